@@ -1,0 +1,294 @@
+// One stay in one room, from joining to leaving: keeps what the page shows up to date with the room.
+// The page starts it and draws it after each change; it knows nothing of the document.
+import type {
+  ErrorAnswer,
+  HistoryAnswer,
+  HistoryPayload,
+  Message,
+  PresenceChange,
+  RefusalCode,
+  Welcome,
+} from "../../src/protocol/chat-events.ts";
+import { connectRoom, newMessageId, type Room } from "../room.ts";
+import { TokenNeeded } from "./identity.ts";
+import { Roster } from "./roster.ts";
+import { Timeline, type Outgoing } from "./timeline.ts";
+
+/** Messages per history request. */
+export const HISTORY_LIMIT = 50;
+/** Messages on the page while the reader follows the newest; older ones make room. */
+export const MESSAGES_KEPT_MAX = 1_000;
+
+export type Connection =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "connected" }
+  | { readonly kind: "offline" }
+  /** `code` as in CONNECT_ERROR, empty where the server gave none. */
+  | { readonly kind: "refused"; readonly code: string; readonly message: string }
+  /** The room ended the connection, and the stock client leaves it at that. */
+  | { readonly kind: "ended" };
+
+export interface TokenSource {
+  readonly current: () => Promise<string> | string;
+  /** Replaces a refused token; rejects with `TokenNeeded` when only the reader can. */
+  readonly renew: () => Promise<unknown>;
+}
+
+export interface Hooks {
+  /** Something that is shown has changed. */
+  readonly changed: () => void;
+  /** Something happened that a reader who cannot see the page should hear of. */
+  readonly announce: (text: string) => void;
+  readonly tokenNeeded: (reason: string) => void;
+}
+
+export class Visit {
+  readonly room: string;
+  readonly timeline = new Timeline();
+  readonly roster = new Roster();
+  connection: Connection = { kind: "connecting" };
+  welcome: Welcome | undefined;
+  /** The newest notice or error of the room, until the reader dismisses it. */
+  notice = "";
+  /** Whether the newest history has come. */
+  loaded = false;
+  loadingEarlier = false;
+  /** Whether the reader looks at the newest messages; if not, nothing is taken away under their eyes. */
+  following = true;
+  readonly #connection: Room;
+  readonly #token: TokenSource;
+  readonly #hooks: Hooks;
+  #renewed = false;
+  #tokenExpired = false;
+  #left = false;
+
+  constructor(origin: string, room: string, token: TokenSource, hooks: Hooks) {
+    this.room = room;
+    this.#token = token;
+    this.#hooks = hooks;
+    this.#connection = connectRoom(origin, room, { token: token.current });
+    this.#listen(this.#connection);
+  }
+
+  post(content: string): void {
+    void this.#send({ clientMsgId: newMessageId(), content, failure: null });
+  }
+
+  retry(clientMsgId: string): void {
+    const outgoing = this.timeline.findOutgoing(clientMsgId);
+    if (outgoing) void this.#send({ ...outgoing, failure: null });
+  }
+
+  discard(clientMsgId: string): void {
+    this.timeline.discard(clientMsgId);
+    this.#hooks.changed();
+  }
+
+  async loadEarlier(): Promise<void> {
+    if (this.loadingEarlier) return;
+    this.loadingEarlier = true;
+    this.#hooks.changed();
+    const oldest = this.timeline.messages[0];
+    const page = await this.#fetchHistory(oldest ? { before: oldest.seq } : {});
+    this.loadingEarlier = false;
+    if (page) this.timeline.hasEarlier = page.hasMore;
+    this.#hooks.changed();
+  }
+
+  dismissNotice(): void {
+    this.notice = "";
+    this.#hooks.changed();
+  }
+
+  /** After a refusal or an end, which the stock client takes as final. */
+  reconnect(): void {
+    this.#renewed = false;
+    this.#connect();
+  }
+
+  leave(): void {
+    this.#left = true;
+    this.#connection.close();
+  }
+
+  #listen(room: Room): void {
+    room.on("connect", () => this.#onConnect());
+    room.on("connect_error", (error) => void this.#onConnectError(error));
+    room.on("disconnect", (reason) => this.#onDisconnect(reason));
+    room.on("welcome", (welcome) => this.#onWelcome(welcome));
+    room.on("chat-message", (message) => this.#onMessage(message));
+    room.on("presence", (change) => this.#onPresence(change));
+    room.on("notice", ({ code, message, retryAfterMs }) => {
+      if (code === "TOKEN_EXPIRED") this.#tokenExpired = true;
+      this.#show(describe(message, retryAfterMs));
+    });
+    room.on("error", ({ message, retryAfterMs }) => this.#show(describe(message, retryAfterMs)));
+  }
+
+  #connect(): void {
+    this.#enter({ kind: "connecting" });
+    this.#connection.socket.connect();
+  }
+
+  #enter(connection: Connection): void {
+    this.connection = connection;
+    this.#hooks.changed();
+  }
+
+  #show(text: string): void {
+    this.notice = text;
+    this.#hooks.changed();
+  }
+
+  #onConnect(): void {
+    this.#renewed = false;
+    this.#tokenExpired = false;
+    this.notice = "";
+    this.#enter({ kind: "connected" });
+  }
+
+  async #onConnectError(error: Error & { readonly data?: unknown }): Promise<void> {
+    // Still active: the stock client could not reach the server, and goes on trying.
+    if (this.#connection.socket.active) return this.#enter({ kind: "offline" });
+    const { code } = (error.data ?? {}) as { readonly code?: RefusalCode };
+    if (isAboutToken(code) && !this.#renewed) return this.#renewToken();
+    this.#enter({ kind: "refused", code: code ?? "", message: error.message });
+  }
+
+  async #renewToken(): Promise<void> {
+    this.#renewed = true;
+    this.#enter({ kind: "connecting" });
+    try {
+      await this.#token.renew();
+      if (!this.#left) this.#connect();
+    } catch (error) {
+      if (this.#left) return;
+      const reason = messageOf(error);
+      if (error instanceof TokenNeeded) this.#hooks.tokenNeeded(reason);
+      else this.#enter({ kind: "refused", code: "", message: reason });
+    }
+  }
+
+  #onDisconnect(reason: string): void {
+    if (reason === "io client disconnect") return;
+    if (this.#connection.socket.active) this.#enter({ kind: "offline" });
+    // The next CONNECT is refused for the same token, which fetches a fresh one.
+    else if (this.#tokenExpired) this.#connect();
+    else this.#enter({ kind: "ended" });
+  }
+
+  #onWelcome(welcome: Welcome): void {
+    this.welcome = welcome;
+    this.roster.count = welcome.presence.count;
+    this.#hooks.changed();
+    void this.#refreshRoster();
+    void (this.loaded ? this.#catchUp() : this.#loadNewest());
+  }
+
+  #onMessage(message: Message): void {
+    this.timeline.add(message, this.#self);
+    if (this.following) this.timeline.keepNewest(MESSAGES_KEPT_MAX);
+    if (message.sender !== this.#self) this.#hooks.announce(`${message.name}: ${message.content}`);
+    this.#hooks.changed();
+  }
+
+  #onPresence(change: PresenceChange): void {
+    if (!this.roster.change(change)) void this.#refreshRoster();
+    this.#hooks.changed();
+  }
+
+  async #refreshRoster(): Promise<void> {
+    const answer = await settled(this.#connection.presence());
+    if ("error" in answer) return this.#showIfConnected("Members could not be loaded", answer);
+    this.roster.replace(answer.members, answer.count);
+    this.#hooks.changed();
+  }
+
+  async #loadNewest(): Promise<void> {
+    const page = await this.#fetchHistory({});
+    this.loaded = page !== undefined;
+    // When it failed, "load earlier" is the way to ask again.
+    this.timeline.hasEarlier = page?.hasMore ?? true;
+    const newest = page?.messages.at(-1);
+    if (newest) this.timeline.cover(newest.seq);
+    this.#hooks.changed();
+  }
+
+  async #catchUp(): Promise<void> {
+    let page: HistoryPage | undefined;
+    do {
+      page = await this.#fetchHistory({ after: this.timeline.through });
+      const newest = page?.messages.at(-1);
+      if (!newest) return;
+      this.timeline.cover(newest.seq);
+    } while (page?.hasMore);
+  }
+
+  /** Adds a page of history to the timeline; `undefined` when the room did not give it. */
+  async #fetchHistory(range: HistoryPayload): Promise<HistoryPage | undefined> {
+    const answer = await settled(this.#connection.history({ ...range, limit: HISTORY_LIMIT }));
+    if ("error" in answer) {
+      this.#showIfConnected("Messages could not be loaded", answer);
+      return undefined;
+    }
+    for (const message of answer.messages) this.timeline.add(message, this.#self);
+    this.#hooks.changed();
+    return answer;
+  }
+
+  /** After a lost connection the next welcome asks again, so there is nothing to tell. */
+  #showIfConnected(what: string, { error }: ErrorAnswer): void {
+    if (this.#connection.socket.connected) this.#show(`${what}: ${describe(error.message, error.retryAfterMs)}`);
+  }
+
+  async #send(outgoing: Outgoing): Promise<void> {
+    const { clientMsgId, content } = outgoing;
+    this.timeline.setOutgoing(outgoing);
+    this.#hooks.changed();
+    const answer = await settled(this.#connection.send(content, { clientMsgId }));
+    if ("error" in answer) return this.#onSendFailure(outgoing, answer);
+    const { id, seq, timestamp } = answer;
+    const name = this.welcome?.name ?? this.#self;
+    const message = { id, seq, timestamp, room: this.room, sender: this.#self, name, content, clientMsgId };
+    this.timeline.confirm(message, this.#self);
+    this.#hooks.changed();
+  }
+
+  #onSendFailure(outgoing: Outgoing, { error }: ErrorAnswer): void {
+    // Its broadcast came although its ack did not, or nobody is here to be told.
+    if (this.#left || !this.timeline.findOutgoing(outgoing.clientMsgId)) return;
+    const failure = describe(error.message, error.retryAfterMs);
+    this.timeline.setOutgoing({ ...outgoing, failure });
+    this.#hooks.announce(`Message not sent. ${failure}`);
+    this.#hooks.changed();
+  }
+
+  get #self(): string {
+    return this.welcome?.user ?? "";
+  }
+}
+
+type HistoryPage = Exclude<HistoryAnswer, ErrorAnswer>;
+
+/** A lost connection or a timeout reads like an error answer, so that callers have one kind of failure. */
+async function settled<Answer extends object>(answer: Promise<Answer>): Promise<Answer | ErrorAnswer> {
+  try {
+    return await answer;
+  } catch (error) {
+    return { error: { code: "INTERNAL", message: `No answer from the room (${messageOf(error)}).` } };
+  }
+}
+
+function isAboutToken(code: string | undefined): boolean {
+  return code === "UNAUTHORIZED" || code === "TOKEN_EXPIRED";
+}
+
+function describe(message: string, retryAfterMs: number | undefined): string {
+  if (retryAfterMs === undefined) return message;
+  const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
+  return `${sentence} Try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} s.`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

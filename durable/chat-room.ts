@@ -1,0 +1,44 @@
+// One chat room = one Durable Object: the chat core over its own SQLite, behind the Socket.IO shell.
+import { readSettings, type Settings } from "../src/access/settings.ts";
+import { TokenVerifier } from "../src/access/tokens.ts";
+import { Chat } from "../src/chat/chat.ts";
+import type { Env } from "./env.ts";
+import { SocketObject, type Application } from "./socket-object.ts";
+import { SqlMessageLog } from "./sql-message-log.ts";
+
+export class ChatRoom extends SocketObject<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env, createChat);
+  }
+}
+
+function createChat(ctx: DurableObjectState, env: Env): Application {
+  const settings = settingsOf(env);
+  // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
+  const room = ctx.id.name!;
+  const tokens = new TokenVerifier(settings);
+  const chat = new Chat({
+    room,
+    log: new SqlMessageLog(ctx.storage.sql, room, newEpoch),
+    authenticate: (token) => tokens.verify(token),
+    settings: {
+      messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
+      maxContentLength: settings.maxContentLength,
+      flushWindowMs: settings.flushWindowMs,
+      maxMembers: settings.maxMembers,
+    },
+  });
+  return { options: settings, namespaces: { "/": chat }, maxConnectionsPerIp: settings.maxConnectionsPerIp };
+}
+
+function settingsOf(env: Env): Settings {
+  const result = readSettings(env);
+  // The Worker refuses everything while a setting is wrong, so no room is ever asked then.
+  if (!result.ok) throw new Error(`bad settings: ${result.problems.join("; ")}`);
+  return result.settings;
+}
+
+/** Names a room's log: unique, short, and nothing that a message id could be confused with. */
+function newEpoch(): string {
+  return crypto.randomUUID().replaceAll("-", "").slice(0, 16);
+}

@@ -1,0 +1,9 @@
+// The bindings of wrangler.toml. Settings and secrets come as strings beside them and are read by
+// src/access/settings.ts only.
+import type { ChatRoom } from "./chat-room.ts";
+
+export interface Env {
+  readonly CHAT_ROOM: DurableObjectNamespace<ChatRoom>;
+  readonly ASSETS: Fetcher;
+  readonly [setting: string]: unknown;
+}

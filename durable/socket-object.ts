@@ -1,0 +1,242 @@
+// The shell around a Socket.IO server: hibernating WebSockets in, effects out, attachments, the alarm.
+// No rule of any application is in here. Source:
+// https://developers.cloudflare.com/durable-objects/best-practices/websockets/
+import { DurableObject } from "cloudflare:workers";
+import { IttyRouter, type IRequest } from "itty-router";
+
+import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../src/access/upgrade-header.ts";
+import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR } from "../src/protocol/closings.ts";
+import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../src/protocol/engine-io.ts";
+import type { Namespace } from "../src/socketio/namespace.ts";
+import type { Effect } from "../src/socketio/outbox.ts";
+import { Server, type ServerOptions } from "../src/socketio/server.ts";
+import type { Session, SessionRecord } from "../src/socketio/session.ts";
+import { WakeClock } from "./wake-clock.ts";
+
+/** What an object serves. */
+export interface Application {
+  readonly options: ServerOptions;
+  readonly namespaces: Readonly<Record<string, Namespace>>;
+  /** Connections that one address may have here; 0 is no limit. */
+  readonly maxConnectionsPerIp: number;
+}
+
+/** Seconds after which a client that was over a connection limit may try again. */
+const RETRY_AFTER_SECONDS = 30;
+
+/** Characters of an id: 120 random bits in base64url, the length that Engine.IO's own ids have. */
+const ID_BYTES = 15;
+
+export abstract class SocketObject<Env> extends DurableObject<Env> {
+  readonly #server: Server;
+  readonly #clock: WakeClock;
+  readonly #maxConnectionsPerIp: number;
+  readonly #webSockets = new Map<Session, WebSocket>();
+  readonly #sessions = new Map<WebSocket, Session>();
+  readonly #router = IttyRouter<IRequest>();
+
+  /** @param create called once per instance, before any socket is restored */
+  constructor(ctx: DurableObjectState, env: Env, create: (ctx: DurableObjectState, env: Env) => Application) {
+    super(ctx, env);
+    const { options, namespaces, maxConnectionsPerIp } = create(ctx, env);
+    this.#maxConnectionsPerIp = maxConnectionsPerIp;
+    this.#server = new Server(options, namespaces, {
+      now: () => Date.now(),
+      newId,
+      apply: (effects) => this.#apply(effects),
+      lastPongAtMs: (session) => this.#lastPongAtMs(session),
+      report: (problem, error) => this.#report(problem, error),
+    });
+    this.#clock = new WakeClock(
+      ctx.storage,
+      () => this.#server.deadlines.next(),
+      () => this.#input(() => this.#server.tick()),
+    );
+    // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
+    this.#restore();
+    void ctx.blockConcurrencyWhile(() => this.#clock.wake());
+    this.#router.get("/websocket", (request) => this.#upgrade(request));
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    return ((await this.#router.fetch(request)) as Response | undefined) ?? new Response("Not found", { status: 404 });
+  }
+
+  // ---- the platform's events -----------------------------------------------------------------------------
+
+  override webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
+    const session = this.#sessionOf(ws);
+    if (!session) return;
+    const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
+    // No await before the frame is dealt with: the next one of this socket comes as soon as we let go.
+    return this.#input(() => this.#server.receive(session, frame));
+  }
+
+  override webSocketClose(ws: WebSocket, code: number, reason: string): void {
+    const session = this.#sessionOf(ws);
+    if (session) this.#input(() => this.#server.lost(session, TRANSPORT_CLOSE));
+    this.#forget(ws, session);
+    finishClose(ws, code, reason);
+  }
+
+  override webSocketError(ws: WebSocket): void {
+    const session = this.#sessionOf(ws);
+    if (session) this.#input(() => this.#server.lost(session, TRANSPORT_ERROR));
+    this.#forget(ws, session);
+  }
+
+  override async alarm(): Promise<void> {
+    this.#clock.alarmFired();
+    this.#input(() => this.#server.tick());
+    await this.#clock.arm();
+  }
+
+  /** Every input ends with a look at the clock, and no failure of ours reaches the runtime or another session. */
+  #input<Result>(run: () => Result | Promise<Result>): Result | Promise<Result> | undefined {
+    try {
+      const result = run();
+      return result instanceof Promise ? result.finally(() => this.#clock.schedule()) : result;
+    } catch (error) {
+      this.#report("an input could not be dealt with", error);
+      return undefined;
+    } finally {
+      this.#clock.schedule();
+    }
+  }
+
+  // ---- sockets ---------------------------------------------------------------------------------------------
+
+  #upgrade(request: IRequest): Response {
+    const facts = decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER) ?? "");
+    if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#maxConnectionsPerIp);
+    const { 0: client, 1: ws } = new WebSocketPair();
+    this.ctx.acceptWebSocket(ws);
+    this.#input(() => this.#open(ws, facts));
+    const headers = facts.subprotocol ? { "Sec-WebSocket-Protocol": facts.subprotocol } : {};
+    return new Response(null, { status: 101, webSocket: client, headers });
+  }
+
+  #open(ws: WebSocket, { address, query, identity }: UpgradeFacts): void {
+    this.#server.outbox.turn(() => {
+      const handshake = { address, query, issued: Date.now(), ...(identity && { identity }) };
+      this.#link(this.#server.open(handshake), ws);
+    });
+  }
+
+  #isOverLimit(address: string): boolean {
+    if (this.#maxConnectionsPerIp === 0) return false;
+    let connections = 0;
+    for (const { handshake } of this.#sessions.values()) if (handshake.address === address) connections++;
+    return connections >= this.#maxConnectionsPerIp;
+  }
+
+  #restore(): void {
+    for (const ws of this.ctx.getWebSockets()) {
+      const record = ws.deserializeAttachment() as SessionRecord | null;
+      // Without a record it was closed from this side, and only its last goodbye is still due.
+      if (record === null) continue;
+      if (record.v === 1) this.#link(this.#server.restore(record), ws);
+      else ws.close(1012, "service restart");
+    }
+  }
+
+  #link(session: Session, ws: WebSocket): void {
+    this.#webSockets.set(session, ws);
+    this.#sessions.set(ws, session);
+  }
+
+  #forget(ws: WebSocket, session: Session | undefined): void {
+    this.#sessions.delete(ws);
+    if (session) this.#webSockets.delete(session);
+  }
+
+  #sessionOf(ws: WebSocket): Session | undefined {
+    return this.#sessions.get(ws);
+  }
+
+  #lastPongAtMs(session: Session): number | undefined {
+    const ws = this.#webSockets.get(session);
+    return ws && this.ctx.getWebSocketAutoResponseTimestamp(ws)?.getTime();
+  }
+
+  // ---- effects ---------------------------------------------------------------------------------------------
+
+  #apply(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      switch (effect.type) {
+        case "send":
+          for (const session of effect.sessions) this.#send(session, effect.frames);
+          break;
+        case "close":
+          this.#close(effect.session, effect.closing);
+          break;
+        case "save":
+          this.#save(effect.session);
+          break;
+      }
+    }
+  }
+
+  #send(session: Session, frames: readonly Frame[]): void {
+    const ws = this.#webSockets.get(session);
+    if (!ws) return;
+    try {
+      for (const frame of frames) ws.send(frame);
+    } catch {
+      // It is closing; its closing event follows and cleans up.
+    }
+  }
+
+  #close(session: Session, { code, reason }: { code: number; reason: string }): void {
+    const ws = this.#webSockets.get(session);
+    if (!ws) return;
+    this.#forget(ws, session);
+    try {
+      ws.serializeAttachment(null);
+      ws.close(code, reason);
+    } catch {
+      // It was closed from the other side at the same moment.
+    }
+  }
+
+  #save(session: Session): void {
+    const ws = this.#webSockets.get(session);
+    if (!ws) return;
+    try {
+      ws.serializeAttachment(this.#server.record(session));
+    } catch (error) {
+      this.#report("the state of a session does not fit its attachment", error);
+      this.#server.close(session, CLOSINGS.stateTooLarge);
+    }
+  }
+
+  #report(problem: string, error: unknown): void {
+    console.error(`${this.ctx.id.name ?? this.ctx.id.toString()}: ${problem}:`, error);
+  }
+}
+
+/** Hibernating sockets are not closed by themselves: the peer waits for our half of the goodbye. */
+function finishClose(ws: WebSocket, code: number, reason: string): void {
+  // 1006 and 1015 mean that nobody is there to hear it.
+  if (code === 1006 || code === 1015) return;
+  try {
+    if (code === 1005) ws.close();
+    else ws.close(code, reason);
+  } catch {
+    // We had closed it already.
+  }
+}
+
+function tooManyConnections(limit: number): Response {
+  const message = `At most ${limit} connections from one address to one room`;
+  return Response.json(
+    { error: { code: "TOO_MANY_CONNECTIONS", message } },
+    { status: 429, headers: { "Retry-After": String(RETRY_AFTER_SECONDS) } },
+  );
+}
+
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
+}

@@ -1,0 +1,78 @@
+// The only clock of an object. A moment within reach is waited for with a timer; a later one is left to
+// the alarm, so that the object may sleep meanwhile.
+// Source: https://developers.cloudflare.com/durable-objects/api/alarms/
+
+/** Further away than this, waiting awake costs more than an alarm (one row written, one request). */
+const TIMER_MS_MAX = 1000;
+
+/**
+ * An alarm is set only after this much quiet: most new deadlines dissolve at once (the CONNECT that
+ * follows an upgrade), and one row then serves a whole burst of them.
+ */
+const ARM_DELAY_MS = 250;
+
+export class WakeClock {
+  readonly #storage: DurableObjectStorage;
+  readonly #next: () => number | undefined;
+  readonly #fire: () => void;
+  #alarmAtMs: number | null = null;
+  #timer: number | null = null;
+  #timerAtMs = Infinity;
+
+  /**
+   * @param next when something is due, in ms since 1970
+   * @param fire called when it is; it runs what is due
+   */
+  constructor(storage: DurableObjectStorage, next: () => number | undefined, fire: () => void) {
+    this.#storage = storage;
+    this.#next = next;
+    this.#fire = fire;
+  }
+
+  /** Learns which alarm was set before the object slept. */
+  async wake(): Promise<void> {
+    this.#alarmAtMs = await this.#storage.getAlarm();
+    this.schedule();
+  }
+
+  /** Called after every turn: makes sure that the next deadline will be met, and that nothing else keeps us awake. */
+  schedule(): void {
+    const nextMs = this.#next();
+    if (nextMs === undefined) return this.#clearTimer();
+    const nowMs = Date.now();
+    if (nextMs - nowMs <= TIMER_MS_MAX) return this.#setTimer(nextMs, nowMs, () => this.#fire());
+    if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return this.#clearTimer();
+    this.#setTimer(nowMs + ARM_DELAY_MS, nowMs, () => void this.arm());
+  }
+
+  /** The alarm went off, so none is set now. */
+  alarmFired(): void {
+    this.#alarmAtMs = null;
+  }
+
+  /** Sets the alarm for the next deadline, unless one is set that comes before it. */
+  async arm(): Promise<void> {
+    const nextMs = this.#next();
+    if (nextMs === undefined) return;
+    if (nextMs - Date.now() <= TIMER_MS_MAX) return this.schedule();
+    if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return;
+    this.#alarmAtMs = nextMs;
+    await this.#storage.setAlarm(nextMs);
+  }
+
+  #setTimer(atMs: number, nowMs: number, run: () => void): void {
+    if (this.#timer !== null && this.#timerAtMs <= atMs) return;
+    this.#clearTimer();
+    this.#timerAtMs = atMs;
+    this.#timer = setTimeout(() => {
+      this.#clearTimer();
+      run();
+    }, Math.max(0, atMs - nowMs));
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#timerAtMs = Infinity;
+  }
+}

@@ -1,0 +1,173 @@
+// The settings of a deployment, read from its variables and secrets. Pure: strings in, values or a list of
+// everything that is wrong out. The Worker, the objects and `npm start` all read them here.
+import { z } from "zod";
+
+z.config({ jitless: true });
+
+/** Anything that holds settings by name: a Worker's `env`, or `process.env`. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+export interface Settings {
+  readonly environment: "development" | "production";
+  readonly authAt: "connect" | "upgrade";
+  readonly allowUnexpiringTokens: boolean;
+  readonly guestAccess: boolean;
+  /** Origins that browsers may come from; `same` is the origin of the request itself. */
+  readonly allowedOrigins: "*" | "same" | readonly string[];
+  readonly jwt: {
+    readonly secret?: string;
+    readonly publicKey?: string;
+    readonly jwksUrl?: string;
+    readonly issuer?: string;
+    readonly audience?: string;
+  };
+  /** Messages per second and user. */
+  readonly messageRate: number;
+  readonly messageBurst: number;
+  readonly maxContentLength: number;
+  readonly maxPayloadBytes: number;
+  /** Connections of one address to one room; 0 is no limit. */
+  readonly maxConnectionsPerIp: number;
+  /** Upgrades of one address per minute; 0 is no limit. */
+  readonly connectRatePerIp: number;
+  readonly maxMembers: number;
+  readonly pingIntervalMs: number;
+  readonly pingTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly flushWindowMs: number;
+}
+
+export type SettingsResult =
+  | { readonly ok: true; readonly settings: Settings }
+  /** One line per setting that is wrong: `NAME: what is wrong`. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Timers of JavaScript clients overflow at 2^31 - 1 ms; a client would time out at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** The limit of the platform for one received WebSocket message. */
+const PAYLOAD_BYTES_MAX = 32 * 1024 * 1024;
+
+/** WebSockets that the platform lets one Durable Object hold. */
+const MEMBERS_MAX = 32_768;
+
+const number = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, "must be a number")
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const oneOf = <Choice extends string>(...choices: [Choice, ...Choice[]]) =>
+  z.enum(choices, { error: `must be ${choices.join(" or ")}` });
+
+const onOff = oneOf("on", "off").transform((value) => value === "on");
+
+const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+
+const origins = z
+  .string()
+  .transform((list) => list.split(",").map((origin) => origin.trim()))
+  .refine((list) => list.every((origin) => origin === "*" || isOrigin(origin)), {
+    error: "must be * or a comma-separated list of origins such as https://example.com",
+  })
+  .transform((list): Settings["allowedOrigins"] => (list.includes("*") ? "*" : list));
+
+function isOrigin(text: string): boolean {
+  try {
+    return new URL(text).origin === text;
+  } catch {
+    return false;
+  }
+}
+
+function schemaFor(environment: Settings["environment"]) {
+  const isDevelopment = environment === "development";
+  return z
+    .object({
+      AUTH_AT: oneOf("connect", "upgrade").default("connect"),
+      ALLOW_UNEXPIRING_TOKENS: onOff.default(false),
+      GUEST_ACCESS: onOff.optional(),
+      ALLOWED_ORIGINS: origins.default(isDevelopment ? "*" : "same"),
+      JWT_SECRET: z.string().optional(),
+      JWT_PUBLIC_KEY: z.string().optional(),
+      JWT_JWKS_URL: url.optional(),
+      JWT_ISSUER: z.string().optional(),
+      JWT_AUDIENCE: z.string().optional(),
+      MESSAGE_RATE: number(0.01, 10_000).default(10),
+      MESSAGE_BURST: integer(1, 10_000).default(10),
+      MAX_CONTENT_LENGTH: integer(1, 100_000).default(1000),
+      MAX_PAYLOAD: integer(1024, PAYLOAD_BYTES_MAX).default(65_536),
+      MAX_CONNECTIONS_PER_IP: integer(0, MEMBERS_MAX).default(isDevelopment ? 0 : 10),
+      CONNECT_RATE_PER_IP: integer(0, 1_000_000).default(isDevelopment ? 0 : 60),
+      MAX_MEMBERS: integer(1, MEMBERS_MAX).default(5000),
+      PING_INTERVAL_MS: integer(100, TIMER_MS_MAX).default(45_000),
+      PING_TIMEOUT_MS: integer(100, TIMER_MS_MAX).default(30_000),
+      CONNECT_TIMEOUT_MS: integer(100, TIMER_MS_MAX).default(10_000),
+      FLUSH_WINDOW_MS: integer(0, 1000).default(50),
+    })
+    .refine(({ PING_INTERVAL_MS, PING_TIMEOUT_MS }) => PING_INTERVAL_MS + PING_TIMEOUT_MS <= TIMER_MS_MAX, {
+      path: ["PING_INTERVAL_MS"],
+      error: "plus PING_TIMEOUT_MS must stay below 2^31 (timers of clients overflow there)",
+    })
+    .refine(({ JWT_SECRET, JWT_PUBLIC_KEY, JWT_JWKS_URL }) => JWT_SECRET || JWT_PUBLIC_KEY || JWT_JWKS_URL, {
+      path: ["JWT_SECRET"],
+      error: "is missing, and so are JWT_PUBLIC_KEY and JWT_JWKS_URL: no token can be verified",
+    })
+    .refine(({ GUEST_ACCESS, JWT_SECRET }) => !GUEST_ACCESS || JWT_SECRET, {
+      path: ["GUEST_ACCESS"],
+      error: "on needs JWT_SECRET, which signs the tokens of guests",
+    });
+}
+
+/** Names of all settings that this deployment reads, `ENVIRONMENT` among them. */
+export const SETTING_NAMES: readonly string[] = ["ENVIRONMENT", ...Object.keys(schemaFor("production").shape)];
+
+/** An empty value counts as none, as it does where a variable cannot be unset. */
+export function readSettings(variables: Variables): SettingsResult {
+  const given = Object.fromEntries(
+    SETTING_NAMES.map((name) => [name, variables[name]] as const).filter(([, value]) => value !== undefined && value !== ""),
+  );
+  // Whatever is not plainly development gets the rules of production.
+  const environment = given["ENVIRONMENT"] === "development" ? "development" : "production";
+  const parsed = schemaFor(environment).safeParse(given);
+  if (!parsed.success) {
+    return { ok: false, problems: parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) };
+  }
+  const read = parsed.data;
+  return {
+    ok: true,
+    settings: {
+      environment,
+      authAt: read.AUTH_AT,
+      allowUnexpiringTokens: read.ALLOW_UNEXPIRING_TOKENS,
+      guestAccess: read.GUEST_ACCESS ?? (environment === "development" && read.JWT_SECRET !== undefined),
+      allowedOrigins: read.ALLOWED_ORIGINS,
+      jwt: {
+        ...(read.JWT_SECRET && { secret: read.JWT_SECRET }),
+        ...(read.JWT_PUBLIC_KEY && { publicKey: read.JWT_PUBLIC_KEY }),
+        ...(read.JWT_JWKS_URL && { jwksUrl: read.JWT_JWKS_URL }),
+        ...(read.JWT_ISSUER && { issuer: read.JWT_ISSUER }),
+        ...(read.JWT_AUDIENCE && { audience: read.JWT_AUDIENCE }),
+      },
+      messageRate: read.MESSAGE_RATE,
+      messageBurst: read.MESSAGE_BURST,
+      maxContentLength: read.MAX_CONTENT_LENGTH,
+      maxPayloadBytes: read.MAX_PAYLOAD,
+      maxConnectionsPerIp: read.MAX_CONNECTIONS_PER_IP,
+      connectRatePerIp: read.CONNECT_RATE_PER_IP,
+      maxMembers: read.MAX_MEMBERS,
+      pingIntervalMs: read.PING_INTERVAL_MS,
+      pingTimeoutMs: read.PING_TIMEOUT_MS,
+      connectTimeoutMs: read.CONNECT_TIMEOUT_MS,
+      flushWindowMs: read.FLUSH_WINDOW_MS,
+    },
+  };
+}

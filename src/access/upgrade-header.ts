@@ -1,0 +1,25 @@
+// What the Worker tells a room about an upgrade, in a header of its own. Objects are reached through the
+// Worker only, and it replaces whatever a client put there, so a room may believe it.
+import type { Identity } from "../protocol/identity.ts";
+
+export const UPGRADE_HEADER = "x-parley-upgrade";
+
+export interface UpgradeFacts {
+  /** The client's address, or `unknown` where the platform does not say. */
+  readonly address: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly identity?: Identity;
+  /** The WebSocket subprotocol to select, if the client offered one that is known. */
+  readonly subprotocol?: string;
+}
+
+/** Base64 of UTF-8 JSON: headers carry ASCII only, names do not. */
+export function encodeUpgradeFacts(facts: UpgradeFacts): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(facts));
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+export function decodeUpgradeFacts(header: string): UpgradeFacts {
+  const bytes = Uint8Array.from(atob(header), (char) => char.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes)) as UpgradeFacts;
+}

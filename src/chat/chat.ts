@@ -1,0 +1,305 @@
+// A chat room: the first application of the Socket.IO core. It says who may come in and what each event
+// means; storing, sending and the clock are the shell's.
+import type { z } from "zod";
+
+import type {
+  Answer,
+  ClientToServerEvents,
+  ErrorAnswer,
+  HistoryAnswer,
+  Message,
+  PostAnswer,
+  PresenceAnswer,
+  RefreshAnswer,
+  RefusalCode,
+  Role,
+  ServerToClientEvents,
+} from "../protocol/chat-events.ts";
+import type { Authentication, Identity } from "../protocol/identity.ts";
+import { roomAllowed } from "../protocol/room-name.ts";
+import type { Deadline } from "../socketio/deadlines.ts";
+import { Namespace, type ConnectRequest, type Handlers, type Verdict } from "../socketio/namespace.ts";
+import type { Socket } from "../socketio/socket.ts";
+import { refuse } from "./answers.ts";
+import { Members } from "./members.ts";
+import { seqOf } from "./message-id.ts";
+import type { MessageLog } from "./message-log.ts";
+import { Pacer } from "./pacer.ts";
+import { describeIssues, historySchema, postSchema, presenceSchema, refreshTokenSchema } from "./payloads.ts";
+import { Posts } from "./posts.ts";
+import { Buckets, type Bucket, type RateLimit } from "./rate-limit.ts";
+
+/** Changes of presence are told at once in a quiet room, and at most this often in a busy one. */
+export const PRESENCE_WINDOW_MS = 250;
+
+export interface ChatSettings {
+  readonly messageRate: RateLimit;
+  /** Characters (Unicode code points) of a message's content. */
+  readonly maxContentLength: number;
+  readonly flushWindowMs: number;
+  /** Sockets that one room holds. */
+  readonly maxMembers: number;
+}
+
+/** A member's connection, as it survives sleep. */
+export interface Membership {
+  readonly user: string;
+  readonly name: string;
+  readonly role: Role;
+  /** When this connection joined, in milliseconds since 1970. */
+  readonly sinceMs: number;
+  /** When its token ends, in seconds since 1970. */
+  readonly exp?: number;
+  /** The user's rate limit as of their last post on this connection. */
+  readonly bucket: Bucket;
+}
+
+type Client = Socket<ServerToClientEvents, Membership>;
+type Reply<Good extends object> = (answer: Answer<Good>) => void;
+
+export interface ChatDependencies {
+  readonly room: string;
+  readonly settings: ChatSettings;
+  readonly log: MessageLog;
+  authenticate(token: string): Promise<Authentication>;
+}
+
+export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
+  readonly #room: string;
+  readonly #settings: ChatSettings;
+  readonly #log: MessageLog;
+  readonly #authenticate: ChatDependencies["authenticate"];
+  readonly #members = new Members();
+  readonly #buckets: Buckets;
+  #posts!: Posts;
+  #presencePacer!: Pacer;
+  #expiryDeadline!: Deadline;
+
+  readonly handlers: Handlers<ClientToServerEvents, Client> = {
+    "chat-message": answering(postSchema, (client, payload, reply) => this.#post(client, payload, reply)),
+    history: answering(historySchema, (_client, query, reply) => reply(this.#history(query))),
+    presence: answering(presenceSchema, (_client, _payload, reply) => reply(this.#presence())),
+    "refresh-token": answering(refreshTokenSchema, (client, { token }, reply) => this.#refresh(client, token, reply)),
+  };
+
+  constructor({ room, settings, log, authenticate }: ChatDependencies) {
+    super();
+    this.#room = room;
+    this.#settings = settings;
+    this.#log = log;
+    this.#authenticate = authenticate;
+    this.#buckets = new Buckets(settings.messageRate);
+  }
+
+  override onStart(): void {
+    const { now, report } = this.context;
+    this.#posts = new Posts({
+      room: this.#room,
+      log: this.#log,
+      windowMs: this.#settings.flushWindowMs,
+      deadline: this.deadline("flush", (nowMs) => this.#posts.flush(nowMs)),
+      now,
+      report,
+      broadcast: (messages) => this.emitAll("chat-message", messages.map((message): [Message] => [message])),
+    });
+    const presenceDeadline = this.deadline("presence", (nowMs) => this.#presencePacer.flush(nowMs));
+    this.#presencePacer = new Pacer(PRESENCE_WINDOW_MS, presenceDeadline, () => this.#tellPresence());
+    this.#expiryDeadline = this.deadline("token-expiry", (nowMs) => this.#expireTokens(nowMs));
+  }
+
+  // ---- coming and going ------------------------------------------------------------------------------------
+
+  override authorize({ auth, handshake }: ConnectRequest): Verdict<Membership> | Promise<Verdict<Membership>> {
+    const vouched = handshake.identity as Identity | undefined;
+    if (vouched) return this.#admit(vouched);
+    const { token } = auth;
+    if (typeof token !== "string" || token === "") return deny("UNAUTHORIZED", "A token is required: auth.token");
+    return this.#authenticate(token).then((result) =>
+      result.ok ? this.#admit(result.identity) : deny(result.code, result.message),
+    );
+  }
+
+  #admit({ user, name, role, rooms, exp }: Identity): Verdict<Membership> {
+    const nowMs = this.context.now();
+    // A token that the Worker saw may have ended since: the connection can be older than its CONNECT.
+    if (exp !== undefined && exp * 1000 <= nowMs) return deny("TOKEN_EXPIRED", "The token has expired");
+    if (!roomAllowed(rooms, this.#room)) return deny("FORBIDDEN_ROOM", `The token does not open room ${this.#room}`);
+    if (this.sockets.size >= this.#settings.maxMembers) return deny("ROOM_FULL", `Room ${this.#room} is full`);
+    const bucket = this.#buckets.of(user, nowMs);
+    return { accepted: true, data: { user, name, role, sinceMs: nowMs, bucket, ...(exp !== undefined && { exp }) } };
+  }
+
+  override onConnect(client: Client): void {
+    const { user, name, role, sinceMs } = client.peek();
+    this.#watch(client);
+    const isNew = this.#members.add(user, name, client.id, sinceMs);
+    client.emit("welcome", {
+      room: this.#room,
+      user,
+      name,
+      role,
+      lastSeq: this.#log.lastSeq,
+      presence: { count: this.#members.count },
+      settings: {
+        maxContentLength: this.#settings.maxContentLength,
+        messageRate: this.#settings.messageRate.perSecond,
+        messageBurst: this.#settings.messageRate.burst,
+      },
+    });
+    if (isNew) this.#presencePacer.request(this.context.now());
+  }
+
+  override onRestore(client: Client): void {
+    const { user, name, sinceMs } = client.peek();
+    this.#watch(client);
+    this.#members.restore(user, name, client.id, sinceMs);
+  }
+
+  override onDisconnect(client: Client): void {
+    const { user } = client.peek();
+    if (!this.#members.remove(user, client.id)) return;
+    this.#presencePacer.request(this.context.now());
+  }
+
+  #watch(client: Client): void {
+    const { user, bucket, exp } = client.peek();
+    this.#buckets.restore(user, bucket);
+    if (exp !== undefined) this.#expiryDeadline.pull(exp * 1000);
+  }
+
+  #tellPresence(): void {
+    const change = this.#members.takeChange();
+    if (change) this.emit("presence", change);
+  }
+
+  // ---- events ----------------------------------------------------------------------------------------------
+
+  #post(client: Client, payload: z.infer<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
+    const { user, name, role } = client.peek();
+    const nowMs = this.context.now();
+    if (role === "reader") return reply(refuse("FORBIDDEN", "A reader may not post."));
+    const taking = this.#takeToken(client, nowMs);
+    if (taking) return reply(taking);
+    const content = payload.content.trim();
+    const problem = this.#contentProblem(content) ?? this.#replyProblem(payload.replyTo);
+    if (problem) return reply(problem);
+    const { clientMsgId, replyTo } = payload;
+    this.#posts.post(
+      {
+        sender: user,
+        name,
+        content,
+        ...(clientMsgId !== undefined && { clientMsgId }),
+        ...(replyTo !== undefined && { replyTo }),
+      },
+      reply,
+    );
+  }
+
+  #takeToken(client: Client, nowMs: number): ErrorAnswer | undefined {
+    const membership = client.data;
+    const taking = this.#buckets.take(membership.user, nowMs);
+    if (!taking.ok) {
+      const limit = `at most ${this.#settings.messageRate.perSecond} messages per second`;
+      return refuse("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, taking.retryAfterMs);
+    }
+    client.data = { ...membership, bucket: taking.bucket };
+    return undefined;
+  }
+
+  #contentProblem(content: string): ErrorAnswer | undefined {
+    const { maxContentLength } = this.#settings;
+    if (content === "") return refuse("INVALID_PAYLOAD", "content: must not be empty");
+    // Code points, counted only where UTF-16 units leave a doubt.
+    if (content.length <= maxContentLength || [...content].length <= maxContentLength) return undefined;
+    return refuse("TOO_LONG", `content: at most ${maxContentLength} characters`);
+  }
+
+  #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
+    if (replyTo === undefined) return undefined;
+    const seq = seqOf(this.#log.epoch, replyTo);
+    const exists = seq !== undefined && seq >= this.#log.firstSeq && seq < this.#posts.nextSeq;
+    return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
+  }
+
+  #history({ before, after, limit }: z.infer<typeof historySchema>): HistoryAnswer {
+    const page = this.#log.page({
+      limit,
+      ...(before !== undefined && { before }),
+      ...(after !== undefined && { after }),
+    });
+    return { ok: true, ...page };
+  }
+
+  #presence(): PresenceAnswer {
+    return { ok: true, count: this.#members.count, members: this.#members.list() };
+  }
+
+  async #refresh(client: Client, token: string, reply: (answer: RefreshAnswer) => void): Promise<void> {
+    const result = await this.#authenticate(token);
+    this.context.turn(() => {
+      const { user } = client.peek();
+      if (!result.ok) return reply(refuse(result.code, result.message));
+      const { identity } = result;
+      if (identity.user !== user) return reply(refuse("FORBIDDEN", "The token names another user."));
+      if (!roomAllowed(identity.rooms, this.#room)) return reply(refuse("FORBIDDEN", "The token does not open this room."));
+      const { name, role, exp } = identity;
+      const { exp: _ended, ...membership } = client.data;
+      client.data = { ...membership, name, role, ...(exp !== undefined && { exp }) };
+      if (exp !== undefined) this.#expiryDeadline.pull(exp * 1000);
+      reply({ ok: true, exp: exp ?? null });
+    });
+  }
+
+  override onUnknownEvent(client: Client, event: string, args: readonly unknown[]): void {
+    const { reply } = replyTo(client, args);
+    reply(refuse("UNKNOWN_EVENT", `No such event: ${event.slice(0, EVENT_NAME_SHOWN_MAX)}`));
+  }
+
+  #expireTokens(nowMs: number): void {
+    for (const client of [...this.sockets.values()]) {
+      const { exp } = client.peek();
+      if (exp === undefined) continue;
+      if (exp * 1000 > nowMs) {
+        this.#expiryDeadline.pull(exp * 1000);
+        continue;
+      }
+      client.emit("notice", { code: "TOKEN_EXPIRED", message: "The token has expired; connect with a fresh one." });
+      client.disconnect();
+    }
+  }
+}
+
+/** Characters of an unknown event's name that its error repeats. */
+const EVENT_NAME_SHOWN_MAX = 64;
+
+function deny(code: RefusalCode, message: string): Verdict<never> {
+  return { accepted: false, message, data: { code } };
+}
+
+/**
+ * A handler that checks its payload first. The answer goes to the ack callback; without one, only an
+ * error is worth telling, as event `error`.
+ */
+function answering<Schema extends z.ZodType, Good extends object>(
+  schema: Schema,
+  run: (client: Client, payload: z.infer<Schema>, reply: Reply<Good>) => void | Promise<void>,
+): (client: Client, ...args: unknown[]) => void | Promise<void> {
+  return (client, ...args) => {
+    const { reply, payload } = replyTo<Good>(client, args);
+    const parsed = schema.safeParse(payload ?? {});
+    if (!parsed.success) return reply(refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
+    return run(client, parsed.data, reply);
+  };
+}
+
+function replyTo<Good extends object>(client: Client, args: readonly unknown[]): { reply: Reply<Good>; payload: unknown } {
+  const ack = args.at(-1);
+  if (typeof ack === "function") return { reply: ack as Reply<Good>, payload: args.length > 1 ? args[0] : undefined };
+  return {
+    reply: (answer) => {
+      if ("error" in answer) client.emit("error", answer.error);
+    },
+    payload: args[0],
+  };
+}

@@ -1,0 +1,37 @@
+// The schemas of what clients send. Unknown keys are dropped, so older and richer clients get along.
+import { z } from "zod";
+
+// Workers forbid code generation; zod would try it once and swallow the refusal.
+z.config({ jitless: true });
+
+export const CLIENT_MSG_ID_LENGTH_MAX = 64;
+export const MESSAGE_ID_LENGTH_MAX = 128;
+export const HISTORY_LIMIT_DEFAULT = 50;
+export const HISTORY_LIMIT_MAX = 200;
+
+const seqBound = z.int().min(0);
+
+export const postSchema = z.object({
+  content: z.string(),
+  clientMsgId: z.string().min(1).max(CLIENT_MSG_ID_LENGTH_MAX).optional(),
+  replyTo: z.string().min(1).max(MESSAGE_ID_LENGTH_MAX).optional(),
+});
+
+export const historySchema = z
+  .object({
+    before: seqBound.optional(),
+    after: seqBound.optional(),
+    limit: z.int().min(1).max(HISTORY_LIMIT_MAX).default(HISTORY_LIMIT_DEFAULT),
+  })
+  .refine(({ before, after }) => before === undefined || after === undefined, "give before or after, not both");
+
+export const presenceSchema = z.object({});
+
+export const refreshTokenSchema = z.object({ token: z.string().min(1) });
+
+/** Names every field that was wrong and how, in one line. */
+export function describeIssues(error: z.ZodError): string {
+  return error.issues
+    .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message))
+    .join("; ");
+}

@@ -1,0 +1,67 @@
+// The token bucket, as a function from one state to the next, and the buckets of a room's users.
+// A bucket is plain data: a member's connection carries it through sleep.
+
+export interface RateLimit {
+  /** Tokens that come back per second. */
+  readonly perSecond: number;
+  /** Tokens a full bucket holds. */
+  readonly burst: number;
+}
+
+export interface Bucket {
+  readonly tokens: number;
+  readonly atMs: number;
+}
+
+export type Taking =
+  | { readonly ok: true; readonly bucket: Bucket }
+  | { readonly ok: false; readonly retryAfterMs: number };
+
+export function fullBucket({ burst }: RateLimit, nowMs: number): Bucket {
+  return { tokens: burst, atMs: nowMs };
+}
+
+/** Takes one token. A clock that runs backwards gives nothing back and takes nothing away. */
+export function takeToken({ perSecond, burst }: RateLimit, bucket: Bucket, nowMs: number): Taking {
+  const elapsedMs = Math.max(0, nowMs - bucket.atMs);
+  const tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000);
+  if (tokens >= 1) return { ok: true, bucket: { tokens: tokens - 1, atMs: nowMs } };
+  return { ok: false, retryAfterMs: Math.ceil(((1 - tokens) * 1000) / perSecond) };
+}
+
+/** All connections of a user drink from one bucket, and going and coming back does not fill it. */
+export class Buckets {
+  readonly #limit: RateLimit;
+  readonly #byUser = new Map<string, Bucket>();
+  #pruneAtSize = 128;
+
+  constructor(limit: RateLimit) {
+    this.#limit = limit;
+  }
+
+  of(user: string, nowMs: number): Bucket {
+    return this.#byUser.get(user) ?? fullBucket(this.#limit, nowMs);
+  }
+
+  /** After sleep each connection brings the bucket as its own last post left it: the latest is true. */
+  restore(user: string, bucket: Bucket): void {
+    const known = this.#byUser.get(user);
+    if (!known || bucket.atMs > known.atMs) this.#byUser.set(user, bucket);
+  }
+
+  take(user: string, nowMs: number): Taking {
+    const taking = takeToken(this.#limit, this.of(user, nowMs), nowMs);
+    if (taking.ok) this.#byUser.set(user, taking.bucket);
+    if (this.#byUser.size >= this.#pruneAtSize) this.#prune(nowMs);
+    return taking;
+  }
+
+  /** Forgets users whose bucket is full again: a new one would be no different. */
+  #prune(nowMs: number): void {
+    const { perSecond, burst } = this.#limit;
+    for (const [user, { tokens, atMs }] of this.#byUser) {
+      if (tokens + ((nowMs - atMs) * perSecond) / 1000 >= burst) this.#byUser.delete(user);
+    }
+    this.#pruneAtSize = Math.max(128, this.#byUser.size * 2);
+  }
+}

@@ -1,0 +1,128 @@
+// The vocabulary of a chat room: events, messages and notices as they travel.
+// Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+
+/** One message of a room. `seq` rises by exactly 1 per message; `timestamp` is in milliseconds since 1970 (UTC). */
+export interface Message {
+  /** Opaque, unique everywhere. */
+  readonly id: string;
+  readonly seq: number;
+  readonly room: string;
+  /** The user id of the author. */
+  readonly sender: string;
+  /** The author's display name when the message was posted. */
+  readonly name: string;
+  readonly content: string;
+  readonly timestamp: number;
+  readonly clientMsgId?: string;
+  /** The `id` of the message that this one answers. */
+  readonly replyTo?: string;
+}
+
+/** A person present in a room; several tabs are one member. */
+export interface Member {
+  readonly user: string;
+  readonly name: string;
+  readonly connections: number;
+  /** When the member's oldest open connection joined, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+export interface PostPayload {
+  readonly content: string;
+  /** At most 64 characters; makes sending again safe. */
+  readonly clientMsgId?: string;
+  readonly replyTo?: string;
+}
+
+/** Both bounds are exclusive `seq` values; without them the newest messages are meant. */
+export interface HistoryPayload {
+  readonly before?: number;
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+export interface ErrorAnswer {
+  readonly error: { readonly code: AnswerCode; readonly message: string; readonly retryAfterMs?: number };
+}
+
+export type Answer<Good extends object> = ({ readonly ok: true } & Good) | ErrorAnswer;
+
+export type PostAnswer = Answer<{
+  readonly id: string;
+  readonly seq: number;
+  readonly timestamp: number;
+  readonly duplicate?: true;
+}>;
+export type HistoryAnswer = Answer<{ readonly messages: readonly Message[]; readonly hasMore: boolean }>;
+export type PresenceAnswer = Answer<{ readonly count: number; readonly members: readonly Member[] }>;
+export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
+
+/** What a client may send. Arguments are untrusted until a schema has seen them. */
+export interface ClientToServerEvents {
+  "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
+  history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
+  presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
+  "refresh-token": (payload: { readonly token: string }, ack?: (answer: RefreshAnswer) => void) => void;
+}
+
+/** The first event after CONNECT: where the client is, and the limits it lives under. */
+export interface Welcome {
+  readonly room: string;
+  readonly user: string;
+  readonly name: string;
+  readonly role: Role;
+  /** The `seq` of the newest message, 0 in an empty room. */
+  readonly lastSeq: number;
+  readonly presence: { readonly count: number };
+  readonly settings: {
+    readonly maxContentLength: number;
+    /** Messages per second and user, and how many may come at once. */
+    readonly messageRate: number;
+    readonly messageBurst: number;
+  };
+}
+
+export interface PresenceChange {
+  readonly count: number;
+  readonly joined: ReadonlyArray<{ readonly user: string; readonly name: string }>;
+  readonly left: ReadonlyArray<{ readonly user: string }>;
+}
+
+export interface Notice {
+  readonly code: NoticeCode;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+/** What the room sends. `error` answers an event that carried no ack callback. */
+export interface ServerToClientEvents {
+  welcome: (welcome: Welcome) => void;
+  "chat-message": (message: Message) => void;
+  presence: (change: PresenceChange) => void;
+  notice: (notice: Notice) => void;
+  error: (error: ErrorAnswer["error"]) => void;
+}
+
+export type Role = "member" | "moderator" | "reader" | "service";
+
+export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED";
+
+/** Why an event was not carried out; the table in README.md says which of them a retry helps. */
+export type AnswerCode =
+  | "INVALID_PAYLOAD"
+  | "TOO_LONG"
+  | "RATE_LIMITED"
+  | "FORBIDDEN"
+  | "NOT_FOUND"
+  | "UNKNOWN_EVENT"
+  | "UNAUTHORIZED"
+  | "TOKEN_EXPIRED"
+  | "INTERNAL";
+
+/** Why a CONNECT was refused: `data.code` of the CONNECT_ERROR. */
+export type RefusalCode =
+  | "UNAUTHORIZED"
+  | "TOKEN_EXPIRED"
+  | "FORBIDDEN_ROOM"
+  | "ROOM_FULL"
+  | "TOO_MANY_CONNECTIONS";

@@ -1,0 +1,39 @@
+// Every way a session ends: the WebSocket close code and reason a client sees, and the reason
+// an application is told, in Socket.IO's own words.
+
+/** Source of the names: https://socket.io/docs/v4/server-socket-instance/#disconnect */
+export type DisconnectReason =
+  | "transport close"
+  | "transport error"
+  | "ping timeout"
+  | "parse error"
+  | "client namespace disconnect"
+  | "server namespace disconnect"
+  | "forced close"
+  | "forced server close";
+
+export interface Closing {
+  /** WebSocket close code (RFC 6455, section 7.4); 4000 and above are this project's. */
+  readonly code: number;
+  /** At most 123 bytes. */
+  readonly reason: string;
+  readonly disconnect: DisconnectReason;
+}
+
+/** The closed table of closings that the server starts. A stock client reconnects after each of them. */
+export const CLOSINGS = {
+  /** The client asked with an Engine.IO `close` packet. */
+  asked: { code: 1000, reason: "closed by client", disconnect: "transport close" },
+  parseError: { code: 1002, reason: "parse error", disconnect: "parse error" },
+  protocolViolation: { code: 1002, reason: "protocol violation", disconnect: "forced close" },
+  payloadTooLarge: { code: 1009, reason: "payload too large", disconnect: "transport error" },
+  internal: { code: 1011, reason: "internal error", disconnect: "forced server close" },
+  connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
+  pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
+  forcedByServer: { code: 4003, reason: "forced server close", disconnect: "forced server close" },
+  stateTooLarge: { code: 4004, reason: "session state too large", disconnect: "forced server close" },
+} as const satisfies Record<string, Closing>;
+
+/** The transport went by itself: the peer closed it, or the network did. */
+export const TRANSPORT_CLOSE: Closing = { code: 1005, reason: "", disconnect: "transport close" };
+export const TRANSPORT_ERROR: Closing = { code: 1006, reason: "", disconnect: "transport error" };

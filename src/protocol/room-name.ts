@@ -1,0 +1,17 @@
+// Names of rooms: which strings are one. Used by the Worker, the client and the tokens.
+
+/** The room of a client that names none. */
+export const DEFAULT_ROOM = "global";
+
+const ROOM_NAME = /^[A-Za-z0-9][A-Za-z0-9_.~-]{0,63}$/;
+
+/** 1 to 64 characters of `A-Z a-z 0-9 _ . - ~`, the first a letter or digit. */
+export function isRoomName(name: string): boolean {
+  return ROOM_NAME.test(name);
+}
+
+/** Whether a token's `rooms` claim lets its bearer in: exact names, or prefixes ending in `*`. */
+export function roomAllowed(rooms: readonly string[] | undefined, room: string): boolean {
+  if (rooms === undefined) return true;
+  return rooms.some((rule) => (rule.endsWith("*") ? room.startsWith(rule.slice(0, -1)) : room === rule));
+}

@@ -1,0 +1,57 @@
+// Named moments at which something is due. The one list of them is what a room's only clock looks at:
+// an empty list means that the room may sleep until somebody speaks.
+
+/** One named moment: set, moved or cleared by its owner. Times are milliseconds since 1970. */
+export class Deadline {
+  atMs: number | undefined;
+  readonly name: string;
+  readonly run: (nowMs: number) => void;
+
+  constructor(name: string, run: (nowMs: number) => void) {
+    this.name = name;
+    this.run = run;
+  }
+
+  set(atMs: number): void {
+    this.atMs = atMs;
+  }
+
+  /** Moves the moment forward to `atMs` if that is sooner than what is set. */
+  pull(atMs: number): void {
+    if (this.atMs === undefined || atMs < this.atMs) this.atMs = atMs;
+  }
+
+  clear(): void {
+    this.atMs = undefined;
+  }
+}
+
+export class Deadlines {
+  readonly #all: Deadline[] = [];
+
+  /** @param run called once each time the moment has come; it may set the deadline anew */
+  add(name: string, run: (nowMs: number) => void): Deadline {
+    const deadline = new Deadline(name, run);
+    this.#all.push(deadline);
+    return deadline;
+  }
+
+  /** The soonest moment, or `undefined` when nothing is due at all. */
+  next(): number | undefined {
+    let soonest: number | undefined;
+    for (const { atMs } of this.#all) {
+      if (atMs !== undefined && (soonest === undefined || atMs < soonest)) soonest = atMs;
+    }
+    return soonest;
+  }
+
+  /** Runs whatever is due at `nowMs`. Returns the names of what ran, for the record of why the room woke. */
+  runDue(nowMs: number): string[] {
+    const due = this.#all.filter(({ atMs }) => atMs !== undefined && atMs <= nowMs);
+    for (const deadline of due) {
+      deadline.clear();
+      deadline.run(nowMs);
+    }
+    return due.map(({ name }) => name);
+  }
+}

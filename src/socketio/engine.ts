@@ -1,0 +1,113 @@
+// The Engine.IO 4 server: opens sessions, reads and writes their packets, keeps their heartbeat, ends
+// them. Knows nothing of Socket.IO; the layer above hears of messages and closings.
+import { CLOSINGS, type Closing } from "../protocol/closings.ts";
+import { decodeFrame, encodeOpen, frameFits, type Frame } from "../protocol/engine-io.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
+import type { Outbox } from "./outbox.ts";
+import { Session, type Handshake } from "./session.ts";
+
+export interface EngineOptions extends HeartbeatOptions {
+  /** Bytes of one received packet; beyond it the session is closed. */
+  readonly maxPayloadBytes: number;
+}
+
+export interface EngineLayer {
+  /** A message packet arrived. A promise stands for work that outlasts the turn. */
+  onMessage(session: Session, data: Frame): void | Promise<void>;
+  /** The session is over; nothing can be sent to it any more. */
+  onClose(session: Session, closing: Closing): void;
+}
+
+export class Engine {
+  readonly sessions = new Map<string, Session>();
+  readonly #options: EngineOptions;
+  readonly #layer: EngineLayer;
+  readonly #outbox: Outbox;
+  readonly #heartbeat: Heartbeat;
+
+  constructor(
+    options: EngineOptions,
+    layer: EngineLayer,
+    context: {
+      readonly outbox: Outbox;
+      readonly deadlines: Deadlines;
+      /** When the runtime last answered a heartbeat of this session by itself, in ms since 1970. */
+      readonly lastPongAtMs: (session: Session) => number | undefined;
+    },
+  ) {
+    this.#options = options;
+    this.#layer = layer;
+    this.#outbox = context.outbox;
+    this.#heartbeat = new Heartbeat(options, {
+      ...context,
+      sessions: this.sessions,
+      close: (session, closing) => this.close(session, closing),
+    });
+  }
+
+  /** A new session over a WebSocket; its first frame is the handshake (EIO-1). */
+  open(sid: string, handshake: Handshake): Session {
+    const session = this.#add(new Session(sid, handshake, handshake.issued));
+    const { pingIntervalMs, pingTimeoutMs, maxPayloadBytes } = this.#options;
+    const open = encodeOpen({
+      sid,
+      upgrades: [],
+      pingInterval: pingIntervalMs,
+      pingTimeout: pingTimeoutMs,
+      maxPayload: maxPayloadBytes,
+    });
+    this.#outbox.send([session], [open]);
+    this.#outbox.save(session);
+    return session;
+  }
+
+  /** A session that slept; its peer notices nothing. */
+  restore(session: Session): void {
+    this.#add(session);
+  }
+
+  #add(session: Session): Session {
+    this.sessions.set(session.sid, session);
+    this.#heartbeat.watch(session);
+    return session;
+  }
+
+  receive(session: Session, frame: Frame, nowMs: number): void | Promise<void> {
+    if (session.closed) return;
+    session.seenAtMs = nowMs;
+    if (!frameFits(frame, this.#options.maxPayloadBytes)) return this.close(session, CLOSINGS.payloadTooLarge);
+    const packet = decodeFrame(frame);
+    switch (packet?.type) {
+      case "message":
+        return this.#layer.onMessage(session, packet.data);
+      case "close":
+        return this.close(session, CLOSINGS.asked);
+      // EIO-4: heartbeats go the other way in this revision, and anything unreadable ends the session.
+      case "ping":
+      case undefined:
+        return this.close(session, CLOSINGS.parseError);
+      // A pong was its sign of life; the rest means nothing on an open WebSocket, as with Socket.IO on Node.
+      case "pong":
+      case "open":
+      case "upgrade":
+      case "noop":
+        return;
+    }
+  }
+
+  /** Ends a session from this side. */
+  close(session: Session, closing: Closing): void {
+    if (session.closed) return;
+    this.#outbox.close(session, closing);
+    this.lost(session, closing);
+  }
+
+  /** The transport is gone, whoever ended it. */
+  lost(session: Session, closing: Closing): void {
+    if (session.closed) return;
+    session.closed = true;
+    this.sessions.delete(session.sid);
+    this.#layer.onClose(session, closing);
+  }
+}

@@ -1,0 +1,58 @@
+// One Engine.IO connection. Its record is all that survives sleep, so whatever matters about a
+// connection is in there; the rest of this object may vanish at any await.
+import type { PartialPacket } from "../protocol/socket-io.ts";
+import type { Socket } from "./socket.ts";
+
+/** How a connection came in: fixed at the upgrade, the same for all sockets of a session. */
+export interface Handshake {
+  /** The client's address as the front server saw it. */
+  readonly address: string;
+  /** Parameters of the request URL. */
+  readonly query: Readonly<Record<string, string>>;
+  /** When the session was opened, in milliseconds since 1970. */
+  readonly issued: number;
+  /** Whom the front server vouches for, if the request carried proof; its shape is the application's. */
+  readonly identity?: unknown;
+}
+
+/** A socket as it stands in its session's record. */
+export interface SocketRecord {
+  readonly nsp: string;
+  readonly id: string;
+  readonly data: unknown;
+  readonly channels: readonly string[];
+}
+
+/** A session at rest: plain data that a structured clone carries, at most 16 KiB with everything in it. */
+export interface SessionRecord {
+  /** Version of this shape; a record of another version is not restored. */
+  readonly v: 1;
+  readonly sid: string;
+  readonly handshake: Handshake;
+  readonly sockets: readonly SocketRecord[];
+  /** Since when the session is in no namespace and a deadline runs, in milliseconds since 1970. */
+  readonly strangerSinceMs?: number;
+  readonly partial?: PartialPacket;
+}
+
+export class Session {
+  readonly sid: string;
+  readonly handshake: Handshake;
+  /** Joined namespaces, by name. */
+  readonly sockets = new Map<string, Socket>();
+  /** Namespaces whose CONNECT is being decided. */
+  readonly connecting = new Set<string>();
+  strangerSinceMs: number | undefined;
+  closed = false;
+  partial: PartialPacket | undefined;
+  /** Last sign of life that the core itself saw; heartbeats that the runtime absorbs are not in it. */
+  seenAtMs: number;
+  pingedAtMs: number;
+
+  constructor(sid: string, handshake: Handshake, seenAtMs: number) {
+    this.sid = sid;
+    this.handshake = handshake;
+    this.seenAtMs = seenAtMs;
+    this.pingedAtMs = seenAtMs;
+  }
+}
