@@ -52,9 +52,9 @@ function enter(name: string, room: string): void {
   visit = new Visit(location.origin, room, token, {
     changed: draw,
     announce: (text) => view.announce(text),
-    tokenNeeded: (reason) => {
+    tokenNeeded: () => {
       leave();
-      form.askForToken(reason);
+      form.askForToken("The room did not accept your token. Paste another one.");
     },
   });
   history.replaceState(null, "", `#${room}`);

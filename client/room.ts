@@ -14,7 +14,7 @@ import type {
 import { isRoomName } from "../src/protocol/room-name.ts";
 
 /** How long a connected room may take to answer; time spent disconnected does not count for `send`. */
-export const ACK_TIMEOUT_MS = 10_000;
+const ACK_TIMEOUT_MS = 10_000;
 
 /** A function is called anew at each connect. It reports its own failures; a rejection makes the client try again. */
 export type Token = string | (() => Promise<string> | string);
@@ -125,7 +125,8 @@ function ask<Answer>(
   payload: Parameters<ClientToServerEvents[keyof ClientToServerEvents]>[0],
 ): Promise<Answer> {
   // The stock types derive answers from a required ack only, and here it is optional.
-  const acked = socket as unknown as Socket<ServerToClientEvents, Record<string, (payload: object, ack: (answer: Answer) => void) => void>>;
+  type Acked = Record<string, (payload: object, ack: (answer: Answer) => void) => void>;
+  const acked = socket as unknown as Socket<ServerToClientEvents, Acked>;
   return acked.timeout(ACK_TIMEOUT_MS).emitWithAck(event, payload);
 }
 

@@ -4,6 +4,5 @@ import type { ChatRoom } from "./chat-room.ts";
 
 export interface Env {
   readonly CHAT_ROOM: DurableObjectNamespace<ChatRoom>;
-  readonly ASSETS: Fetcher;
   readonly [setting: string]: unknown;
 }

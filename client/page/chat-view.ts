@@ -10,7 +10,7 @@ import type { Visit } from "./visit.ts";
 /** What a screen reader has not read by then is old. */
 const ANNOUNCEMENTS_MAX = 5;
 
-export interface ChatActions extends MessageActions {
+interface ChatActions extends MessageActions {
   readonly post: (content: string) => void;
   readonly dismissNotice: () => void;
   readonly reconnect: () => void;

@@ -15,9 +15,9 @@ import { Roster } from "./roster.ts";
 import { Timeline, type Outgoing } from "./timeline.ts";
 
 /** Messages per history request. */
-export const HISTORY_LIMIT = 50;
+const HISTORY_LIMIT = 50;
 /** Messages on the page while the reader follows the newest; older ones make room. */
-export const MESSAGES_KEPT_MAX = 1_000;
+const MESSAGES_KEPT_MAX = 1_000;
 
 export type Connection =
   | { readonly kind: "connecting" }
@@ -28,18 +28,19 @@ export type Connection =
   /** The room ended the connection, and the stock client leaves it at that. */
   | { readonly kind: "ended" };
 
-export interface TokenSource {
+interface TokenSource {
   readonly current: () => Promise<string> | string;
   /** Replaces a refused token; rejects with `TokenNeeded` when only the reader can. */
   readonly renew: () => Promise<unknown>;
 }
 
-export interface Hooks {
+interface Hooks {
   /** Something that is shown has changed. */
   readonly changed: () => void;
   /** Something happened that a reader who cannot see the page should hear of. */
   readonly announce: (text: string) => void;
-  readonly tokenNeeded: (reason: string) => void;
+  /** The room refuses the token, and the server gives no other. */
+  readonly tokenNeeded: () => void;
 }
 
 export class Visit {
@@ -163,9 +164,8 @@ export class Visit {
       if (!this.#left) this.#connect();
     } catch (error) {
       if (this.#left) return;
-      const reason = messageOf(error);
-      if (error instanceof TokenNeeded) this.#hooks.tokenNeeded(reason);
-      else this.#enter({ kind: "refused", code: "", message: reason });
+      if (error instanceof TokenNeeded) this.#hooks.tokenNeeded();
+      else this.#enter({ kind: "refused", code: "", message: messageOf(error) });
     }
   }
 

@@ -1,0 +1,101 @@
+// The local server behind `npm start`: `wrangler dev` with this machine's settings, quiet until it is ready.
+// `--state DIR` keeps rooms elsewhere than in .wrangler/state; the tests use it.
+import { spawn, type ChildProcess } from "node:child_process";
+import { createServer } from "node:net";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+
+import { overridesFromEnvironment, PROJECT_ROOT, readLocalSettings } from "./local-variables.ts";
+
+const HOST = "127.0.0.1";
+const PORT_DEFAULT = 8787;
+const READY_TIMEOUT_MS = 60_000;
+const POLL_MS = 100;
+/** What `wrangler dev` gets to end by itself before it is made to. */
+const STOP_TIMEOUT_MS = 5000;
+
+const { values: options } = parseArgs({
+  options: { state: { type: "string", default: path.join(".wrangler", "state") } },
+});
+
+try {
+  await serve();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
+async function serve(): Promise<void> {
+  const port = readPort(process.env["PORT"]);
+  readLocalSettings();
+  await assertPortFree(port);
+  const wrangler = startWrangler(port);
+  stopWith(wrangler);
+  await untilReady(port, wrangler);
+  console.log(`Ready on http://${HOST}:${port}`);
+}
+
+function readPort(text: string | undefined): number {
+  if (!text) return PORT_DEFAULT;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`PORT must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
+  return port;
+}
+
+function assertPortFree(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", (error: NodeJS.ErrnoException) => {
+      const reason = error.code === "EADDRINUSE" ? "is in use" : `cannot be opened (${error.code})`;
+      reject(new Error(`Port ${port} ${reason}. Choose another one: PORT=${port + 1} npm start`));
+    });
+    probe.listen(port, HOST, () => probe.close(() => resolve()));
+  });
+}
+
+function startWrangler(port: number): ChildProcess {
+  const wrangler = path.join(PROJECT_ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
+  const overrides = Object.entries(overridesFromEnvironment()).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
+  const flags = ["--env", "development", "--ip", HOST, "--port", String(port), "--persist-to", options.state];
+  return spawn(
+    process.execPath,
+    [wrangler, "dev", ...flags, "--inspector-port", "0", "--show-interactive-dev-session=false", ...overrides],
+    {
+      cwd: PROJECT_ROOT,
+      stdio: ["ignore", "inherit", "inherit"],
+      // Nothing is looked up or reported over the network, and nothing but warnings is printed.
+      env: {
+        ...process.env,
+        CLOUDFLARE_CF_FETCH_ENABLED: "false",
+        WRANGLER_SEND_METRICS: "false",
+        WRANGLER_HIDE_BANNER: "true",
+        WRANGLER_LOG: "warn",
+      },
+    },
+  );
+}
+
+/** Ends together with what was started, whichever ends first. */
+function stopWith(wrangler: ChildProcess): void {
+  const stop = (): void => {
+    wrangler.kill("SIGTERM");
+    setTimeout(() => wrangler.kill("SIGKILL"), STOP_TIMEOUT_MS).unref();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) process.once(signal, stop);
+  wrangler.once("exit", (code) => process.exit(code ?? 0));
+}
+
+async function untilReady(port: number, wrangler: ChildProcess): Promise<void> {
+  const deadlineMs = Date.now() + READY_TIMEOUT_MS;
+  while (Date.now() < deadlineMs && wrangler.exitCode === null) {
+    const isReady = await fetch(`http://${HOST}:${port}/health`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await sleep(POLL_MS);
+  }
+  wrangler.kill("SIGKILL");
+  throw new Error(`The server was not ready within ${READY_TIMEOUT_MS / 1000} s.`);
+}

@@ -1,0 +1,39 @@
+// Settings and secrets on a developer's machine: those of the environment win over those of .dev.vars,
+// and a missing .dev.vars is made with a secret of its own.
+import { randomBytes } from "node:crypto";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { parseEnv } from "node:util";
+
+import { readSettings, SETTING_NAMES, type Settings } from "../src/access/settings.ts";
+
+export const PROJECT_ROOT = path.join(import.meta.dirname, "..");
+const DEV_VARS = path.join(PROJECT_ROOT, ".dev.vars");
+
+/** Settings that the environment of this process gives; an empty value counts as none. */
+export function overridesFromEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    SETTING_NAMES.map((name) => [name, process.env[name]] as const).filter((entry): entry is [string, string] => Boolean(entry[1])),
+  );
+}
+
+/** All settings of the local server, by name. */
+export function readLocalVariables(): Record<string, string> {
+  return { ENVIRONMENT: "development", ...readDevVars(), ...overridesFromEnvironment() };
+}
+
+/** @throws Error that names every setting which is wrong */
+export function readLocalSettings(): Settings {
+  const result = readSettings(readLocalVariables());
+  if (!result.ok) throw new Error(["These settings are wrong:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"));
+  return result.settings;
+}
+
+function readDevVars(): Record<string, string> {
+  const variables = existsSync(DEV_VARS) ? (parseEnv(readFileSync(DEV_VARS, "utf8")) as Record<string, string>) : {};
+  if (variables["JWT_SECRET"]) return variables;
+  const secret = randomBytes(32).toString("base64url");
+  const heading = existsSync(DEV_VARS) ? "\n" : "# Local settings and secrets, one NAME=value a line. Never committed.\n";
+  appendFileSync(DEV_VARS, `${heading}JWT_SECRET=${secret}\n`, { mode: 0o600 });
+  return { ...variables, JWT_SECRET: secret };
+}

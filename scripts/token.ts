@@ -1,0 +1,52 @@
+// `npm run token`: prints a token for the local server, signed with its secret.
+import { parseArgs } from "node:util";
+
+import { signToken } from "../src/access/tokens.ts";
+import { readLocalVariables } from "./local-variables.ts";
+
+const USAGE = "npm run token -- --user ada [--name Ada] [--room general]… [--role member|moderator|reader|service] [--ttl 1h]";
+const ROLES = ["member", "moderator", "reader", "service"];
+const SECONDS_BY_UNIT = new Map([["s", 1], ["m", 60], ["h", 3600], ["d", 86_400]]);
+
+try {
+  console.log(await tokenFrom(process.argv.slice(2)));
+} catch (error) {
+  console.error(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
+  process.exit(1);
+}
+
+async function tokenFrom(args: string[]): Promise<string> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      user: { type: "string" },
+      name: { type: "string" },
+      room: { type: "string", multiple: true },
+      role: { type: "string", default: "member" },
+      ttl: { type: "string", default: "1h" },
+    },
+  });
+  const { user, name, room, role, ttl } = values;
+  if (!user) throw new Error("--user is missing.");
+  if (!ROLES.includes(role)) throw new Error(`--role must be one of ${ROLES.join(", ")}.`);
+  const variables = readLocalVariables();
+  return signToken(
+    variables["JWT_SECRET"] ?? "",
+    {
+      user,
+      role,
+      ...(name && { name }),
+      ...(room && { rooms: room }),
+      ...(variables["JWT_ISSUER"] && { issuer: variables["JWT_ISSUER"] }),
+      ...(variables["JWT_AUDIENCE"] && { audience: variables["JWT_AUDIENCE"] }),
+    },
+    secondsOf(ttl),
+  );
+}
+
+/** `90s`, `15m`, `1h`, `7d` */
+function secondsOf(ttl: string): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(ttl) ?? [];
+  if (!count || !unit) throw new Error(`--ttl must be a number with s, m, h or d behind it, not ${ttl}.`);
+  return Number(count) * SECONDS_BY_UNIT.get(unit)!;
+}

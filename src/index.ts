@@ -1,0 +1,3 @@
+// The entry of the deployment: the Worker and the classes of its Durable Objects.
+export { ChatRoom } from "../durable/chat-room.ts";
+export { default } from "./worker/app.ts";

@@ -1,0 +1,55 @@
+// Tokens for visitors without an account: a fresh user id and whatever name they like.
+import { z } from "zod";
+
+import { NAME_LENGTH_MAX, signToken } from "../access/tokens.ts";
+import type { Deployment } from "./deployment.ts";
+import { refuseRequest } from "./refusals.ts";
+
+/** A guest's token lives for a day. */
+const GUEST_TTL_SECONDS = 24 * 60 * 60;
+
+/** Bytes of a request body. */
+const BODY_BYTES_MAX = 4096;
+
+const bodySchema = z.object({
+  name: z
+    .string()
+    .trim()
+    .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
+    .regex(/^[^\p{Cc}]*$/u, "control characters are not allowed")
+    .optional(),
+});
+
+/** `POST /api/guest {name?}` → `{token, user, name}`. */
+export async function issueGuestToken(request: Request, { settings }: Deployment): Promise<Response> {
+  const { secret, issuer, audience } = settings.jwt;
+  if (!settings.guestAccess || secret === undefined) {
+    return refuseRequest(403, "FORBIDDEN", "Guests are not admitted here; a token is required");
+  }
+  const text = await request.text();
+  if (text.length > BODY_BYTES_MAX) return refuseRequest(413, "TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);
+  const body = bodySchema.safeParse(parseJson(text));
+  if (!body.success) {
+    const [issue] = body.error.issues;
+    const where = issue?.path.join(".") || "body";
+    return refuseRequest(400, "INVALID_PAYLOAD", `${where}: ${issue?.message}`);
+  }
+  const user = `guest-${crypto.randomUUID().slice(0, 8)}`;
+  const name = body.data.name || user;
+  const token = await signToken(
+    secret,
+    { user, name, ...(issuer && { issuer }), ...(audience && { audience }) },
+    GUEST_TTL_SECONDS,
+  );
+  return Response.json({ token, user, name });
+}
+
+/** An empty body is an empty object; text that is no JSON fails the schema. */
+function parseJson(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

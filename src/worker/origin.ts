@@ -1,0 +1,10 @@
+// Which web pages may talk to us. WebSockets know no same-origin policy, so the server has to ask.
+import type { Settings } from "../access/settings.ts";
+
+/** Whether a request may come in. One without an `Origin` does not come from a page: its token decides alone. */
+export function isOriginAllowed(allowed: Settings["allowedOrigins"], request: Request): boolean {
+  const origin = request.headers.get("Origin");
+  if (origin === null || allowed === "*") return true;
+  if (allowed === "same") return origin === new URL(request.url).origin;
+  return allowed.includes(origin);
+}
