@@ -33,7 +33,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   readonly #maxConnectionsPerIp: number;
   readonly #webSockets = new Map<Session, WebSocket>();
   readonly #sessions = new Map<WebSocket, Session>();
-  readonly #router = IttyRouter<IRequest>();
+  readonly #router = IttyRouter();
 
   /** @param create called once per instance, before any socket is restored */
   constructor(ctx: DurableObjectState, env: Env, create: (ctx: DurableObjectState, env: Env) => Application) {
@@ -50,7 +50,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     this.#clock = new WakeClock(
       ctx.storage,
       () => this.#server.deadlines.next(),
-      () => this.#input(() => this.#server.tick()),
+      () => void this.#input(() => this.#server.tick()),
     );
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
@@ -70,7 +70,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     if (!session) return;
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
     // No await before the frame is dealt with: the next one of this socket comes as soon as we let go.
-    return this.#input(() => this.#server.receive(session, frame));
+    return this.#input(() => this.#server.receive(session, frame))?.finally(() => this.#clock.schedule());
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
@@ -93,10 +93,9 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   /** Every input ends with a look at the clock, and no failure of ours reaches the runtime or another session. */
-  #input<Result>(run: () => Result | Promise<Result>): Result | Promise<Result> | undefined {
+  #input<Result>(run: () => Result): Result | undefined {
     try {
-      const result = run();
-      return result instanceof Promise ? result.finally(() => this.#clock.schedule()) : result;
+      return run();
     } catch (error) {
       this.#report("an input could not be dealt with", error);
       return undefined;
@@ -238,5 +237,7 @@ function tooManyConnections(limit: number): Response {
 
 function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
 }

@@ -26,7 +26,9 @@ export class SqlMessageLog implements MessageLog {
     this.#sql = sql;
     this.#room = room;
     sql.exec("CREATE TABLE IF NOT EXISTS log_names (epoch TEXT NOT NULL)");
-    sql.exec("CREATE TABLE IF NOT EXISTS batches (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL)");
+    sql.exec(
+      "CREATE TABLE IF NOT EXISTS batches (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL)",
+    );
     this.epoch = this.#readEpoch() ?? this.#writeEpoch(newEpoch());
     const [newest] = sql.exec<BatchRow>(`${DESCENDING} LIMIT 1`, Number.MAX_SAFE_INTEGER);
     const [oldest] = sql.exec<BatchRow>(`${ASCENDING} LIMIT 1`, 0);

@@ -64,10 +64,13 @@ export class WakeClock {
     if (this.#timer !== null && this.#timerAtMs <= atMs) return;
     this.#clearTimer();
     this.#timerAtMs = atMs;
-    this.#timer = setTimeout(() => {
-      this.#clearTimer();
-      run();
-    }, Math.max(0, atMs - nowMs));
+    this.#timer = setTimeout(
+      () => {
+        this.#clearTimer();
+        run();
+      },
+      Math.max(0, atMs - nowMs),
+    );
   }
 
   #clearTimer(): void {

@@ -14,10 +14,7 @@ const COPIED = ["index.html", "page.css", "favicon.svg", "_headers"];
 
 export async function buildClient(): Promise<void> {
   await mkdir(target, { recursive: true });
-  await Promise.all([
-    bundle(),
-    ...COPIED.map((name) => copyFile(path.join(source, name), path.join(target, name))),
-  ]);
+  await Promise.all([bundle(), ...COPIED.map((name) => copyFile(path.join(source, name), path.join(target, name)))]);
 }
 
 async function bundle(): Promise<void> {

@@ -8,20 +8,13 @@ import os from "node:os";
 import path from "node:path";
 import { parseArgs, promisify } from "node:util";
 import type { Load, Reading } from "./compare-workerd/generator.ts";
-import {
-  perCpuSecond,
-  summarize,
-  table,
-  type Mode,
-  type Sample,
-} from "./compare-workerd/report.ts";
+import { perCpuSecond, summarize, table, type Mode, type Sample } from "./compare-workerd/report.ts";
 import { installOnce, installWorkerd, startServer, type Server } from "./compare-workerd/server.ts";
 
 type Settings = Omit<Load, "url" | "serverPid">;
 
 const MODES: readonly Mode[] = ["single", "batched"];
-const DEFAULT_VERSIONS =
-  "1.20260815.1,1.20260831.1,1.20260911.1,1.20260918.1,1.20261102.1,1.20261117.1";
+const DEFAULT_VERSIONS = "1.20260815.1,1.20260831.1,1.20260911.1,1.20260918.1,1.20261102.1,1.20261117.1";
 const WS_VERSION = "8.23.0";
 const SERVER_CORE = 0;
 const GENERATOR_CORE = 1;
@@ -105,8 +98,7 @@ async function runGenerator(load: Load): Promise<Reading> {
       stderr?: string;
       message: string;
     };
-    const reason =
-      killed === true ? `was not done after ${timeout} ms` : `failed: ${stderr || message}`;
+    const reason = killed === true ? `was not done after ${timeout} ms` : `failed: ${stderr || message}`;
     throw new Error(`the generator ${reason}`, { cause: error });
   }
 }
@@ -126,11 +118,7 @@ async function sampleOnce(binary: string, mode: Mode, load: Settings): Promise<R
   }
 }
 
-async function collect(
-  binaries: Map<string, string>,
-  rounds: number,
-  load: Settings,
-): Promise<Sample[]> {
+async function collect(binaries: Map<string, string>, rounds: number, load: Settings): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (let round = 1; round <= rounds; round++) {
     // Interleaved, so that whatever else the machine does hits every version alike.
@@ -143,9 +131,7 @@ async function collect(
         samples.push(sample);
         const busy = Math.round((sample.serverCpuSeconds / sample.wallSeconds) * 100);
         const speed = Math.round(perCpuSecond(sample) / 1000);
-        console.error(
-          `round ${round}/${rounds}  ${version}  ${mode}: ${speed}k per CPU-s, server ${busy} % busy`,
-        );
+        console.error(`round ${round}/${rounds}  ${version}  ${mode}: ${speed}k per CPU-s, server ${busy} % busy`);
       }
     }
   }

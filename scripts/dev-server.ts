@@ -39,7 +39,8 @@ async function serve(): Promise<void> {
 function readPort(text: string | undefined): number {
   if (!text) return PORT_DEFAULT;
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`PORT must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error(`PORT must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
   return port;
 }
 
@@ -56,7 +57,10 @@ function assertPortFree(port: number): Promise<void> {
 
 function startWrangler(port: number): ChildProcess {
   const wrangler = path.join(PROJECT_ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
-  const overrides = Object.entries(overridesFromEnvironment()).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
+  const overrides = Object.entries(overridesFromEnvironment()).flatMap(([name, value]) => [
+    "--var",
+    `${name}:${value}`,
+  ]);
   const flags = ["--env", "development", "--ip", HOST, "--port", String(port), "--persist-to", options.state];
   return spawn(
     process.execPath,

@@ -13,7 +13,9 @@ const DEV_VARS = path.join(PROJECT_ROOT, ".dev.vars");
 /** Settings that the environment of this process gives; an empty value counts as none. */
 export function overridesFromEnvironment(): Record<string, string> {
   return Object.fromEntries(
-    SETTING_NAMES.map((name) => [name, process.env[name]] as const).filter((entry): entry is [string, string] => Boolean(entry[1])),
+    SETTING_NAMES.map((name) => [name, process.env[name]] as const).filter((entry): entry is [string, string] =>
+      Boolean(entry[1]),
+    ),
   );
 }
 
@@ -25,7 +27,8 @@ export function readLocalVariables(): Record<string, string> {
 /** @throws Error that names every setting which is wrong */
 export function readLocalSettings(): Settings {
   const result = readSettings(readLocalVariables());
-  if (!result.ok) throw new Error(["These settings are wrong:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"));
+  if (!result.ok)
+    throw new Error(["These settings are wrong:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"));
   return result.settings;
 }
 
@@ -33,7 +36,9 @@ function readDevVars(): Record<string, string> {
   const variables = existsSync(DEV_VARS) ? (parseEnv(readFileSync(DEV_VARS, "utf8")) as Record<string, string>) : {};
   if (variables["JWT_SECRET"]) return variables;
   const secret = randomBytes(32).toString("base64url");
-  const heading = existsSync(DEV_VARS) ? "\n" : "# Local settings and secrets, one NAME=value a line. Never committed.\n";
+  const heading = existsSync(DEV_VARS)
+    ? "\n"
+    : "# Local settings and secrets, one NAME=value a line. Never committed.\n";
   appendFileSync(DEV_VARS, `${heading}JWT_SECRET=${secret}\n`, { mode: 0o600 });
   return { ...variables, JWT_SECRET: secret };
 }

@@ -4,9 +4,15 @@ import { parseArgs } from "node:util";
 import { signToken } from "../src/access/tokens.ts";
 import { readLocalVariables } from "./local-variables.ts";
 
-const USAGE = "npm run token -- --user ada [--name Ada] [--room general]… [--role member|moderator|reader|service] [--ttl 1h]";
+const USAGE =
+  "npm run token -- --user ada [--name Ada] [--room general]… [--role member|moderator|reader|service] [--ttl 1h]";
 const ROLES = ["member", "moderator", "reader", "service"];
-const SECONDS_BY_UNIT = new Map([["s", 1], ["m", 60], ["h", 3600], ["d", 86_400]]);
+const SECONDS_BY_UNIT = new Map([
+  ["s", 1],
+  ["m", 60],
+  ["h", 3600],
+  ["d", 86_400],
+]);
 
 try {
   console.log(await tokenFrom(process.argv.slice(2)));

@@ -30,11 +30,13 @@ export class ChatView {
 
   constructor(actions: ChatActions) {
     // What the reader sends or sends again, they want to see; and the button they pressed is gone.
-    const own = <Args extends unknown[]>(act: (...args: Args) => void) => (...args: Args): void => {
-      act(...args);
-      this.#messages.follow();
-      this.#composer.focus();
-    };
+    const own =
+      <Args extends unknown[]>(act: (...args: Args) => void) =>
+      (...args: Args): void => {
+        act(...args);
+        this.#messages.follow();
+        this.#composer.focus();
+      };
     this.#messages = new MessageList({ ...actions, retry: own(actions.retry), discard: own(actions.discard) });
     this.#composer = new Composer(own(actions.post));
     this.#connection = new ConnectionLine(own(actions.reconnect));

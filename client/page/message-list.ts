@@ -46,7 +46,11 @@ export class MessageList {
     new ResizeObserver(() => this.#following && this.#toEnd()).observe(this.#log);
   }
 
-  render(timeline: Timeline, self: string, state: { readonly loaded: boolean; readonly loadingEarlier: boolean }): void {
+  render(
+    timeline: Timeline,
+    self: string,
+    state: { readonly loaded: boolean; readonly loadingEarlier: boolean },
+  ): void {
     const anchor = this.#following ? undefined : this.#anchor();
     this.#renderEarlier(timeline.hasEarlier, state.loadingEarlier);
     this.#renderItems(timeline, self);
@@ -84,11 +88,17 @@ export class MessageList {
     const wanted = new Map<string, HTMLLIElement>();
     for (const message of timeline.messages) {
       const key = String(message.seq);
-      wanted.set(key, this.#draw(key, message, () => drawMessage(message, message.sender === self)));
+      wanted.set(
+        key,
+        this.#draw(key, message, () => drawMessage(message, message.sender === self)),
+      );
     }
     for (const outgoing of timeline.outgoing) {
       const key = `outgoing ${outgoing.clientMsgId}`;
-      wanted.set(key, this.#draw(key, outgoing, () => drawOutgoing(outgoing, this.#actions)));
+      wanted.set(
+        key,
+        this.#draw(key, outgoing, () => drawOutgoing(outgoing, this.#actions)),
+      );
     }
     for (const [key, drawn] of this.#drawn) {
       if (wanted.get(key) === drawn.element) continue;
@@ -192,7 +202,12 @@ function button(text: string, testId: string, onClick: () => void): HTMLButtonEl
 }
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-const dayAndTime = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+const dayAndTime = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
 
 function formatTime(timestamp: number): string {
   const isToday = new Date(timestamp).toDateString() === new Date().toDateString();

@@ -47,9 +47,7 @@ async function connectAll(load: Load): Promise<Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < load.members) {
     const count = Math.min(CONNECTS_AT_ONCE, load.members - sockets.length);
-    sockets.push(
-      ...(await Promise.all(Array.from({ length: count }, () => connect(WebSocket, load.url)))),
-    );
+    sockets.push(...(await Promise.all(Array.from({ length: count }, () => connect(WebSocket, load.url)))));
   }
   return sockets;
 }

@@ -21,40 +21,23 @@ const CONFIG = path.join(import.meta.dirname, "config.capnp");
 const run = promisify(execFile);
 
 /** Installs one exact package, unless it is there already. */
-export async function installOnce(
-  folder: string,
-  name: string,
-  version: string,
-  signal: AbortSignal,
-): Promise<void> {
+export async function installOnce(folder: string, name: string, version: string, signal: AbortSignal): Promise<void> {
   if (existsSync(path.join(folder, "node_modules", name, "package.json"))) return;
   mkdirSync(folder, { recursive: true });
   // A package.json of its own stops npm from walking up into the project's.
   writeFileSync(path.join(folder, "package.json"), '{ "private": true }\n');
-  const args = [
-    "install",
-    "--no-audit",
-    "--no-fund",
-    "--ignore-scripts",
-    "--loglevel=error",
-    `${name}@${version}`,
-  ];
+  const args = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", `${name}@${version}`];
   try {
     await run("npm", args, { cwd: folder, timeout: INSTALL_MS_MAX, signal });
   } catch (error) {
-    throw new Error(
-      `npm could not install ${name}@${version}: ${(error as { stderr?: string }).stderr}`,
-      { cause: error },
-    );
+    throw new Error(`npm could not install ${name}@${version}: ${(error as { stderr?: string }).stderr}`, {
+      cause: error,
+    });
   }
 }
 
 /** The path of the native binary. The platform package is installed directly: the `workerd` package only wraps it. */
-export async function installWorkerd(
-  cache: string,
-  version: string,
-  signal: AbortSignal,
-): Promise<string> {
+export async function installWorkerd(cache: string, version: string, signal: AbortSignal): Promise<string> {
   const name = `@cloudflare/workerd-linux-${process.arch === "x64" ? "64" : process.arch}`;
   const folder = path.join(cache, version);
   await installOnce(folder, name, version, signal);
@@ -84,10 +67,7 @@ export async function startServer(binary: string, pin: string[]): Promise<Server
 /** workerd writes one JSON line per open port to the control pipe. */
 function listeningPort(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`no port after ${START_MS_MAX} ms`)),
-      START_MS_MAX,
-    );
+    const timer = setTimeout(() => reject(new Error(`no port after ${START_MS_MAX} ms`)), START_MS_MAX);
     timer.unref();
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`exit code ${code}`)));

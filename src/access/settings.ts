@@ -133,7 +133,9 @@ export const SETTING_NAMES: readonly string[] = ["ENVIRONMENT", ...Object.keys(s
 /** An empty value counts as none, as it does where a variable cannot be unset. */
 export function readSettings(variables: Variables): SettingsResult {
   const given = Object.fromEntries(
-    SETTING_NAMES.map((name) => [name, variables[name]] as const).filter(([, value]) => value !== undefined && value !== ""),
+    SETTING_NAMES.map((name) => [name, variables[name]] as const).filter(
+      ([, value]) => value !== undefined && value !== "",
+    ),
   );
   // Whatever is not plainly development gets the rules of production.
   const environment = given["ENVIRONMENT"] === "development" ? "development" : "production";

@@ -66,7 +66,8 @@ export class TokenVerifier {
       if (error instanceof errors.JWTExpired) {
         return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };
       }
-      if (error instanceof errors.JWTClaimValidationFailed) return unauthorized(`The token's claim ${error.claim} is not accepted`);
+      if (error instanceof errors.JWTClaimValidationFailed)
+        return unauthorized(`The token's claim ${error.claim} is not accepted`);
       if (error instanceof errors.JOSEError) return unauthorized("The token is not valid");
       // What remains is trouble with the keys (an unreachable JWKS): not the bearer's fault, still no way in.
       console.error("a token could not be verified:", error);
@@ -136,7 +137,11 @@ interface ImportedKey {
 async function importPublicKey(text: string): Promise<ImportedKey> {
   if (text.trimStart().startsWith("{")) {
     const jwk = JSON.parse(text) as JWK;
-    const algorithm = new Map<unknown, string>([["RSA", "RS256"], ["EC", "ES256"], ["OKP", "EdDSA"]]).get(jwk.kty);
+    const algorithm = new Map<unknown, string>([
+      ["RSA", "RS256"],
+      ["EC", "ES256"],
+      ["OKP", "EdDSA"],
+    ]).get(jwk.kty);
     if (!algorithm || jwk.d !== undefined) throw new Error("JWT_PUBLIC_KEY: not a public RSA, EC or OKP key");
     return { key: await importJWK(jwk, algorithm), algorithm };
   }

@@ -28,7 +28,10 @@ export function encodeBatch(messages: readonly Message[]): string {
 }
 
 /** @throws Error when the batch is of a version that this code does not know */
-export function decodeBatch(text: string, { room, epoch, firstSeq }: { room: string; epoch: string; firstSeq: number }): Message[] {
+export function decodeBatch(
+  text: string,
+  { room, epoch, firstSeq }: { room: string; epoch: string; firstSeq: number },
+): Message[] {
   const [version, stored] = JSON.parse(text) as [number, StoredMessage[]];
   if (version !== VERSION) throw new Error(`a batch of version ${version} cannot be read; this code knows ${VERSION}`);
   return stored.map(({ s, n, c, t, m, r }, index) => ({

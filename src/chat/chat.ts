@@ -61,7 +61,7 @@ export interface ChatDependencies {
   readonly room: string;
   readonly settings: ChatSettings;
   readonly log: MessageLog;
-  authenticate(token: string): Promise<Authentication>;
+  readonly authenticate: (token: string) => Promise<Authentication>;
 }
 
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
@@ -100,7 +100,11 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       deadline: this.deadline("flush", (nowMs) => this.#posts.flush(nowMs)),
       now,
       report,
-      broadcast: (messages) => this.emitAll("chat-message", messages.map((message): [Message] => [message])),
+      broadcast: (messages) =>
+        this.emitAll(
+          "chat-message",
+          messages.map((message): [Message] => [message]),
+        ),
     });
     const presenceDeadline = this.deadline("presence", (nowMs) => this.#presencePacer.flush(nowMs));
     this.#presencePacer = new Pacer(PRESENCE_WINDOW_MS, presenceDeadline, () => this.#tellPresence());
@@ -211,7 +215,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     const { maxContentLength } = this.#settings;
     if (content === "") return refuse("INVALID_PAYLOAD", "content: must not be empty");
     // Code points, counted only where UTF-16 units leave a doubt.
-    if (content.length <= maxContentLength || [...content].length <= maxContentLength) return undefined;
+    if (content.length <= maxContentLength || Array.from(content).length <= maxContentLength) return undefined;
     return refuse("TOO_LONG", `content: at most ${maxContentLength} characters`);
   }
 
@@ -242,7 +246,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       if (!result.ok) return reply(refuse(result.code, result.message));
       const { identity } = result;
       if (identity.user !== user) return reply(refuse("FORBIDDEN", "The token names another user."));
-      if (!roomAllowed(identity.rooms, this.#room)) return reply(refuse("FORBIDDEN", "The token does not open this room."));
+      if (!roomAllowed(identity.rooms, this.#room))
+        return reply(refuse("FORBIDDEN", "The token does not open this room."));
       const { name, role, exp } = identity;
       const { exp: _ended, ...membership } = client.data;
       client.data = { ...membership, name, role, ...(exp !== undefined && { exp }) };
@@ -257,7 +262,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   }
 
   #expireTokens(nowMs: number): void {
-    for (const client of [...this.sockets.values()]) {
+    for (const client of this.sockets.values()) {
       const { exp } = client.peek();
       if (exp === undefined) continue;
       if (exp * 1000 > nowMs) {
@@ -293,7 +298,10 @@ function answering<Schema extends z.ZodType, Good extends object>(
   };
 }
 
-function replyTo<Good extends object>(client: Client, args: readonly unknown[]): { reply: Reply<Good>; payload: unknown } {
+function replyTo<Good extends object>(
+  client: Client,
+  args: readonly unknown[],
+): { reply: Reply<Good>; payload: unknown } {
   const ack = args.at(-1);
   if (typeof ack === "function") return { reply: ack as Reply<Good>, payload: args.length > 1 ? args[0] : undefined };
   return {

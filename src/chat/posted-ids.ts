@@ -47,7 +47,8 @@ export class PostedIds {
   #readBack(nowMs: number): Map<string, Posted> {
     const newestFirst: Array<[string, Posted]> = [];
     for (const message of this.#log.newest(nowMs - DEDUPE_WINDOW_MS)) {
-      if (message.clientMsgId !== undefined) newestFirst.push([key(message.sender, message.clientMsgId), slim(message)]);
+      if (message.clientMsgId !== undefined)
+        newestFirst.push([key(message.sender, message.clientMsgId), slim(message)]);
       if (newestFirst.length >= DEDUPE_IDS_MAX) break;
     }
     return new Map(newestFirst.reverse());

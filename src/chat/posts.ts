@@ -27,10 +27,10 @@ export interface PostsContext {
   readonly log: MessageLog;
   readonly windowMs: number;
   readonly deadline: Deadline;
-  now(): number;
+  readonly now: () => number;
   /** Shows stored messages to everyone. */
-  broadcast(messages: readonly Message[]): void;
-  report(problem: string, error: unknown): void;
+  readonly broadcast: (messages: readonly Message[]) => void;
+  readonly report: (problem: string, error: unknown) => void;
 }
 
 export class Posts {
@@ -81,7 +81,8 @@ export class Posts {
       this.#context.log.append(messages);
     } catch (error) {
       this.#context.report("messages could not be stored", error);
-      for (const { replies } of batch) for (const reply of replies) reply(refuse("INTERNAL", "The message could not be stored; try again."));
+      for (const { replies } of batch)
+        for (const reply of replies) reply(refuse("INTERNAL", "The message could not be stored; try again."));
       return;
     }
     this.#context.broadcast(messages);

@@ -120,9 +120,4 @@ export type AnswerCode =
   | "INTERNAL";
 
 /** Why a CONNECT was refused: `data.code` of the CONNECT_ERROR. */
-export type RefusalCode =
-  | "UNAUTHORIZED"
-  | "TOKEN_EXPIRED"
-  | "FORBIDDEN_ROOM"
-  | "ROOM_FULL"
-  | "TOO_MANY_CONNECTIONS";
+export type RefusalCode = "UNAUTHORIZED" | "TOKEN_EXPIRED" | "FORBIDDEN_ROOM" | "ROOM_FULL" | "TOO_MANY_CONNECTIONS";

@@ -81,7 +81,9 @@ const encoder = new Encoder();
 function encode(packet: Packet): Frame[] {
   const parts = encoder.encode(packet) as Array<string | ArrayBufferLike | ArrayBufferView>;
   if (parts.length - 1 > ATTACHMENTS_MAX) {
-    throw new RangeError(`a packet carries at most ${ATTACHMENTS_MAX} binary attachments, this one ${parts.length - 1}`);
+    throw new RangeError(
+      `a packet carries at most ${ATTACHMENTS_MAX} binary attachments, this one ${parts.length - 1}`,
+    );
   }
   return parts.map((part) => encodeMessage(toFrame(part)));
 }

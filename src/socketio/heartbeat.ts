@@ -59,7 +59,7 @@ export class Heartbeat {
     const { pingIntervalMs, pingTimeoutMs } = this.#options;
     const pinged: Session[] = [];
     let nextAtMs = Infinity;
-    for (const session of [...this.#sessions.values()]) {
+    for (const session of this.#sessions.values()) {
       if (nowMs - this.#aliveAtMs(session) > pingIntervalMs + pingTimeoutMs) {
         this.#close(session, CLOSINGS.pingTimeout);
         continue;

@@ -33,13 +33,13 @@ export interface NamespaceContext {
   readonly hub: Hub;
   readonly deadlines: Deadlines;
   /** Milliseconds since 1970, as of the current input. */
-  now(): number;
+  readonly now: () => number;
   /** A fresh id that nobody can guess. */
-  newId(): string;
+  readonly newId: () => string;
   /** Runs `work` as a turn: for what happens after an await. */
   turn<Result>(work: () => Result): Result;
   /** A failure that the application survived but the operator should hear of. */
-  report(problem: string, error: unknown): void;
+  readonly report: (problem: string, error: unknown) => void;
 }
 
 export abstract class Namespace<

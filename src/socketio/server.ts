@@ -2,13 +2,7 @@
 // events of an application, and what it emits becomes effects. The shell of an object drives it.
 import { CLOSINGS, type Closing, type DisconnectReason } from "../protocol/closings.ts";
 import type { Frame } from "../protocol/engine-io.ts";
-import {
-  encodeAck,
-  encodeConnect,
-  encodeConnectError,
-  readMessage,
-  type ClientPacket,
-} from "../protocol/socket-io.ts";
+import { encodeAck, encodeConnect, encodeConnectError, readMessage, type ClientPacket } from "../protocol/socket-io.ts";
 import { type Deadline, Deadlines } from "./deadlines.ts";
 import { Engine, type EngineLayer, type EngineOptions } from "./engine.ts";
 import { Hub } from "./hub.ts";
@@ -286,7 +280,7 @@ export class Server implements EngineLayer, SocketHost {
   }
 
   #closeStrangers(nowMs: number): void {
-    for (const session of [...this.#strangers]) {
+    for (const session of this.#strangers) {
       const dueMs = session.strangerSinceMs! + this.#options.connectTimeoutMs;
       if (dueMs <= nowMs) this.#engine.close(session, CLOSINGS.connectTimeout);
       else this.#connectDeadline.pull(dueMs);

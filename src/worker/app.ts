@@ -25,7 +25,8 @@ app.get("/health", (c) => {
 // Fails closed: with a bad setting or no key nobody is let in, and the log says why.
 app.use(async (c, next) => {
   const deployment = deploymentOf(c.env);
-  if (!deployment) return refuseRequest(503, "MISCONFIGURED", "The server is not set up yet; its log says what is missing");
+  if (!deployment)
+    return refuseRequest(503, "MISCONFIGURED", "The server is not set up yet; its log says what is missing");
   c.set("deployment", deployment);
   return next();
 });

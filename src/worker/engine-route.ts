@@ -48,7 +48,8 @@ function refuseByForm(request: Request, query: URLSearchParams, room: string): R
 }
 
 function refuseBySource(request: Request, { settings, connectRate }: Deployment): Response | undefined {
-  if (!isOriginAllowed(settings.allowedOrigins, request)) return refuseEngine("forbidden", "this origin is not allowed");
+  if (!isOriginAllowed(settings.allowedOrigins, request))
+    return refuseEngine("forbidden", "this origin is not allowed");
   const waitSeconds = connectRate.take(addressOf(request), Date.now());
   if (waitSeconds === 0) return undefined;
   const message = `At most ${settings.connectRatePerIp} connections a minute from one address`;

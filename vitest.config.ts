@@ -1,0 +1,33 @@
+// Three rings: the cores in plain Node, the objects in workerd, and the whole server from outside.
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: { name: "core", include: ["test/core/**/*.test.ts"] },
+      },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: "./wrangler.toml", environment: "development" },
+            miniflare: { bindings: { JWT_SECRET: "a-secret-that-only-the-tests-know" } },
+          }),
+        ],
+        test: { name: "object", include: ["test/object/**/*.test.ts"], testTimeout: 20_000 },
+      },
+      {
+        test: {
+          name: "outside",
+          include: ["test/outside/**/*.test.ts"],
+          globalSetup: "test/outside/server.setup.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // Real servers and browsers on few cores: one file at a time.
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
