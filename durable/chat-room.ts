@@ -3,7 +3,9 @@ import { readSettings, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
 import { Chat } from "../src/chat/chat.ts";
 import type { Env } from "./env.ts";
-import { SocketObject, type Application } from "./socket-object.ts";
+import { Server } from "../src/socketio/server.ts";
+import type { ServerPorts } from "../src/socketio/session-server.ts";
+import { SocketObject, type ObjectLimits } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
 
 export class ChatRoom extends SocketObject<Env> {
@@ -12,7 +14,11 @@ export class ChatRoom extends SocketObject<Env> {
   }
 }
 
-function createChat(ctx: DurableObjectState, env: Env): Application {
+function createChat(
+  ctx: DurableObjectState,
+  env: Env,
+  ports: ServerPorts,
+): { server: Server; limits: ObjectLimits } {
   const settings = settingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
@@ -28,7 +34,7 @@ function createChat(ctx: DurableObjectState, env: Env): Application {
       maxMembers: settings.maxMembers,
     },
   });
-  return { options: settings, namespaces: { "/": chat }, maxConnectionsPerIp: settings.maxConnectionsPerIp };
+  return { server: new Server(settings, { "/": chat }, ports), limits: settings };
 }
 
 function settingsOf(env: Env): Settings {

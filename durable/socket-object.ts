@@ -7,19 +7,26 @@ import { IttyRouter, type IRequest } from "itty-router";
 import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../src/access/upgrade-header.ts";
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR } from "../src/protocol/closings.ts";
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../src/protocol/engine-io.ts";
-import type { Namespace } from "../src/socketio/namespace.ts";
 import type { Effect } from "../src/socketio/outbox.ts";
-import { Server, type ServerOptions } from "../src/socketio/server.ts";
-import type { Session, SessionRecord } from "../src/socketio/session.ts";
+import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
+import type { Handshake, Session, SessionRecord } from "../src/socketio/session.ts";
+import { PollingRequests, refuse } from "./polling-requests.ts";
 import { WakeClock } from "./wake-clock.ts";
 
-/** What an object serves. */
-export interface Application {
-  readonly options: ServerOptions;
-  readonly namespaces: Readonly<Record<string, Namespace>>;
+/** What an object needs to know besides its server. */
+export interface ObjectLimits {
+  /** Bytes of one long-polling POST. */
+  readonly maxPayloadBytes: number;
   /** Connections that one address may have here; 0 is no limit. */
   readonly maxConnectionsPerIp: number;
 }
+
+/** Builds the server of an object. Called once per instance, before any session is restored. */
+export type CreateServer<Env> = (
+  ctx: DurableObjectState,
+  env: Env,
+  ports: ServerPorts,
+) => { readonly server: SessionServer; readonly limits: ObjectLimits };
 
 /** Seconds after which a client that was over a connection limit may try again. */
 const RETRY_AFTER_SECONDS = 30;
@@ -28,25 +35,26 @@ const RETRY_AFTER_SECONDS = 30;
 const ID_BYTES = 15;
 
 export abstract class SocketObject<Env> extends DurableObject<Env> {
-  readonly #server: Server;
+  readonly #server: SessionServer;
   readonly #clock: WakeClock;
-  readonly #maxConnectionsPerIp: number;
+  readonly #limits: ObjectLimits;
+  readonly #polling: PollingRequests;
   readonly #webSockets = new Map<Session, WebSocket>();
   readonly #sessions = new Map<WebSocket, Session>();
   readonly #router = IttyRouter();
 
-  /** @param create called once per instance, before any socket is restored */
-  constructor(ctx: DurableObjectState, env: Env, create: (ctx: DurableObjectState, env: Env) => Application) {
+  constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env>) {
     super(ctx, env);
-    const { options, namespaces, maxConnectionsPerIp } = create(ctx, env);
-    this.#maxConnectionsPerIp = maxConnectionsPerIp;
-    this.#server = new Server(options, namespaces, {
+    const { server, limits } = create(ctx, env, {
       now: () => Date.now(),
       newId,
       apply: (effects) => this.#apply(effects),
       lastPongAtMs: (session) => this.#lastPongAtMs(session),
       report: (problem, error) => this.#report(problem, error),
     });
+    this.#server = server;
+    this.#limits = limits;
+    this.#polling = new PollingRequests(server, limits.maxPayloadBytes);
     this.#clock = new WakeClock(
       ctx.storage,
       () => this.#server.deadlines.next(),
@@ -56,32 +64,41 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
     this.#restore();
     void ctx.blockConcurrencyWhile(() => this.#clock.wake());
-    this.#router.get("/websocket", (request) => this.#upgrade(request));
+    this.#router
+      .get("/websocket", (request) => this.#upgrade(factsOf(request)))
+      .get("/polling", (request) => this.#poll(factsOf(request)))
+      .post("/polling", (request) => this.#polling.post(factsOf(request).sid ?? "", request as unknown as Request));
   }
 
   override async fetch(request: Request): Promise<Response> {
-    return ((await this.#router.fetch(request)) as Response | undefined) ?? new Response("Not found", { status: 404 });
+    try {
+      const response = (await this.#router.fetch(request)) as Response | undefined;
+      return response ?? new Response("Not found", { status: 404 });
+    } finally {
+      this.#clock.schedule();
+    }
   }
 
   // ---- the platform's events -----------------------------------------------------------------------------
 
   override webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
-    const session = this.#sessionOf(ws);
-    if (!session) return;
+    const session = this.#sessions.get(ws);
+    // The WebSocket of an upgrade from a polling session that died with the object's last instance.
+    if (!session) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
     // No await before the frame is dealt with: the next one of this socket comes as soon as we let go.
     return this.#input(() => this.#server.receive(session, frame))?.finally(() => this.#clock.schedule());
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
-    const session = this.#sessionOf(ws);
+    const session = this.#sessions.get(ws);
     if (session) this.#input(() => this.#server.lost(session, TRANSPORT_CLOSE));
     this.#forget(ws, session);
     finishClose(ws, code, reason);
   }
 
   override webSocketError(ws: WebSocket): void {
-    const session = this.#sessionOf(ws);
+    const session = this.#sessions.get(ws);
     if (session) this.#input(() => this.#server.lost(session, TRANSPORT_ERROR));
     this.#forget(ws, session);
   }
@@ -106,28 +123,44 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
 
   // ---- sockets ---------------------------------------------------------------------------------------------
 
-  #upgrade(request: IRequest): Response {
-    const facts = decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER) ?? "");
-    if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#maxConnectionsPerIp);
+  #upgrade({ sid, subprotocol, ...facts }: UpgradeFacts): Response {
     const { 0: client, 1: ws } = new WebSocketPair();
-    this.ctx.acceptWebSocket(ws);
-    this.#input(() => this.#open(ws, facts));
-    const headers = facts.subprotocol ? { "Sec-WebSocket-Protocol": facts.subprotocol } : {};
+    const refusal = sid === undefined ? this.#open(ws, facts) : this.#probe(ws, sid);
+    if (refusal) return refusal;
+    const headers = subprotocol ? { "Sec-WebSocket-Protocol": subprotocol } : {};
     return new Response(null, { status: 101, webSocket: client, headers });
   }
 
-  #open(ws: WebSocket, { address, query, identity }: UpgradeFacts): void {
-    this.#server.outbox.turn(() => {
-      const handshake = { address, query, issued: Date.now(), ...(identity && { identity }) };
-      this.#link(this.#server.open(handshake), ws);
-    });
+  #open(ws: WebSocket, facts: UpgradeFacts): Response | undefined {
+    if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
+    this.ctx.acceptWebSocket(ws);
+    this.#server.open(handshakeOf(facts), "websocket", (session) => this.#link(session, ws));
+    return undefined;
+  }
+
+  /** A WebSocket for a session that is carried by long-polling so far. */
+  #probe(ws: WebSocket, sid: string): Response | undefined {
+    const session = this.#server.sessions.get(sid);
+    if (!session) return refuse("unknownSid");
+    const probe = this.#server.openProbe(session);
+    if (!probe) return refuse("badRequest");
+    this.ctx.acceptWebSocket(ws);
+    this.#link(probe, ws);
+    return undefined;
+  }
+
+  #poll({ sid, ...facts }: UpgradeFacts): Response | Promise<Response> {
+    if (sid !== undefined) return this.#polling.poll(sid);
+    if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
+    return this.#polling.open(handshakeOf(facts));
   }
 
   #isOverLimit(address: string): boolean {
-    if (this.#maxConnectionsPerIp === 0) return false;
+    const { maxConnectionsPerIp } = this.#limits;
+    if (maxConnectionsPerIp === 0) return false;
     let connections = 0;
-    for (const { handshake } of this.#sessions.values()) if (handshake.address === address) connections++;
-    return connections >= this.#maxConnectionsPerIp;
+    for (const { handshake } of this.#server.sessions.values()) if (handshake.address === address) connections++;
+    return connections >= maxConnectionsPerIp;
   }
 
   #restore(): void {
@@ -135,7 +168,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
       const record = ws.deserializeAttachment() as SessionRecord | null;
       // Without a record it was closed from this side, and only its last goodbye is still due.
       if (record === null) continue;
-      if (record.v === 1) this.#link(this.#server.restore(record), ws);
+      if (record.v === 1) this.#server.restore(record, (session) => this.#link(session, ws));
       else ws.close(1012, "service restart");
     }
   }
@@ -150,10 +183,6 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     if (session) this.#webSockets.delete(session);
   }
 
-  #sessionOf(ws: WebSocket): Session | undefined {
-    return this.#sessions.get(ws);
-  }
-
   #lastPongAtMs(session: Session): number | undefined {
     const ws = this.#webSockets.get(session);
     return ws && this.ctx.getWebSocketAutoResponseTimestamp(ws)?.getTime();
@@ -166,6 +195,12 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
       switch (effect.type) {
         case "send":
           for (const session of effect.sessions) this.#send(session, effect.frames);
+          break;
+        case "answer-poll":
+          this.#polling.answer(effect.session, effect.payload);
+          break;
+        case "adopt":
+          this.#adopt(effect.session, effect.probe);
           break;
         case "close":
           this.#close(effect.session, effect.closing);
@@ -185,6 +220,13 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     } catch {
       // It is closing; its closing event follows and cleans up.
     }
+  }
+
+  #adopt(session: Session, probe: Session): void {
+    const ws = this.#webSockets.get(probe);
+    if (!ws) return;
+    this.#webSockets.delete(probe);
+    this.#link(session, ws);
   }
 
   #close(session: Session, { code, reason }: { code: number; reason: string }): void {
@@ -225,6 +267,14 @@ function finishClose(ws: WebSocket, code: number, reason: string): void {
   } catch {
     // We had closed it already.
   }
+}
+
+function factsOf(request: IRequest): UpgradeFacts {
+  return decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER) ?? "");
+}
+
+function handshakeOf({ address, query, identity }: UpgradeFacts): Handshake {
+  return { address, query, issued: Date.now(), ...(identity && { identity }) };
 }
 
 function tooManyConnections(limit: number): Response {

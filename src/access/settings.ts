@@ -9,6 +9,7 @@ export type Variables = Readonly<Record<string, unknown>>;
 
 export interface Settings {
   readonly environment: "development" | "production";
+  readonly transports: ReadonlyArray<"websocket" | "polling">;
   readonly authAt: "connect" | "upgrade";
   readonly allowUnexpiringTokens: boolean;
   readonly guestAccess: boolean;
@@ -70,6 +71,11 @@ const oneOf = <Choice extends string>(...choices: [Choice, ...Choice[]]) =>
 
 const onOff = oneOf("on", "off").transform((value) => value === "on");
 
+const transports = z
+  .string()
+  .transform((list) => list.split(",").map((name) => name.trim()))
+  .pipe(z.array(z.enum(["websocket", "polling"]), { error: "must be websocket, polling or both, comma-separated" }));
+
 const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
 const origins = z
@@ -92,6 +98,7 @@ function schemaFor(environment: Settings["environment"]) {
   const isDevelopment = environment === "development";
   return z
     .object({
+      TRANSPORTS: transports.default(["websocket", "polling"]),
       AUTH_AT: oneOf("connect", "upgrade").default("connect"),
       ALLOW_UNEXPIRING_TOKENS: onOff.default(false),
       GUEST_ACCESS: onOff.optional(),
@@ -148,6 +155,7 @@ export function readSettings(variables: Variables): SettingsResult {
     ok: true,
     settings: {
       environment,
+      transports: read.TRANSPORTS,
       authAt: read.AUTH_AT,
       allowUnexpiringTokens: read.ALLOW_UNEXPIRING_TOKENS,
       guestAccess: read.GUEST_ACCESS ?? (environment === "development" && read.JWT_SECRET !== undefined),

@@ -1,4 +1,4 @@
-// What the Worker tells a room about an upgrade, in a header of its own. Objects are reached through the
+// What the Worker tells a room about a connection, in a header of its own. Objects are reached through the
 // Worker only, and it replaces whatever a client put there, so a room may believe it.
 import type { Identity } from "../protocol/identity.ts";
 
@@ -9,6 +9,8 @@ export interface UpgradeFacts {
   readonly address: string;
   readonly query: Readonly<Record<string, string>>;
   readonly identity?: Identity;
+  /** The session that the request belongs to; without it a new one is meant. */
+  readonly sid?: string;
   /** The WebSocket subprotocol to select, if the client offered one that is known. */
   readonly subprotocol?: string;
 }

@@ -28,6 +28,9 @@ export const CLOSINGS = {
   protocolViolation: { code: 1002, reason: "protocol violation", disconnect: "forced close" },
   payloadTooLarge: { code: 1009, reason: "payload too large", disconnect: "transport error" },
   internal: { code: 1011, reason: "internal error", disconnect: "forced server close" },
+  /** Two polls or two posts of a session at once: one of its ends is confused. */
+  pollOverlap: { code: 1002, reason: "overlapping requests", disconnect: "transport error" },
+  queueTooLong: { code: 1013, reason: "too far behind", disconnect: "transport error" },
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
   forcedByServer: { code: 4003, reason: "forced server close", disconnect: "forced server close" },

@@ -16,6 +16,11 @@ export const ENGINE_PING = "2";
 export const ENGINE_PONG = "3";
 export const ENGINE_NOOP = "6";
 
+/** A WebSocket asks to take over from long-polling, is told it may, and does (EIO-9). */
+export const ENGINE_PROBE = "2probe";
+export const ENGINE_PROBED = "3probe";
+export const ENGINE_UPGRADE = "5";
+
 /** The protocol revision in `?EIO=`. */
 export const ENGINE_REVISION = "4";
 

@@ -1,15 +1,21 @@
-// The Engine.IO 4 server: opens sessions, reads and writes their packets, keeps their heartbeat, ends
-// them. Knows nothing of Socket.IO; the layer above hears of messages and closings.
+// The Engine.IO 4 server: opens sessions, reads and writes their packets over WebSocket and long-polling,
+// keeps their heartbeat, ends them. Knows nothing of Socket.IO; the layer above hears of messages and closings.
 import { CLOSINGS, type Closing } from "../protocol/closings.ts";
 import { decodeFrame, encodeOpen, frameFits, type Frame } from "../protocol/engine-io.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
 import type { Outbox } from "./outbox.ts";
+import { PollQueue } from "./poll-queue.ts";
+import { PollingTransport } from "./polling-transport.ts";
 import { Session, type Handshake } from "./session.ts";
+import { receiveOverProbe } from "./transport-upgrade.ts";
+
+export type Transport = "websocket" | "polling";
 
 export interface EngineOptions extends HeartbeatOptions {
   /** Bytes of one received packet; beyond it the session is closed. */
   readonly maxPayloadBytes: number;
+  readonly transports: readonly Transport[];
 }
 
 export interface EngineLayer {
@@ -19,26 +25,26 @@ export interface EngineLayer {
   onClose(session: Session, closing: Closing): void;
 }
 
+export interface EngineContext {
+  readonly outbox: Outbox;
+  readonly deadlines: Deadlines;
+  /** When the runtime last answered a heartbeat of this session by itself, in ms since 1970. */
+  readonly lastPongAtMs: (session: Session) => number | undefined;
+}
+
 export class Engine {
   readonly sessions = new Map<string, Session>();
+  readonly polling: PollingTransport;
   readonly #options: EngineOptions;
   readonly #layer: EngineLayer;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
 
-  constructor(
-    options: EngineOptions,
-    layer: EngineLayer,
-    context: {
-      readonly outbox: Outbox;
-      readonly deadlines: Deadlines;
-      /** When the runtime last answered a heartbeat of this session by itself, in ms since 1970. */
-      readonly lastPongAtMs: (session: Session) => number | undefined;
-    },
-  ) {
+  constructor(options: EngineOptions, layer: EngineLayer, context: EngineContext) {
     this.#options = options;
     this.#layer = layer;
     this.#outbox = context.outbox;
+    this.polling = new PollingTransport(this, context);
     this.#heartbeat = new Heartbeat(options, {
       ...context,
       sessions: this.sessions,
@@ -46,13 +52,16 @@ export class Engine {
     });
   }
 
-  /** A new session over a WebSocket; its first frame is the handshake (EIO-1). */
-  open(sid: string, handshake: Handshake): Session {
-    const session = this.#add(new Session(sid, handshake, handshake.issued));
+  /** A new session; the first packet it gets is the handshake (EIO-1). */
+  open(sid: string, handshake: Handshake, transport: Transport): Session {
+    const session = new Session(sid, handshake, handshake.issued);
+    const canUpgrade = transport === "polling" && this.#options.transports.includes("websocket");
+    if (transport === "polling") session.polling = new PollQueue();
+    this.#add(session);
     const { pingIntervalMs, pingTimeoutMs, maxPayloadBytes } = this.#options;
     const open = encodeOpen({
       sid,
-      upgrades: [],
+      upgrades: canUpgrade ? ["websocket"] : [],
       pingInterval: pingIntervalMs,
       pingTimeout: pingTimeoutMs,
       maxPayload: maxPayloadBytes,
@@ -67,15 +76,24 @@ export class Engine {
     this.#add(session);
   }
 
-  #add(session: Session): Session {
+  #add(session: Session): void {
     this.sessions.set(session.sid, session);
     this.#heartbeat.watch(session);
-    return session;
+  }
+
+  /** A WebSocket for a session that is carried by long-polling so far. @returns `undefined` when it may not take over */
+  openProbe(session: Session): Session | undefined {
+    if (!session.polling || session.probe) return undefined;
+    const probe = new Session(session.sid, session.handshake, session.seenAtMs);
+    probe.probeOf = session;
+    session.probe = probe;
+    return probe;
   }
 
   receive(session: Session, frame: Frame, nowMs: number): void | Promise<void> {
     if (session.closed) return;
     session.seenAtMs = nowMs;
+    if (session.probeOf) return receiveOverProbe(this, this.#outbox, session, frame);
     if (!frameFits(frame, this.#options.maxPayloadBytes)) return this.close(session, CLOSINGS.payloadTooLarge);
     const packet = decodeFrame(frame);
     switch (packet?.type) {
@@ -87,7 +105,7 @@ export class Engine {
       case "ping":
       case undefined:
         return this.close(session, CLOSINGS.parseError);
-      // A pong was its sign of life; the rest means nothing on an open WebSocket, as with Socket.IO on Node.
+      // A pong was its sign of life; the rest means nothing on an open session, as with Socket.IO on Node.
       case "pong":
       case "open":
       case "upgrade":
@@ -99,7 +117,8 @@ export class Engine {
   /** Ends a session from this side. */
   close(session: Session, closing: Closing): void {
     if (session.closed) return;
-    this.#outbox.close(session, closing);
+    if (session.polling) this.polling.sayGoodbye(session, closing);
+    else this.#outbox.close(session, closing);
     this.lost(session, closing);
   }
 
@@ -107,6 +126,11 @@ export class Engine {
   lost(session: Session, closing: Closing): void {
     if (session.closed) return;
     session.closed = true;
+    if (session.probe) this.close(session.probe, closing);
+    if (session.probeOf) {
+      session.probeOf.probe = undefined;
+      return;
+    }
     this.sessions.delete(session.sid);
     this.#layer.onClose(session, closing);
   }

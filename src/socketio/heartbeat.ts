@@ -57,10 +57,14 @@ export class Heartbeat {
 
   #beat(nowMs: number): void {
     const { pingIntervalMs, pingTimeoutMs } = this.#options;
+    const patienceMs = pingIntervalMs + pingTimeoutMs;
     const pinged: Session[] = [];
     let nextAtMs = Infinity;
     for (const session of this.#sessions.values()) {
-      if (nowMs - this.#aliveAtMs(session) > pingIntervalMs + pingTimeoutMs) {
+      const silentMs = nowMs - this.#aliveAtMs(session);
+      // A polling session is in memory anyway, so a deadline of its own for it costs nothing.
+      const isDead = session.polling ? silentMs >= patienceMs : silentMs > patienceMs;
+      if (isDead) {
         this.#close(session, CLOSINGS.pingTimeout);
         continue;
       }
@@ -69,6 +73,7 @@ export class Heartbeat {
         pinged.push(session);
       }
       nextAtMs = Math.min(nextAtMs, session.pingedAtMs + pingIntervalMs);
+      if (session.polling) nextAtMs = Math.min(nextAtMs, session.seenAtMs + patienceMs);
     }
     this.#outbox.send(pinged, [ENGINE_PING]);
     if (nextAtMs !== Infinity) this.#deadline.set(nextAtMs);

@@ -2,23 +2,36 @@
 // follows from it) collects its effects here; the shell carries them out when the turn ends.
 import type { Closing } from "../protocol/closings.ts";
 import type { Frame } from "../protocol/engine-io.ts";
+import { encodePayload } from "../protocol/polling-payload.ts";
 import type { Session } from "./session.ts";
 
 export type Effect =
-  /** Each session gets all frames, in this order. Frames are encoded once, whoever receives them. */
+  /** Each session gets all frames over its WebSocket, in this order. Frames are encoded once, whoever receives them. */
   | { readonly type: "send"; readonly sessions: readonly Session[]; readonly frames: readonly Frame[] }
+  /** Answers the poll that waits; the session has one. */
+  | { readonly type: "answer-poll"; readonly session: Session; readonly payload: string }
+  /** The WebSocket that `probe` came over is from now on the session's. */
+  | { readonly type: "adopt"; readonly session: Session; readonly probe: Session }
   | { readonly type: "close"; readonly session: Session; readonly closing: Closing }
-  /** The session's state changed: keep what `Server.record` says of it. */
+  /** The session's state changed: keep what `record` says of it. */
   | { readonly type: "save"; readonly session: Session };
+
+export interface OutboxPorts {
+  apply(effects: readonly Effect[]): void;
+  /** A polling client leaves so much unfetched that its session has to end. */
+  overflow(session: Session): void;
+}
 
 export class Outbox {
   #effects: Effect[] = [];
   #unsaved = new Set<Session>();
+  /** Polling sessions that were given something in this turn. */
+  #fed = new Set<Session>();
   #depth = 0;
-  readonly #apply: (effects: readonly Effect[]) => void;
+  readonly #ports: OutboxPorts;
 
-  constructor(apply: (effects: readonly Effect[]) => void) {
-    this.#apply = apply;
+  constructor(ports: OutboxPorts) {
+    this.#ports = ports;
   }
 
   /** Runs one turn; nested turns belong to the outermost one. */
@@ -32,7 +45,30 @@ export class Outbox {
   }
 
   send(sessions: readonly Session[], frames: readonly Frame[]): void {
-    if (sessions.length > 0) this.#push({ type: "send", sessions, frames });
+    if (sessions.length === 0) return;
+    if (!sessions.some(({ polling }) => polling)) return this.#push({ type: "send", sessions, frames });
+    const overWebSocket = sessions.filter((session) => !this.#feed(session, frames));
+    if (overWebSocket.length > 0) this.#push({ type: "send", sessions: overWebSocket, frames });
+    else this.#settle();
+  }
+
+  #feed(session: Session, frames: readonly Frame[]): boolean {
+    if (!session.polling) return false;
+    session.polling.push(frames);
+    this.#fed.add(session);
+    return true;
+  }
+
+  /** Answers the session's poll with all that waits for it, if a poll and anything is there. */
+  answerPoll(session: Session): void {
+    const { polling } = session;
+    if (polling?.waitingSinceMs === undefined || polling.isEmpty) return;
+    polling.waitingSinceMs = undefined;
+    this.#push({ type: "answer-poll", session, payload: encodePayload(polling.takeAll()) });
+  }
+
+  adopt(session: Session, probe: Session): void {
+    this.#push({ type: "adopt", session, probe });
   }
 
   close(session: Session, closing: Closing): void {
@@ -42,23 +78,37 @@ export class Outbox {
   /** However often a session changes in a turn, it is saved once. */
   save(session: Session): void {
     this.#unsaved.add(session);
-    if (this.#depth === 0) this.#drain();
+    this.#settle();
   }
 
   #push(effect: Effect): void {
     this.#effects.push(effect);
-    // An application's asynchronous handler emits between turns: that is a turn of its own.
+    this.#settle();
+  }
+
+  /** An application's asynchronous handler emits between turns: that is a turn of its own. */
+  #settle(): void {
     if (this.#depth === 0) this.#drain();
   }
 
   #drain(): void {
+    this.#depth++;
+    // Only at the end of a turn, so that one poll takes all that the turn had for it.
+    for (const session of this.#fed) this.#finishFeeding(session);
+    this.#fed.clear();
+    this.#depth--;
     if (this.#effects.length === 0 && this.#unsaved.size === 0) return;
-    const effects = this.#effects;
     // State first: a frame that got out must not outlive what it says of its session.
     const saves: Effect[] = [];
-    for (const session of this.#unsaved) if (!session.closed) saves.push({ type: "save", session });
+    for (const session of this.#unsaved) if (session.isKept) saves.push({ type: "save", session });
+    const effects = [...saves, ...this.#effects];
     this.#effects = [];
     this.#unsaved = new Set();
-    this.#apply([...saves, ...effects]);
+    this.#ports.apply(effects);
+  }
+
+  #finishFeeding(session: Session): void {
+    this.answerPoll(session);
+    if (session.polling?.isOverflowing) this.#ports.overflow(session);
   }
 }

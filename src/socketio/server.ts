@@ -1,29 +1,26 @@
 // The Socket.IO 5 server without I/O: inputs (a session opened, a frame, a closing, the clock) become
 // events of an application, and what it emits becomes effects. The shell of an object drives it.
 import { CLOSINGS, type Closing, type DisconnectReason } from "../protocol/closings.ts";
-import type { Frame } from "../protocol/engine-io.ts";
-import { encodeAck, encodeConnect, encodeConnectError, readMessage, type ClientPacket } from "../protocol/socket-io.ts";
-import { type Deadline, Deadlines } from "./deadlines.ts";
-import { Engine, type EngineLayer, type EngineOptions } from "./engine.ts";
+import { frameBytes, type Frame } from "../protocol/engine-io.ts";
+import {
+  encodeAck,
+  encodeConnect,
+  encodeConnectError,
+  readMessage,
+  type ClientPacket,
+  type PartialPacket,
+} from "../protocol/socket-io.ts";
+import type { Deadline } from "./deadlines.ts";
+import type { EngineOptions } from "./engine.ts";
 import { Hub } from "./hub.ts";
 import type { Namespace, Verdict } from "./namespace.ts";
-import { Outbox, type Effect } from "./outbox.ts";
-import { Session, type Handshake, type SessionRecord } from "./session.ts";
+import { SessionServer, type ServerPorts } from "./session-server.ts";
+import type { Session, SessionRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
 
 export interface ServerOptions extends EngineOptions {
   /** From the handshake to an accepted CONNECT; past it the session is closed. */
   readonly connectTimeoutMs: number;
-}
-
-/** The outside world, as far as the server needs it. */
-export interface ServerPorts {
-  now(): number;
-  newId(): string;
-  apply(effects: readonly Effect[]): void;
-  /** When the runtime last answered this session's heartbeat by itself, in ms since 1970. */
-  lastPongAtMs(session: Session): number | undefined;
-  report(problem: string, error: unknown): void;
 }
 
 /** A namespace in service. Its handlers stand in a Map: event names come from clients, `__proto__` too. */
@@ -33,12 +30,8 @@ interface Seat {
   readonly handlers: ReadonlyMap<string, (socket: Socket, ...args: unknown[]) => unknown>;
 }
 
-export class Server implements EngineLayer, SocketHost {
-  readonly outbox: Outbox;
-  readonly deadlines = new Deadlines();
+export class Server extends SessionServer implements SocketHost {
   readonly #options: ServerOptions;
-  readonly #ports: ServerPorts;
-  readonly #engine: Engine;
   readonly #seats = new Map<string, Seat>();
   /** Sessions in no namespace: newcomers before their CONNECT, and those put out of their last one. */
   readonly #strangers = new Set<Session>();
@@ -46,14 +39,8 @@ export class Server implements EngineLayer, SocketHost {
 
   /** @param namespaces by name; `/` is the main one */
   constructor(options: ServerOptions, namespaces: Readonly<Record<string, Namespace>>, ports: ServerPorts) {
+    super(options, ports);
     this.#options = options;
-    this.#ports = ports;
-    this.outbox = new Outbox((effects) => ports.apply(effects));
-    this.#engine = new Engine(options, this, {
-      outbox: this.outbox,
-      deadlines: this.deadlines,
-      lastPongAtMs: (session) => ports.lastPongAtMs(session),
-    });
     this.#connectDeadline = this.deadlines.add("connect", (nowMs) => this.#closeStrangers(nowMs));
     for (const [nsp, namespace] of Object.entries(namespaces)) this.#seat(nsp, namespace);
   }
@@ -65,83 +52,45 @@ export class Server implements EngineLayer, SocketHost {
     namespace.start({
       hub,
       deadlines: this.deadlines,
-      now: () => this.#ports.now(),
-      newId: () => this.#ports.newId(),
+      now: () => this.ports.now(),
+      newId: () => this.ports.newId(),
       turn: (work) => this.outbox.turn(work),
-      report: (problem, error) => this.#ports.report(problem, error),
+      report: (problem, error) => this.ports.report(problem, error),
     });
   }
 
-  get sessions(): ReadonlyMap<string, Session> {
-    return this.#engine.sessions;
+  // ---- sessions ------------------------------------------------------------------------------------------
+
+  protected override onOpen(session: Session): void {
+    this.#awaitConnect(session, session.handshake.issued);
   }
 
-  // ---- inputs -------------------------------------------------------------------------------------------
-
-  open(handshake: Handshake): Session {
-    return this.outbox.turn(() => {
-      const session = this.#engine.open(this.#ports.newId(), handshake);
-      this.#awaitConnect(session, handshake.issued);
-      return session;
-    });
-  }
-
-  /** Brings a session back from its record. Sends nothing: its peer has noticed nothing. */
-  restore(record: SessionRecord): Session {
-    const session = new Session(record.sid, record.handshake, record.handshake.issued);
+  protected override onRestore(session: Session, record: SessionRecord): void {
     session.partial = record.partial;
-    this.outbox.turn(() => {
-      this.#engine.restore(session);
-      if (record.strangerSinceMs !== undefined) this.#awaitConnect(session, record.strangerSinceMs);
-      for (const socketRecord of record.sockets) {
-        const seat = this.#seats.get(socketRecord.nsp);
-        if (!seat) continue;
-        const socket = new Socket(socketRecord, session, seat.hub, this);
-        session.sockets.set(socketRecord.nsp, socket);
-        seat.hub.add(socket);
-        seat.namespace.onRestore?.(socket);
-      }
-    });
-    return session;
+    if (record.strangerSinceMs !== undefined) this.#awaitConnect(session, record.strangerSinceMs);
+    for (const socketRecord of record.sockets) {
+      const seat = this.#seats.get(socketRecord.nsp);
+      if (!seat) continue;
+      const socket = new Socket(socketRecord, session, seat.hub, this);
+      session.sockets.set(socketRecord.nsp, socket);
+      seat.hub.add(socket);
+      seat.namespace.onRestore?.(socket);
+    }
   }
 
-  /** @returns a promise while the frame's consequences outlast this turn (an asynchronous verdict or handler) */
-  receive(session: Session, frame: Frame): void | Promise<void> {
-    return this.outbox.turn(() => this.#engine.receive(session, frame, this.#ports.now()));
-  }
-
-  /** The transport is gone. */
-  lost(session: Session, closing: Closing): void {
-    this.outbox.turn(() => this.#engine.lost(session, closing));
-  }
-
-  /** Ends one session from this side. */
-  close(session: Session, closing: Closing): void {
-    this.outbox.turn(() => this.#engine.close(session, closing));
-  }
-
-  /** Runs what is due. Returns the names of the deadlines that ran. */
-  tick(): string[] {
-    return this.outbox.turn(() => this.deadlines.runDue(this.#ports.now()));
-  }
-
-  /** What has to be kept of a session for `restore`. */
-  record(session: Session): SessionRecord {
-    const { sid, handshake, strangerSinceMs, partial } = session;
-    const sockets = [...session.sockets.values()].map((socket) => socket.toRecord());
+  override record(session: Session): SessionRecord {
+    const { strangerSinceMs, partial } = session;
     return {
-      v: 1,
-      sid,
-      handshake,
-      sockets,
+      ...super.record(session),
+      sockets: [...session.sockets.values()].map((socket) => socket.toRecord()),
       ...(strangerSinceMs !== undefined && { strangerSinceMs }),
-      ...(partial && { partial }),
+      ...(partial && fitsRecord(partial) && { partial }),
     };
   }
 
   // ---- Engine.IO's layer above ---------------------------------------------------------------------------
 
-  onMessage(session: Session, data: Frame): void | Promise<void> {
+  override onMessage(session: Session, data: Frame): void | Promise<void> {
     const hadPartial = session.partial !== undefined;
     const result = readMessage(data, session.partial);
     session.partial = result.kind === "partial" ? result.partial : undefined;
@@ -150,13 +99,13 @@ export class Server implements EngineLayer, SocketHost {
       case "partial":
         return;
       case "error":
-        return this.#engine.close(session, CLOSINGS.parseError);
+        return this.engine.close(session, CLOSINGS.parseError);
       case "packet":
         return this.#onPacket(session, result.packet);
     }
   }
 
-  onClose(session: Session, closing: Closing): void {
+  override onClose(session: Session, closing: Closing): void {
     this.#acquaint(session);
     for (const socket of session.sockets.values()) this.#dismiss(socket, closing.disconnect);
     session.sockets.clear();
@@ -168,7 +117,7 @@ export class Server implements EngineLayer, SocketHost {
     if (packet.type === "connect") return this.#onConnect(session, packet.nsp, packet.auth);
     const socket = session.sockets.get(packet.nsp);
     // SIO-4: nothing is heard from a namespace that was not joined.
-    if (!socket) return this.#engine.close(session, CLOSINGS.protocolViolation);
+    if (!socket) return this.engine.close(session, CLOSINGS.protocolViolation);
     switch (packet.type) {
       case "event":
         return this.#onEvent(socket, packet);
@@ -185,7 +134,7 @@ export class Server implements EngineLayer, SocketHost {
   #onConnect(session: Session, nsp: string, auth: Readonly<Record<string, unknown>>): void | Promise<void> {
     // SIO-5: a second CONNECT to a namespace, joined or being joined, ends the session.
     if (session.sockets.has(nsp) || session.connecting.has(nsp)) {
-      return this.#engine.close(session, CLOSINGS.protocolViolation);
+      return this.engine.close(session, CLOSINGS.protocolViolation);
     }
     const seat = this.#seats.get(nsp);
     if (!seat) return this.outbox.send([session], encodeConnectError(nsp, { message: "Invalid namespace" }));
@@ -203,7 +152,7 @@ export class Server implements EngineLayer, SocketHost {
     session.connecting.delete(nsp);
     if (session.closed) return;
     if (!verdict.accepted) return this.outbox.send([session], encodeConnectError(nsp, verdict));
-    const id = this.#ports.newId();
+    const id = this.ports.newId();
     const socket = new Socket({ nsp, id, data: verdict.data, channels: [] }, session, hub, this);
     session.sockets.set(nsp, socket);
     this.#acquaint(session);
@@ -242,7 +191,7 @@ export class Server implements EngineLayer, SocketHost {
   // ---- endings -------------------------------------------------------------------------------------------
 
   closeSession(session: Session, closing: Closing): void {
-    this.outbox.turn(() => this.#engine.close(session, closing));
+    this.outbox.turn(() => this.engine.close(session, closing));
   }
 
   removeSocket(socket: Socket, reason: DisconnectReason): void {
@@ -251,7 +200,7 @@ export class Server implements EngineLayer, SocketHost {
       session.sockets.delete(socket.nsp);
       this.#dismiss(socket, reason);
       // A client that was put out of its last namespace must not hold the connection for ever.
-      if (session.sockets.size === 0) this.#awaitConnect(session, this.#ports.now());
+      if (session.sockets.size === 0) this.#awaitConnect(session, this.ports.now());
       this.outbox.save(session);
     });
   }
@@ -263,7 +212,7 @@ export class Server implements EngineLayer, SocketHost {
     try {
       seat.namespace.onDisconnect?.(socket, reason);
     } catch (error) {
-      this.#ports.report("onDisconnect failed", error);
+      this.ports.report("onDisconnect failed", error);
     }
   }
 
@@ -282,7 +231,7 @@ export class Server implements EngineLayer, SocketHost {
   #closeStrangers(nowMs: number): void {
     for (const session of this.#strangers) {
       const dueMs = session.strangerSinceMs! + this.#options.connectTimeoutMs;
-      if (dueMs <= nowMs) this.#engine.close(session, CLOSINGS.connectTimeout);
+      if (dueMs <= nowMs) this.engine.close(session, CLOSINGS.connectTimeout);
       else this.#connectDeadline.pull(dueMs);
     }
   }
@@ -298,9 +247,19 @@ export class Server implements EngineLayer, SocketHost {
   }
 
   #fail(session: Session, error: unknown): void {
-    this.#ports.report("an event handler failed", error);
-    this.#engine.close(session, CLOSINGS.internal);
+    this.ports.report("an event handler failed", error);
+    this.engine.close(session, CLOSINGS.internal);
   }
+}
+
+/**
+ * A larger half-received packet is not kept: if the object sleeps before the rest of it comes, the rest
+ * has nothing to belong to, and the session ends with a parse error (SIO-9).
+ */
+const PARTIAL_KEPT_BYTES_MAX = 8192;
+
+function fitsRecord({ frames }: PartialPacket): boolean {
+  return frames.reduce((bytes, frame) => bytes + frameBytes(frame), 0) <= PARTIAL_KEPT_BYTES_MAX;
 }
 
 const LET_IN: Verdict<unknown> = { accepted: true, data: {} };

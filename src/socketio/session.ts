@@ -1,6 +1,7 @@
 // One Engine.IO connection. Its record is all that survives sleep, so whatever matters about a
 // connection is in there; the rest of this object may vanish at any await.
 import type { PartialPacket } from "../protocol/socket-io.ts";
+import type { PollQueue } from "./poll-queue.ts";
 import type { Socket } from "./socket.ts";
 
 /** How a connection came in: fixed at the upgrade, the same for all sockets of a session. */
@@ -45,6 +46,14 @@ export class Session {
   strangerSinceMs: number | undefined;
   closed = false;
   partial: PartialPacket | undefined;
+  /** Present while the session is carried by long-polling; without it there is a WebSocket. */
+  polling: PollQueue | undefined;
+  /** The WebSocket that wants to take over from long-polling, as a session that carries nothing else. */
+  probe: Session | undefined;
+  /** Whether the probe was told that it may take over: polls end at once from then on. */
+  isUpgrading = false;
+  /** The session that this one is the probe of. */
+  probeOf: Session | undefined;
   /** Last sign of life that the core itself saw; heartbeats that the runtime absorbs are not in it. */
   seenAtMs: number;
   pingedAtMs: number;
@@ -54,5 +63,10 @@ export class Session {
     this.handshake = handshake;
     this.seenAtMs = seenAtMs;
     this.pingedAtMs = seenAtMs;
+  }
+
+  /** Whether it has a record worth keeping: only what an open WebSocket carries survives sleep. */
+  get isKept(): boolean {
+    return !this.closed && !this.polling && !this.probeOf;
   }
 }

@@ -1,13 +1,17 @@
-// The Engine.IO endpoint: everything that can refuse a connection without its room does so here, and only
-// a request that is in order touches a Durable Object.
+// The Engine.IO endpoint: everything that can refuse a request without its room does so here, and only
+// what is in order touches a Durable Object.
 import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../access/upgrade-header.ts";
 import { ENGINE_REVISION } from "../protocol/engine-io.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";
 import { isOriginAllowed } from "./origin.ts";
+import { answerPreflight, withCors } from "./polling-cors.ts";
 import { refuseEngine, refuseRequest } from "./refusals.ts";
 import { findToken, type FoundToken } from "./token-source.ts";
+
+/** The ids that the server gives to sessions: anything else is unknown without asking. */
+const SESSION_ID = /^[A-Za-z0-9_-]{20}$/;
 
 /** @param roomInPath the room where the address names it; otherwise `?room=` does */
 export async function connect(
@@ -18,42 +22,61 @@ export async function connect(
 ): Promise<Response> {
   const query = new URL(request.url).searchParams;
   const room = roomInPath ?? query.get("room") ?? DEFAULT_ROOM;
-  const refusal = refuseByForm(request, query, room) ?? refuseBySource(request, deployment);
-  if (refusal) return refusal;
+  const isForeign = !isOriginAllowed(deployment.settings.allowedOrigins, request);
+  if (request.method === "OPTIONS" && !isForeign) return answerPreflight(request);
+  const refusal = refuseByForm(request, query, room, deployment);
+  if (refusal) return isForeign ? refusal : withCors(request, refusal);
+  if (isForeign) return refuseEngine("forbidden", "this origin is not allowed");
+  const response = query.has("sid")
+    ? await forward(request, env, room, { address: addressOf(request), query: {}, sid: query.get("sid")! })
+    : await open(request, env, room, deployment);
+  return query.get("transport") === "polling" ? withCors(request, response) : response;
+}
+
+function refuseByForm(
+  request: Request,
+  query: URLSearchParams,
+  room: string,
+  { settings }: Deployment,
+): Response | undefined {
+  if (!isRoomName(room)) {
+    const rule = "1 to 64 characters of A-Z a-z 0-9 _ . - ~, the first a letter or digit";
+    return refuseRequest(400, "BAD_ROOM", `Not a room name; it takes ${rule}`);
+  }
+  const transport = settings.transports.find((name) => name === query.get("transport"));
+  if (transport === undefined) return refuseEngine("unknownTransport");
+  if (query.get("EIO") !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");
+  const sid = query.get("sid");
+  if (request.method !== "GET" && !(request.method === "POST" && transport === "polling" && sid !== null)) {
+    return refuseEngine("badMethod");
+  }
+  const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
+  if (transport === "polling" && isUpgrade) return refuseEngine("badRequest");
+  if (transport === "websocket" && !isUpgrade) {
+    return refuseRequest(426, "UPGRADE_REQUIRED", "transport=websocket needs a WebSocket upgrade", {
+      Upgrade: "websocket",
+    });
+  }
+  return sid !== null && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
+}
+
+/** A new session: who asks, from where, and how often? */
+async function open(request: Request, env: WorkerEnv, room: string, deployment: Deployment): Promise<Response> {
+  const { settings, connectRate } = deployment;
+  const waitSeconds = connectRate.take(addressOf(request), Date.now());
+  if (waitSeconds > 0) {
+    const message = `At most ${settings.connectRatePerIp} connections a minute from one address`;
+    return refuseRequest(429, "TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+  }
   const found = findToken(request);
   const identity = await identify(found, room, deployment);
   if (identity instanceof Response) return identity;
   return forward(request, env, room, {
     address: addressOf(request),
-    query: withoutToken(query),
+    query: withoutToken(new URL(request.url).searchParams),
     ...(identity && { identity }),
     ...(found.subprotocol && { subprotocol: found.subprotocol }),
   });
-}
-
-function refuseByForm(request: Request, query: URLSearchParams, room: string): Response | undefined {
-  if (!isRoomName(room)) {
-    const rule = "1 to 64 characters of A-Z a-z 0-9 _ . - ~, the first a letter or digit";
-    return refuseRequest(400, "BAD_ROOM", `Not a room name; it takes ${rule}`);
-  }
-  if (query.get("transport") !== "websocket") return refuseEngine("unknownTransport");
-  if (query.get("EIO") !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");
-  if (request.method !== "GET") return refuseEngine("badMethod");
-  if (request.headers.get("Upgrade")?.toLowerCase() !== "websocket") {
-    return refuseRequest(426, "UPGRADE_REQUIRED", "This address speaks WebSocket only", { Upgrade: "websocket" });
-  }
-  // A session is opened by its WebSocket here, so none can be continued over another one.
-  if (query.has("sid")) return refuseEngine("unknownSid");
-  return undefined;
-}
-
-function refuseBySource(request: Request, { settings, connectRate }: Deployment): Response | undefined {
-  if (!isOriginAllowed(settings.allowedOrigins, request))
-    return refuseEngine("forbidden", "this origin is not allowed");
-  const waitSeconds = connectRate.take(addressOf(request), Date.now());
-  if (waitSeconds === 0) return undefined;
-  const message = `At most ${settings.connectRatePerIp} connections a minute from one address`;
-  return refuseRequest(429, "TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
 }
 
 async function identify(
@@ -81,7 +104,8 @@ function addressOf(request: Request): string {
 }
 
 function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeFacts): Promise<Response> {
-  const inner = new Request("https://room/websocket", request);
+  const transport = new URL(request.url).searchParams.get("transport");
+  const inner = new Request(`https://room/${transport}`, request);
   inner.headers.delete("Authorization");
   inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts(facts));
   return env.CHAT_ROOM.getByName(room).fetch(inner);

@@ -1,0 +1,80 @@
+// The HTTP side of long-polling: requests in, the answers that the core gives them out.
+import { ENGINE_REFUSALS, type EngineRefusal } from "../src/protocol/engine-io.ts";
+import type { SessionServer } from "../src/socketio/session-server.ts";
+import type { Handshake, Session } from "../src/socketio/session.ts";
+
+const POLL_HEADERS = { "Content-Type": "text/plain; charset=UTF-8", "Cache-Control": "no-store" };
+
+export class PollingRequests {
+  readonly #server: SessionServer;
+  readonly #maxPayloadBytes: number;
+  /** Polls that wait, each with the way to answer it. */
+  readonly #waiting = new Map<Session, (response: Response) => void>();
+
+  constructor(server: SessionServer, maxPayloadBytes: number) {
+    this.#server = server;
+    this.#maxPayloadBytes = maxPayloadBytes;
+  }
+
+  /** A first GET: opens a session, and is the poll that brings its handshake. */
+  open(handshake: Handshake): Promise<Response> {
+    return this.#wait(this.#server.open(handshake, "polling"));
+  }
+
+  /** A GET with a `sid`: waits until there is something to bring. */
+  async poll(sid: string): Promise<Response> {
+    const session = this.#server.sessions.get(sid);
+    if (session) return this.#wait(session);
+    const lastWords = this.#server.takeLastWords(sid);
+    return lastWords === undefined ? refuse("unknownSid") : new Response(lastWords, { headers: POLL_HEADERS });
+  }
+
+  #wait(session: Session): Promise<Response> {
+    return new Promise((resolve) => {
+      // A second poll at a time is refused by the core, which first answers the one that is here.
+      const isFirst = !this.#waiting.has(session);
+      if (isFirst) this.#waiting.set(session, resolve);
+      if (this.#server.poll(session)) return;
+      if (isFirst) this.#waiting.delete(session);
+      resolve(refuse("badRequest"));
+    });
+  }
+
+  /** Carries out the effect `answer-poll`. */
+  answer(session: Session, payload: string): void {
+    const resolve = this.#waiting.get(session);
+    this.#waiting.delete(session);
+    resolve?.(new Response(payload, { headers: POLL_HEADERS }));
+  }
+
+  async post(sid: string, request: Request): Promise<Response> {
+    const session = this.#server.sessions.get(sid);
+    if (!session) return refuse("unknownSid");
+    if (!this.#server.beginPost(session)) return refuse("badRequest");
+    const body = await readText(request, this.#maxPayloadBytes).catch(() => undefined);
+    if (body === undefined) {
+      this.#server.abandonPost(session);
+      return new Response(null, { status: 413 });
+    }
+    const { ok, work } = this.#server.endPost(session, body);
+    await Promise.all(work);
+    return ok ? new Response("ok", { headers: { "Content-Type": "text/html" } }) : refuse("badRequest");
+  }
+}
+
+export function refuse(refusal: EngineRefusal): Response {
+  return Response.json(ENGINE_REFUSALS[refusal], { status: 400 });
+}
+
+/** @returns `undefined` for a body of more than `maxBytes`, of which no more than that is read */
+async function readText(request: Request, maxBytes: number): Promise<string | undefined> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) return undefined;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

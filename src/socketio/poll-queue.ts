@@ -1,0 +1,37 @@
+// What a long-polling session has not fetched yet, and the poll that waits for it. In memory only: a
+// polling session dies with its object, and its client opens another one.
+import { frameBytes, type Frame } from "../protocol/engine-io.ts";
+
+/** Bytes kept for a client that does not fetch them; beyond it the session is closed. */
+export const POLL_QUEUE_BYTES_MAX = 1024 * 1024;
+
+export class PollQueue {
+  /** When the poll that waits came, in ms since 1970. */
+  waitingSinceMs: number | undefined;
+  /** Whether the body of a POST is being read. */
+  isPosting = false;
+  #frames: Frame[] = [];
+  #bytes = 0;
+
+  get isEmpty(): boolean {
+    return this.#frames.length === 0;
+  }
+
+  get isOverflowing(): boolean {
+    return this.#bytes > POLL_QUEUE_BYTES_MAX;
+  }
+
+  push(frames: readonly Frame[]): void {
+    for (const frame of frames) {
+      this.#frames.push(frame);
+      this.#bytes += frameBytes(frame);
+    }
+  }
+
+  takeAll(): Frame[] {
+    const frames = this.#frames;
+    this.#frames = [];
+    this.#bytes = 0;
+    return frames;
+  }
+}

@@ -1,0 +1,126 @@
+// HTTP long-polling: one poll and one post of a session at a time, payloads of many packets (EIO-8). Every
+// request of a session reaches the object that holds it, so no sticky sessions are needed.
+import { CLOSINGS, type Closing } from "../protocol/closings.ts";
+import { ENGINE_CLOSE, ENGINE_NOOP } from "../protocol/engine-io.ts";
+import { decodePayload, encodePayload } from "../protocol/polling-payload.ts";
+import type { Deadline } from "./deadlines.ts";
+import type { Engine, EngineContext } from "./engine.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Session } from "./session.ts";
+import { endPoll } from "./transport-upgrade.ts";
+
+/**
+ * A poll is held this long at most, then ended with a noop. The runtime does not tell when a client has
+ * gone away from a request it waits for, and a held request keeps the object awake.
+ */
+export const POLL_HOLD_MS = 20_000;
+
+/** Ended sessions whose last packets are kept for one more poll, at most. */
+const LAST_WORDS_MAX = 100;
+
+export class PollingTransport {
+  readonly #engine: Engine;
+  readonly #outbox: Outbox;
+  readonly #holdDeadline: Deadline;
+  /** Sessions with a poll that waits, oldest first. */
+  readonly #waiting = new Set<Session>();
+  readonly #lastWords = new Map<string, string>();
+
+  constructor(engine: Engine, { outbox, deadlines }: EngineContext) {
+    this.#engine = engine;
+    this.#outbox = outbox;
+    this.#holdDeadline = deadlines.add("poll", (nowMs) => this.#releasePolls(nowMs));
+  }
+
+  /** A poll came. @returns whether it may wait for its answer; a second one at a time ends the session */
+  poll(session: Session, nowMs: number): boolean {
+    const { polling } = session;
+    if (!polling) return false;
+    if (polling.waitingSinceMs !== undefined) {
+      this.#engine.close(session, CLOSINGS.pollOverlap);
+      return false;
+    }
+    session.seenAtMs = nowMs;
+    polling.waitingSinceMs = nowMs;
+    if (session.isUpgrading) endPoll(this.#outbox, session);
+    else this.#outbox.answerPoll(session);
+    if (polling.waitingSinceMs !== undefined) {
+      this.#waiting.delete(session);
+      this.#waiting.add(session);
+      this.#holdDeadline.pull(nowMs + POLL_HOLD_MS);
+    }
+    return true;
+  }
+
+  #releasePolls(nowMs: number): void {
+    for (const session of this.#waiting) {
+      const sinceMs = session.polling?.waitingSinceMs;
+      if (sinceMs !== undefined && sinceMs + POLL_HOLD_MS > nowMs) {
+        return this.#holdDeadline.set(sinceMs + POLL_HOLD_MS);
+      }
+      this.#waiting.delete(session);
+      if (sinceMs !== undefined) endPoll(this.#outbox, session);
+    }
+  }
+
+  /** A post begins. @returns whether its body may be read; a second one at a time ends the session */
+  beginPost(session: Session): boolean {
+    const { polling } = session;
+    if (!polling) return false;
+    if (polling.isPosting) {
+      this.#engine.close(session, CLOSINGS.pollOverlap);
+      return false;
+    }
+    polling.isPosting = true;
+    return true;
+  }
+
+  /** The body of a post is there. @returns whether all of it was in order; the session is over otherwise */
+  endPost(session: Session, body: string, nowMs: number): { ok: boolean; work: Array<Promise<void>> } {
+    const work: Array<Promise<void>> = [];
+    if (!session.polling || session.closed) return { ok: false, work };
+    session.polling.isPosting = false;
+    const frames = decodePayload(body);
+    if (!frames) this.#engine.close(session, CLOSINGS.parseError);
+    let wasAskedToClose = false;
+    for (const frame of frames ?? []) {
+      const pending = this.#engine.receive(session, frame, nowMs);
+      if (pending) work.push(pending);
+      if (session.closed) {
+        wasAskedToClose = frame === ENGINE_CLOSE;
+        break;
+      }
+    }
+    return { ok: !session.closed || wasAskedToClose, work };
+  }
+
+  /** The body of a post was too large, or broke off. */
+  abandonPost(session: Session): void {
+    this.#engine.close(session, CLOSINGS.payloadTooLarge);
+  }
+
+  /** The session ends from this side: its poll says so, or the next one brings what it did not hear yet. */
+  sayGoodbye(session: Session, closing: Closing): void {
+    const { polling } = session;
+    if (!polling) return;
+    const isUnheard = !polling.isEmpty;
+    polling.push([closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE]);
+    if (polling.waitingSinceMs !== undefined) this.#outbox.answerPoll(session);
+    else if (isUnheard) this.#remember(session.sid, encodePayload(polling.takeAll()));
+  }
+
+  #remember(sid: string, payload: string): void {
+    for (const oldest of this.#lastWords.keys()) {
+      if (this.#lastWords.size < LAST_WORDS_MAX) break;
+      this.#lastWords.delete(oldest);
+    }
+    this.#lastWords.set(sid, payload);
+  }
+
+  /** What an ended session had still to hear; told once. */
+  takeLastWords(sid: string): string | undefined {
+    const payload = this.#lastWords.get(sid);
+    this.#lastWords.delete(sid);
+    return payload;
+  }
+}

@@ -1,0 +1,127 @@
+// The inputs of a server of Engine.IO sessions, each one a turn: what a shell calls. Socket.IO is built on
+// it (server.ts); anything else that speaks Engine.IO can be, with a handler for messages.
+import type { Closing } from "../protocol/closings.ts";
+import { CLOSINGS } from "../protocol/closings.ts";
+import type { Frame } from "../protocol/engine-io.ts";
+import { Deadlines } from "./deadlines.ts";
+import { Engine, type EngineLayer, type EngineOptions, type Transport } from "./engine.ts";
+import { Outbox, type Effect } from "./outbox.ts";
+import { Session, type Handshake, type SessionRecord } from "./session.ts";
+
+/** The outside world, as far as a server needs it. */
+export interface ServerPorts {
+  now(): number;
+  /** A fresh id that nobody can guess. */
+  newId(): string;
+  apply(effects: readonly Effect[]): void;
+  /** When the runtime last answered this session's heartbeat by itself, in ms since 1970. */
+  lastPongAtMs(session: Session): number | undefined;
+  report(problem: string, error: unknown): void;
+}
+
+export abstract class SessionServer implements EngineLayer {
+  readonly outbox: Outbox;
+  readonly deadlines = new Deadlines();
+  protected readonly engine: Engine;
+  protected readonly ports: ServerPorts;
+
+  constructor(options: EngineOptions, ports: ServerPorts) {
+    this.ports = ports;
+    this.outbox = new Outbox({
+      apply: (effects) => ports.apply(effects),
+      overflow: (session) => this.engine.close(session, CLOSINGS.queueTooLong),
+    });
+    this.engine = new Engine(options, this, {
+      outbox: this.outbox,
+      deadlines: this.deadlines,
+      lastPongAtMs: (session) => ports.lastPongAtMs(session),
+    });
+  }
+
+  abstract onMessage(session: Session, data: Frame): void | Promise<void>;
+  abstract onClose(session: Session, closing: Closing): void;
+
+  /** Called in the turn that opened a session. */
+  protected onOpen?(session: Session): void;
+
+  /** Called in the turn that brought a session back from its record. */
+  protected onRestore?(session: Session, record: SessionRecord): void;
+
+  get sessions(): ReadonlyMap<string, Session> {
+    return this.engine.sessions;
+  }
+
+  /** @param link ties the session to its connection before anything is sent to it */
+  open(handshake: Handshake, transport: Transport, link?: (session: Session) => void): Session {
+    return this.outbox.turn(() => {
+      const session = this.engine.open(this.ports.newId(), handshake, transport);
+      link?.(session);
+      this.onOpen?.(session);
+      return session;
+    });
+  }
+
+  /** Brings a session back from its record. Sends nothing: its peer has noticed nothing. */
+  restore(record: SessionRecord, link: (session: Session) => void): void {
+    const session = new Session(record.sid, record.handshake, record.handshake.issued);
+    this.outbox.turn(() => {
+      link(session);
+      this.engine.restore(session);
+      this.onRestore?.(session, record);
+    });
+  }
+
+  /** What has to be kept of a session for `restore`. */
+  record(session: Session): SessionRecord {
+    return { v: 1, sid: session.sid, handshake: session.handshake, sockets: [] };
+  }
+
+  /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */
+  openProbe(session: Session): Session | undefined {
+    return this.engine.openProbe(session);
+  }
+
+  /** @returns a promise while the frame's consequences outlast this turn (an asynchronous verdict or handler) */
+  receive(session: Session, frame: Frame): void | Promise<void> {
+    return this.outbox.turn(() => this.engine.receive(session, frame, this.ports.now()));
+  }
+
+  /** A poll came; its answer is the effect `answer-poll`. @returns `false` when it will get none */
+  poll(session: Session): boolean {
+    return this.outbox.turn(() => this.engine.polling.poll(session, this.ports.now()));
+  }
+
+  /** A post came. @returns whether its body may be read */
+  beginPost(session: Session): boolean {
+    return this.outbox.turn(() => this.engine.polling.beginPost(session));
+  }
+
+  endPost(session: Session, body: string): { readonly ok: boolean; readonly work: ReadonlyArray<Promise<void>> } {
+    return this.outbox.turn(() => this.engine.polling.endPost(session, body, this.ports.now()));
+  }
+
+  /** The body of a post was too large, or broke off: the session is over. */
+  abandonPost(session: Session): void {
+    this.outbox.turn(() => this.engine.polling.abandonPost(session));
+  }
+
+  /** What an ended polling session had still to hear; told once. */
+  takeLastWords(sid: string): string | undefined {
+    return this.engine.polling.takeLastWords(sid);
+  }
+
+  /** The transport is gone. */
+  lost(session: Session, closing: Closing): void {
+    this.outbox.turn(() => this.engine.lost(session, closing));
+  }
+
+  /** Ends one session from this side. */
+  close(session: Session, closing: Closing): void {
+    this.outbox.turn(() => this.engine.close(session, closing));
+  }
+
+  /** Runs what is due. Returns the names of the deadlines that ran. */
+  tick(): string[] {
+    return this.outbox.turn(() => this.deadlines.runDue(this.ports.now()));
+  }
+}

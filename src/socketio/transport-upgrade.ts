@@ -1,0 +1,44 @@
+// The upgrade from long-polling to WebSocket (EIO-9): the WebSocket probes, is told it may, and takes over
+// with whatever the polls have not fetched, so that nothing is lost or doubled on the way.
+import { CLOSINGS } from "../protocol/closings.ts";
+import { ENGINE_NOOP, ENGINE_PROBE, ENGINE_PROBED, ENGINE_UPGRADE, type Frame } from "../protocol/engine-io.ts";
+import type { Engine } from "./engine.ts";
+import type { Outbox } from "./outbox.ts";
+import type { Session } from "./session.ts";
+
+/** A frame over the WebSocket that wants to take over. */
+export function receiveOverProbe(engine: Engine, outbox: Outbox, probe: Session, frame: Frame): void {
+  const session = probe.probeOf!;
+  if (frame === ENGINE_PROBE) return confirm(outbox, probe, session);
+  if (frame === ENGINE_UPGRADE) return takeOver(outbox, probe, session);
+  engine.close(probe, CLOSINGS.parseError);
+}
+
+function confirm(outbox: Outbox, probe: Session, session: Session): void {
+  outbox.send([probe], [ENGINE_PROBED]);
+  session.isUpgrading = true;
+  // The client waits for its poll to end before it goes on.
+  endPoll(outbox, session);
+}
+
+function takeOver(outbox: Outbox, probe: Session, session: Session): void {
+  const { polling } = session;
+  if (!polling) return;
+  if (polling.waitingSinceMs !== undefined) endPoll(outbox, session);
+  const unfetched = polling.takeAll();
+  session.polling = undefined;
+  session.probe = undefined;
+  session.isUpgrading = false;
+  probe.closed = true;
+  outbox.adopt(session, probe);
+  outbox.save(session);
+  if (unfetched.length > 0) outbox.send([session], unfetched);
+}
+
+/** Ends the waiting poll with what there is, or with a noop. */
+export function endPoll(outbox: Outbox, session: Session): void {
+  const { polling } = session;
+  if (polling?.waitingSinceMs === undefined) return;
+  if (polling.isEmpty) polling.push([ENGINE_NOOP]);
+  outbox.answerPoll(session);
+}

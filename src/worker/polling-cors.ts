@@ -1,0 +1,30 @@
+// Long-polling from pages of other origins: CORS with credentials, for the origins that were allowed.
+// Hono's middleware is not used here: it would touch the headers of upgrades, which are immutable.
+
+/** How long a browser may remember the answer to a preflight, in seconds. */
+const PREFLIGHT_SECONDS = 600;
+
+/** Marks a polling answer as readable for the page that asked. Answers to requests without an origin stay as they are. */
+export function withCors(request: Request, response: Response): Response {
+  const origin = request.headers.get("Origin");
+  if (origin === null) return response;
+  const marked = new Response(response.body, response);
+  marked.headers.set("Access-Control-Allow-Origin", origin);
+  marked.headers.set("Access-Control-Allow-Credentials", "true");
+  marked.headers.append("Vary", "Origin");
+  return marked;
+}
+
+export function answerPreflight(request: Request): Response {
+  return withCors(
+    request,
+    new Response(null, {
+      status: 204,
+      headers: {
+        "Access-Control-Allow-Methods": "GET, POST",
+        "Access-Control-Allow-Headers": request.headers.get("Access-Control-Request-Headers") ?? "",
+        "Access-Control-Max-Age": String(PREFLIGHT_SECONDS),
+      },
+    }),
+  );
+}
