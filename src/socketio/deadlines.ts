@@ -1,14 +1,21 @@
 // Named moments at which something is due. The one list of them is what a room's only clock looks at:
 // an empty list means that the room may sleep until somebody speaks.
 
+export interface DeadlineOptions {
+  /** What waits for it is in memory only, so the object must not sleep until then. */
+  readonly keepsAwake?: boolean;
+}
+
 /** One named moment: set, moved or cleared by its owner. Times are milliseconds since 1970. */
 export class Deadline {
   atMs: number | undefined;
   readonly name: string;
+  readonly keepsAwake: boolean;
   readonly run: (nowMs: number) => void;
 
-  constructor(name: string, run: (nowMs: number) => void) {
+  constructor(name: string, run: (nowMs: number) => void, { keepsAwake = false }: DeadlineOptions) {
     this.name = name;
+    this.keepsAwake = keepsAwake;
     this.run = run;
   }
 
@@ -27,27 +34,41 @@ export class Deadline {
 }
 
 export class Deadlines {
-  readonly #all: Deadline[] = [];
+  readonly #all = new Set<Deadline>();
 
   /** @param run called once each time the moment has come; it may set the deadline anew */
-  add(name: string, run: (nowMs: number) => void): Deadline {
-    const deadline = new Deadline(name, run);
-    this.#all.push(deadline);
+  add(name: string, run: (nowMs: number) => void, options: DeadlineOptions = {}): Deadline {
+    const deadline = new Deadline(name, run, options);
+    this.#all.add(deadline);
     return deadline;
+  }
+
+  remove(deadline: Deadline): void {
+    this.#all.delete(deadline);
   }
 
   /** The soonest moment, or `undefined` when nothing is due at all. */
   next(): number | undefined {
+    return this.#soonest(() => true);
+  }
+
+  /** The soonest moment that has to be waited for awake. */
+  nextAwake(): number | undefined {
+    return this.#soonest(({ keepsAwake }) => keepsAwake);
+  }
+
+  #soonest(matches: (deadline: Deadline) => boolean): number | undefined {
     let soonest: number | undefined;
-    for (const { atMs } of this.#all) {
-      if (atMs !== undefined && (soonest === undefined || atMs < soonest)) soonest = atMs;
+    for (const deadline of this.#all) {
+      const { atMs } = deadline;
+      if (atMs !== undefined && (soonest === undefined || atMs < soonest) && matches(deadline)) soonest = atMs;
     }
     return soonest;
   }
 
   /** Runs whatever is due at `nowMs`. Returns the names of what ran, for the record of why the room woke. */
   runDue(nowMs: number): string[] {
-    const due = this.#all.filter(({ atMs }) => atMs !== undefined && atMs <= nowMs);
+    const due = [...this.#all].filter(({ atMs }) => atMs !== undefined && atMs <= nowMs);
     for (const deadline of due) {
       deadline.clear();
       deadline.run(nowMs);

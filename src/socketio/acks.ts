@@ -1,0 +1,128 @@
+// Acks that the server asks of clients. A short wait is a promise and holds the object awake; a long one is
+// a continuation, plain data in the session's record, that is answered after any number of sleeps.
+import type { Deadline, Deadlines } from "./deadlines.ts";
+import type { Socket } from "./socket.ts";
+
+/** A promise waits this long at most, because it keeps the object awake; for longer there is `ask`. */
+export const ACK_AWAIT_MS_MAX = 10_000;
+
+/** A continuation: which method of the namespace goes on with the answer, and with what. */
+export interface AskRecord {
+  /** The ack id on the wire. */
+  readonly id: number;
+  /** A name in the namespace's `continuations`. */
+  readonly handler: string;
+  readonly data: unknown;
+  /** In ms since 1970. */
+  readonly dueMs: number;
+}
+
+export type AskAnswer = { readonly kind: "ack"; readonly args: readonly unknown[] } | { readonly kind: "timeout" };
+
+interface Awaited {
+  readonly socket: Socket;
+  readonly dueMs: number;
+  settle(answer: AskAnswer): void;
+  fail(error: Error): void;
+}
+
+export class Acks {
+  readonly #awaited = new Map<number, Awaited>();
+  readonly #askers = new Set<Socket>();
+  readonly #awaitDeadline: Deadline;
+  readonly #askDeadline: Deadline;
+  readonly #resume: (socket: Socket, ask: AskRecord, answer: AskAnswer) => void;
+  #nextId: number;
+
+  /** @param resume goes on with a continuation; @param nowMs makes ids that an earlier instance has not given out */
+  constructor(
+    deadlines: Deadlines,
+    nowMs: number,
+    resume: (socket: Socket, ask: AskRecord, answer: AskAnswer) => void,
+  ) {
+    this.#awaitDeadline = deadlines.add("ack", (atMs) => this.#expireAwaited(atMs), { keepsAwake: true });
+    this.#askDeadline = deadlines.add("ask", (atMs) => this.#expireAsks(atMs));
+    this.#resume = resume;
+    this.#nextId = nowMs;
+  }
+
+  takeId(): number {
+    return this.#nextId++;
+  }
+
+  /** Waits for an ack. Rejects when the time is over or the socket goes. */
+  wait(socket: Socket, id: number, dueMs: number): Promise<readonly unknown[]> {
+    this.#awaitDeadline.pull(dueMs);
+    return new Promise((resolve, reject) => {
+      this.#awaited.set(id, {
+        socket,
+        dueMs,
+        settle: (answer) =>
+          answer.kind === "ack" ? resolve(answer.args) : reject(new Error("operation has timed out")),
+        fail: reject,
+      });
+    });
+  }
+
+  /** The socket has continuations: new ones, or ones that slept with it. */
+  watch(socket: Socket): void {
+    this.#askers.add(socket);
+    for (const { dueMs } of socket.asks) this.#askDeadline.pull(dueMs);
+  }
+
+  /** An ack packet came. One that nobody waits for is nothing. */
+  receive(socket: Socket, id: number, args: readonly unknown[]): void {
+    const awaited = this.#awaited.get(id);
+    // Ids are the server's, not the socket's: another socket's answer is none.
+    if (awaited?.socket === socket) {
+      this.#awaited.delete(id);
+      awaited.settle({ kind: "ack", args });
+      if (this.#awaited.size === 0) this.#awaitDeadline.clear();
+      return;
+    }
+    const ask = socket.asks.find((candidate) => candidate.id === id);
+    if (!ask) return;
+    this.#drop(socket, ask);
+    this.#resume(socket, ask, { kind: "ack", args });
+  }
+
+  /** The socket is gone: nobody will answer. */
+  forget(socket: Socket): void {
+    this.#askers.delete(socket);
+    for (const [id, awaited] of this.#awaited) {
+      if (awaited.socket !== socket) continue;
+      this.#awaited.delete(id);
+      awaited.fail(new Error("socket has been disconnected"));
+    }
+    if (this.#awaited.size === 0) this.#awaitDeadline.clear();
+  }
+
+  #drop(socket: Socket, ask: AskRecord): void {
+    socket.setAsks(socket.asks.filter((other) => other !== ask));
+    if (socket.asks.length === 0) this.#askers.delete(socket);
+  }
+
+  #expireAwaited(nowMs: number): void {
+    for (const [id, awaited] of this.#awaited) {
+      if (awaited.dueMs > nowMs) {
+        this.#awaitDeadline.pull(awaited.dueMs);
+        continue;
+      }
+      this.#awaited.delete(id);
+      awaited.settle({ kind: "timeout" });
+    }
+  }
+
+  #expireAsks(nowMs: number): void {
+    for (const socket of this.#askers) {
+      for (const ask of socket.asks) {
+        if (ask.dueMs > nowMs) {
+          this.#askDeadline.pull(ask.dueMs);
+          continue;
+        }
+        this.#drop(socket, ask);
+        this.#resume(socket, ask, { kind: "timeout" });
+      }
+    }
+  }
+}
