@@ -131,13 +131,15 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   #restore(): void {
-    for (const ws of this.ctx.getWebSockets()) {
-      const record = ws.deserializeAttachment() as SessionRecord | null;
-      // Without a record it was closed from this side, and only its last goodbye is still due.
-      if (record === null) continue;
-      if (record.v === 1) this.#link(this.#server.restore(record), ws);
-      else ws.close(1012, "service restart");
-    }
+    for (const ws of this.ctx.getWebSockets()) this.#restoreOne(ws);
+  }
+
+  #restoreOne(ws: WebSocket): void {
+    const record = ws.deserializeAttachment() as SessionRecord | null;
+    // Without a record it was closed from this side, and only its last goodbye is still due.
+    if (record === null) return;
+    if (record.v === 1) this.#link(this.#server.restore(record), ws);
+    else ws.close(1012, "service restart");
   }
 
   #link(session: Session, ws: WebSocket): void {
@@ -151,6 +153,8 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   #sessionOf(ws: WebSocket): Session | undefined {
+    // An object that is woken by a closing does not find the closing socket among its sockets.
+    if (!this.#sessions.has(ws)) this.#restoreOne(ws);
     return this.#sessions.get(ws);
   }
 

@@ -83,6 +83,7 @@ function addressOf(request: Request): string {
 function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeFacts): Promise<Response> {
   const inner = new Request("https://room/websocket", request);
   inner.headers.delete("Authorization");
+  inner.headers.delete("Sec-WebSocket-Protocol");
   inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts(facts));
   return env.CHAT_ROOM.getByName(room).fetch(inner);
 }
