@@ -84,6 +84,7 @@ function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeF
   const inner = new Request("https://room/websocket", request);
   inner.headers.delete("Authorization");
   inner.headers.delete("Sec-WebSocket-Protocol");
+  if (facts.subprotocol) inner.headers.set("Sec-WebSocket-Protocol", facts.subprotocol);
   inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts(facts));
   return env.CHAT_ROOM.getByName(room).fetch(inner);
 }
