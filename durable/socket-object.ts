@@ -82,7 +82,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   // ---- the platform's events -----------------------------------------------------------------------------
 
   override webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
-    const session = this.#sessions.get(ws);
+    const session = this.#sessionOf(ws);
     // The WebSocket of an upgrade from a polling session that died with the object's last instance.
     if (!session) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
@@ -91,14 +91,14 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
-    const session = this.#sessions.get(ws);
+    const session = this.#sessionOf(ws);
     if (session) this.#input(() => this.#server.lost(session, TRANSPORT_CLOSE));
     this.#forget(ws, session);
     finishClose(ws, code, reason);
   }
 
   override webSocketError(ws: WebSocket): void {
-    const session = this.#sessions.get(ws);
+    const session = this.#sessionOf(ws);
     if (session) this.#input(() => this.#server.lost(session, TRANSPORT_ERROR));
     this.#forget(ws, session);
   }
@@ -164,13 +164,15 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   #restore(): void {
-    for (const ws of this.ctx.getWebSockets()) {
-      const record = ws.deserializeAttachment() as SessionRecord | null;
-      // Without a record it was closed from this side, and only its last goodbye is still due.
-      if (record === null) continue;
-      if (record.v === 1) this.#server.restore(record, (session) => this.#link(session, ws));
-      else ws.close(1012, "service restart");
-    }
+    for (const ws of this.ctx.getWebSockets()) this.#restoreOne(ws);
+  }
+
+  #restoreOne(ws: WebSocket): void {
+    const record = ws.deserializeAttachment() as SessionRecord | null;
+    // Without a record it was closed from this side, and only its last goodbye is still due.
+    if (record === null) return;
+    if (record.v === 1) this.#server.restore(record, (session) => this.#link(session, ws));
+    else ws.close(1012, "service restart");
   }
 
   #link(session: Session, ws: WebSocket): void {
@@ -181,6 +183,12 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   #forget(ws: WebSocket, session: Session | undefined): void {
     this.#sessions.delete(ws);
     if (session) this.#webSockets.delete(session);
+  }
+
+  #sessionOf(ws: WebSocket): Session | undefined {
+    // An object that is woken by a closing does not find the closing socket among its sockets.
+    if (!this.#sessions.has(ws)) this.#restoreOne(ws);
+    return this.#sessions.get(ws);
   }
 
   #lastPongAtMs(session: Session): number | undefined {

@@ -1,8 +1,9 @@
 // `npm run token`: prints a token for the local server, signed with its secret.
 import { parseArgs } from "node:util";
 
-import { signToken } from "../src/access/tokens.ts";
-import { readLocalVariables } from "./local-variables.ts";
+import { signToken, TokenVerifier } from "../src/access/tokens.ts";
+import { isRoomName } from "../src/protocol/room-name.ts";
+import { readLocalSettings } from "./local-variables.ts";
 
 const USAGE =
   "npm run token -- --user ada [--name Ada] [--room general]… [--role member|moderator|reader|service] [--ttl 1h]";
@@ -35,19 +36,28 @@ async function tokenFrom(args: string[]): Promise<string> {
   const { user, name, room, role, ttl } = values;
   if (!user) throw new Error("--user is missing.");
   if (!ROLES.includes(role)) throw new Error(`--role must be one of ${ROLES.join(", ")}.`);
-  const variables = readLocalVariables();
-  return signToken(
-    variables["JWT_SECRET"] ?? "",
+  for (const rule of room ?? []) {
+    if (!isRoomName(rule.replace(/\*$/, "x")))
+      throw new Error(`--room ${rule} is no room name, nor a prefix with * behind it.`);
+  }
+  const settings = readLocalSettings();
+  const { secret, issuer, audience } = settings.jwt;
+  if (secret === undefined) throw new Error("JWT_SECRET is empty.");
+  const token = await signToken(
+    secret,
     {
       user,
       role,
       ...(name && { name }),
       ...(room && { rooms: room }),
-      ...(variables["JWT_ISSUER"] && { issuer: variables["JWT_ISSUER"] }),
-      ...(variables["JWT_AUDIENCE"] && { audience: variables["JWT_AUDIENCE"] }),
+      ...(issuer && { issuer }),
+      ...(audience && { audience }),
     },
     secondsOf(ttl),
   );
+  const verdict = await new TokenVerifier(settings).verify(token);
+  if (!verdict.ok) throw new Error(`No server would accept this token. ${verdict.message}.`);
+  return token;
 }
 
 /** `90s`, `15m`, `1h`, `7d` */

@@ -161,6 +161,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   override onDisconnect(client: Client): void {
     const { user } = client.peek();
+    if (this.sockets.size === 0) this.#expiryDeadline.clear();
     if (!this.#members.remove(user, client.id)) return;
     this.#presencePacer.request(this.context.now());
   }

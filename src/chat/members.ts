@@ -43,13 +43,16 @@ export class Members {
     return true;
   }
 
+  /** Those who have been here longest come first. */
   list(): Member[] {
-    return [...this.#present].map(([user, { name, connections }]) => ({
-      user,
-      name,
-      connections: connections.size,
-      since: Math.min(...connections.values()),
-    }));
+    return [...this.#present]
+      .map(([user, { name, connections }]) => ({
+        user,
+        name,
+        connections: connections.size,
+        since: Math.min(...connections.values()),
+      }))
+      .sort((a, b) => a.since - b.since || (a.user < b.user ? -1 : 1));
   }
 
   /** What the others have not been told yet, or `undefined` where nothing is left to tell. */

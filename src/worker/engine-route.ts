@@ -107,6 +107,8 @@ function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeF
   const transport = new URL(request.url).searchParams.get("transport");
   const inner = new Request(`https://room/${transport}`, request);
   inner.headers.delete("Authorization");
+  inner.headers.delete("Sec-WebSocket-Protocol");
+  if (facts.subprotocol) inner.headers.set("Sec-WebSocket-Protocol", facts.subprotocol);
   inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts(facts));
   return env.CHAT_ROOM.getByName(room).fetch(inner);
 }
