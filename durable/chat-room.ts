@@ -14,27 +14,24 @@ export class ChatRoom extends SocketObject<Env> {
   }
 }
 
-function createChat(
-  ctx: DurableObjectState,
-  env: Env,
-  ports: ServerPorts,
-): { server: Server; limits: ObjectLimits } {
+function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): { server: Server; limits: ObjectLimits } {
   const settings = settingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
   const tokens = new TokenVerifier(settings);
   const chat = new Chat({
     room,
-    log: new SqlMessageLog(ctx.storage.sql, room, newEpoch),
+    log: new SqlMessageLog(ctx.storage.sql, room, newName),
     authenticate: (token) => tokens.verify(token),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
       flushWindowMs: settings.flushWindowMs,
       maxMembers: settings.maxMembers,
+      recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });
-  return { server: new Server(settings, { "/": chat }, ports), limits: settings };
+  return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings };
 }
 
 function settingsOf(env: Env): Settings {
@@ -44,7 +41,7 @@ function settingsOf(env: Env): Settings {
   return result.settings;
 }
 
-/** Names a room's log: unique, short, and nothing that a message id could be confused with. */
-function newEpoch(): string {
-  return crypto.randomUUID().replaceAll("-", "").slice(0, 16);
+/** Names a room's log, and makes its key: unique, short, and nothing that separates the parts of an id. */
+function newName(): string {
+  return crypto.randomUUID().replaceAll("-", "").slice(0, 20);
 }

@@ -55,11 +55,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     this.#server = server;
     this.#limits = limits;
     this.#polling = new PollingRequests(server, limits.maxPayloadBytes);
-    this.#clock = new WakeClock(
-      ctx.storage,
-      () => this.#server.deadlines.next(),
-      () => void this.#input(() => this.#server.tick()),
-    );
+    this.#clock = new WakeClock(ctx.storage, server.deadlines, () => void this.#input(() => this.#server.tick()));
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
     this.#restore();
@@ -281,8 +277,8 @@ function factsOf(request: IRequest): UpgradeFacts {
   return decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER) ?? "");
 }
 
-function handshakeOf({ address, query, identity }: UpgradeFacts): Handshake {
-  return { address, query, issued: Date.now(), ...(identity && { identity }) };
+function handshakeOf({ address, query, identity, canRecover = false }: UpgradeFacts): Handshake {
+  return { address, query, canRecover, issued: Date.now(), ...(identity && { identity }) };
 }
 
 function tooManyConnections(limit: number): Response {

@@ -10,40 +10,48 @@ interface BatchRow extends Record<string, SqlStorageValue> {
   body: string;
 }
 
+interface LogName extends Record<string, SqlStorageValue> {
+  epoch: string;
+  key: string;
+}
+
 /** Batches touched by one page at most are few; this bounds a page over single-message batches too. */
 const DESCENDING = "SELECT first_seq, last_seq, body FROM batches WHERE first_seq < ? ORDER BY first_seq DESC";
 const ASCENDING = "SELECT first_seq, last_seq, body FROM batches WHERE first_seq >= ? ORDER BY first_seq";
 
 export class SqlMessageLog implements MessageLog {
   readonly epoch: string;
+  readonly key: string;
   readonly #sql: SqlStorage;
   readonly #room: string;
   #lastSeq: number;
   #firstSeq: number;
 
-  /** @param newEpoch names the log if it does not exist yet */
-  constructor(sql: SqlStorage, room: string, newEpoch: () => string) {
+  /** @param newName names the log if it does not exist yet, and makes its key: what nobody can guess */
+  constructor(sql: SqlStorage, room: string, newName: () => string) {
     this.#sql = sql;
     this.#room = room;
-    sql.exec("CREATE TABLE IF NOT EXISTS log_names (epoch TEXT NOT NULL)");
+    sql.exec("CREATE TABLE IF NOT EXISTS log_names (epoch TEXT NOT NULL, key TEXT NOT NULL)");
     sql.exec(
       "CREATE TABLE IF NOT EXISTS batches (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL)",
     );
-    this.epoch = this.#readEpoch() ?? this.#writeEpoch(newEpoch());
+    const { epoch, key } = this.#readName() ?? this.#writeName(newName(), newName());
+    this.epoch = epoch;
+    this.key = key;
     const [newest] = sql.exec<BatchRow>(`${DESCENDING} LIMIT 1`, Number.MAX_SAFE_INTEGER);
     const [oldest] = sql.exec<BatchRow>(`${ASCENDING} LIMIT 1`, 0);
     this.#lastSeq = newest?.last_seq ?? 0;
     this.#firstSeq = oldest?.first_seq ?? 1;
   }
 
-  #readEpoch(): string | undefined {
-    const [row] = this.#sql.exec<{ epoch: string }>("SELECT epoch FROM log_names LIMIT 1");
-    return row?.epoch;
+  #readName(): LogName | undefined {
+    const [row] = this.#sql.exec<LogName>("SELECT epoch, key FROM log_names LIMIT 1");
+    return row;
   }
 
-  #writeEpoch(epoch: string): string {
-    this.#sql.exec("INSERT INTO log_names (epoch) VALUES (?)", epoch);
-    return epoch;
+  #writeName(epoch: string, key: string): LogName {
+    this.#sql.exec("INSERT INTO log_names (epoch, key) VALUES (?, ?)", epoch, key);
+    return { epoch, key };
   }
 
   get lastSeq(): number {

@@ -1,6 +1,7 @@
 // The only clock of an object. A moment within reach is waited for with a timer; a later one is left to
 // the alarm, so that the object may sleep meanwhile.
 // Source: https://developers.cloudflare.com/durable-objects/api/alarms/
+import type { Deadlines } from "../src/socketio/deadlines.ts";
 
 /** Further away than this, waiting awake costs more than an alarm (one row written, one request). */
 const TIMER_MS_MAX = 1000;
@@ -13,19 +14,16 @@ const ARM_DELAY_MS = 250;
 
 export class WakeClock {
   readonly #storage: DurableObjectStorage;
-  readonly #next: () => number | undefined;
+  readonly #deadlines: Deadlines;
   readonly #fire: () => void;
   #alarmAtMs: number | null = null;
   #timer: number | null = null;
   #timerAtMs = Infinity;
 
-  /**
-   * @param next when something is due, in ms since 1970
-   * @param fire called when it is; it runs what is due
-   */
-  constructor(storage: DurableObjectStorage, next: () => number | undefined, fire: () => void) {
+  /** @param fire called when something is due; it runs it */
+  constructor(storage: DurableObjectStorage, deadlines: Deadlines, fire: () => void) {
     this.#storage = storage;
-    this.#next = next;
+    this.#deadlines = deadlines;
     this.#fire = fire;
   }
 
@@ -37,10 +35,12 @@ export class WakeClock {
 
   /** Called after every turn: makes sure that the next deadline will be met, and that nothing else keeps us awake. */
   schedule(): void {
-    const nextMs = this.#next();
+    const nextMs = this.#deadlines.next();
     if (nextMs === undefined) return this.#clearTimer();
     const nowMs = Date.now();
-    if (nextMs - nowMs <= TIMER_MS_MAX) return this.#setTimer(nextMs, nowMs, () => this.#fire());
+    // Where something else keeps the object awake anyway, waiting costs nothing more.
+    const isAwake = this.#deadlines.nextAwake() !== undefined;
+    if (isAwake || nextMs - nowMs <= TIMER_MS_MAX) return this.#setTimer(nextMs, nowMs, () => this.#fire());
     if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return this.#clearTimer();
     this.#setTimer(nowMs + ARM_DELAY_MS, nowMs, () => void this.arm());
   }
@@ -52,7 +52,7 @@ export class WakeClock {
 
   /** Sets the alarm for the next deadline, unless one is set that comes before it. */
   async arm(): Promise<void> {
-    const nextMs = this.#next();
+    const nextMs = this.#deadlines.next();
     if (nextMs === undefined) return;
     if (nextMs - Date.now() <= TIMER_MS_MAX) return this.schedule();
     if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return;

@@ -36,6 +36,8 @@ export interface Settings {
   readonly pingTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly flushWindowMs: number;
+  /** How long after a broken connection a client may recover it; 0 turns recovery off. */
+  readonly recoveryWindowSeconds: number;
 }
 
 export type SettingsResult =
@@ -119,6 +121,7 @@ function schemaFor(environment: Settings["environment"]) {
       PING_TIMEOUT_MS: integer(100, TIMER_MS_MAX).default(30_000),
       CONNECT_TIMEOUT_MS: integer(100, TIMER_MS_MAX).default(10_000),
       FLUSH_WINDOW_MS: integer(0, 1000).default(50),
+      RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
     })
     .refine(({ PING_INTERVAL_MS, PING_TIMEOUT_MS }) => PING_INTERVAL_MS + PING_TIMEOUT_MS <= TIMER_MS_MAX, {
       path: ["PING_INTERVAL_MS"],
@@ -178,6 +181,7 @@ export function readSettings(variables: Variables): SettingsResult {
       pingTimeoutMs: read.PING_TIMEOUT_MS,
       connectTimeoutMs: read.CONNECT_TIMEOUT_MS,
       flushWindowMs: read.FLUSH_WINDOW_MS,
+      recoveryWindowSeconds: read.RECOVERY_WINDOW_SECONDS,
     },
   };
 }

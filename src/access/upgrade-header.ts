@@ -9,6 +9,8 @@ export interface UpgradeFacts {
   readonly address: string;
   readonly query: Readonly<Record<string, string>>;
   readonly identity?: Identity;
+  /** Whether the client knows connection state recovery. */
+  readonly canRecover?: boolean;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;
   /** The WebSocket subprotocol to select, if the client offered one that is known. */

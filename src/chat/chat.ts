@@ -21,6 +21,7 @@ import type { Deadline } from "../socketio/deadlines.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Verdict } from "../socketio/namespace.ts";
 import type { Socket } from "../socketio/socket.ts";
 import { refuse } from "./answers.ts";
+import { ChatRecoveryLog } from "./chat-recovery.ts";
 import { Members } from "./members.ts";
 import { seqOf } from "./message-id.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -39,6 +40,8 @@ export interface ChatSettings {
   readonly flushWindowMs: number;
   /** Sockets that one room holds. */
   readonly maxMembers: number;
+  /** How long after a broken connection a client may recover it, in ms; 0 turns recovery off. */
+  readonly recoveryWindowMs: number;
 }
 
 /** A member's connection, as it survives sleep. */
@@ -71,6 +74,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #authenticate: ChatDependencies["authenticate"];
   readonly #members = new Members();
   readonly #buckets: Buckets;
+  override readonly recovery;
   #posts!: Posts;
   #presencePacer!: Pacer;
   #expiryDeadline!: Deadline;
@@ -89,6 +93,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#log = log;
     this.#authenticate = authenticate;
     this.#buckets = new Buckets(settings.messageRate);
+    this.recovery = { log: new ChatRecoveryLog(log), windowMs: settings.recoveryWindowMs };
   }
 
   override onStart(): void {
@@ -104,11 +109,16 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
         this.emitAll(
           "chat-message",
           messages.map((message): [Message] => [message]),
+          messages.map(({ seq }) => seq),
         ),
     });
     const presenceDeadline = this.deadline("presence", (nowMs) => this.#presencePacer.flush(nowMs));
     this.#presencePacer = new Pacer(PRESENCE_WINDOW_MS, presenceDeadline, () => this.#tellPresence());
     this.#expiryDeadline = this.deadline("token-expiry", (nowMs) => this.#expireTokens(nowMs));
+  }
+
+  override ownerOf({ user }: Membership): string {
+    return user;
   }
 
   // ---- coming and going ------------------------------------------------------------------------------------

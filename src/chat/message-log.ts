@@ -18,6 +18,8 @@ export interface Page {
 export interface MessageLog {
   /** Names this log among all there ever were; part of every message's id. */
   readonly epoch: string;
+  /** A secret of this log's own, which signs what clients are given to come back with. */
+  readonly key: string;
   /** The newest message's `seq`, 0 while there is none. */
   readonly lastSeq: number;
   /** The oldest `seq` that is still kept; `lastSeq + 1` while there is none. */

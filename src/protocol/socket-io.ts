@@ -95,9 +95,12 @@ function toFrame(part: string | ArrayBufferLike | ArrayBufferView): Frame {
     : new Uint8Array(part as ArrayBuffer);
 }
 
-/** Accepts a CONNECT. `sid` is the socket's own id, not the Engine.IO session's (SIO-2). */
-export function encodeConnect(nsp: string, sid: string): Frame[] {
-  return encode({ type: PacketType.CONNECT, nsp, data: { sid } });
+/**
+ * Accepts a CONNECT. `sid` is the socket's own id, not the Engine.IO session's (SIO-2).
+ * @param pid where the client may recover
+ */
+export function encodeConnect(nsp: string, sid: string, pid?: string): Frame[] {
+  return encode({ type: PacketType.CONNECT, nsp, data: pid === undefined ? { sid } : { sid, pid } });
 }
 
 /** Refuses a CONNECT; `message` comes first on the wire (SIO-3). */
@@ -106,8 +109,9 @@ export function encodeConnectError(nsp: string, refusal: { message: string; data
   return encode({ type: PacketType.CONNECT_ERROR, nsp, data: data === undefined ? { message } : { message, data } });
 }
 
-export function encodeEvent(nsp: string, event: string, args: readonly unknown[]): Frame[] {
-  return encode({ type: PacketType.EVENT, nsp, data: [event, ...args] });
+/** @param id asks for an ack under this id */
+export function encodeEvent(nsp: string, event: string, args: readonly unknown[], id?: number): Frame[] {
+  return encode({ type: PacketType.EVENT, nsp, data: [event, ...args], ...(id !== undefined && { id }) });
 }
 
 export function encodeAck(nsp: string, id: number, args: readonly unknown[]): Frame[] {

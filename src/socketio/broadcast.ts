@@ -1,30 +1,59 @@
-// "To whom": the immutable selection that `to`, `in` and `except` build up, and its one verb, `emit`.
+// "To whom": the immutable selection that `to`, `in`, `except` and the flags build up, and what can be
+// done with everyone selected.
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Audience, Hub } from "./hub.ts";
+import type { Socket } from "./socket.ts";
 
-export class BroadcastOperator<Outgoing extends EventsMap> {
+type Channels = string | readonly string[];
+
+export class BroadcastOperator<Outgoing extends EventsMap, Data> {
   readonly #hub: Hub;
   readonly #audience: Audience;
+  readonly #ackTimeoutMs: number | undefined;
 
-  constructor(hub: Hub, audience: Audience) {
+  constructor(hub: Hub, audience: Audience, ackTimeoutMs?: number) {
     this.#hub = hub;
     this.#audience = audience;
+    this.#ackTimeoutMs = ackTimeoutMs;
+  }
+
+  #with(change: Partial<Audience>): this {
+    const audience = { ...this.#audience, ...change };
+    return new BroadcastOperator<Outgoing, Data>(this.#hub, audience, this.#ackTimeoutMs) as this;
   }
 
   /** Sockets in the channel, besides those already selected; a socket's id is a channel of its own. */
-  to(channel: string | readonly string[]): BroadcastOperator<Outgoing> {
-    const channels = [...(this.#audience.channels ?? []), ...listed(channel)];
-    return new BroadcastOperator(this.#hub, { ...this.#audience, channels });
+  to(channel: Channels): this {
+    return this.#with({ channels: [...(this.#audience.channels ?? []), ...listed(channel)] });
   }
 
   /** The same as `to`, as in Socket.IO. */
-  in(channel: string | readonly string[]): BroadcastOperator<Outgoing> {
+  in(channel: Channels): this {
     return this.to(channel);
   }
 
-  except(channel: string | readonly string[]): BroadcastOperator<Outgoing> {
-    const except = [...(this.#audience.except ?? []), ...listed(channel)];
-    return new BroadcastOperator(this.#hub, { ...this.#audience, except });
+  except(channel: Channels): this {
+    return this.#with({ except: [...(this.#audience.except ?? []), ...listed(channel)] });
+  }
+
+  /** What follows may be dropped for those who are not ready to receive, and is never sent again. */
+  get volatile(): this {
+    return this.#with({ isVolatile: true });
+  }
+
+  /** Accepted for compatibility: compression is a setting of the whole server. */
+  compress(_compress: boolean): this {
+    return this;
+  }
+
+  /** Everything is local here: one room is one server. */
+  get local(): this {
+    return this;
+  }
+
+  /** How long `emitWithAck` waits, in ms; at most `ACK_AWAIT_MS_MAX`. */
+  timeout(ms: number): this {
+    return new BroadcastOperator<Outgoing, Data>(this.#hub, this.#audience, ms) as this;
   }
 
   /** Encodes the event once and sends it to everyone selected. */
@@ -32,7 +61,42 @@ export class BroadcastOperator<Outgoing extends EventsMap> {
     this.#hub.emit(this.#audience, event, args);
     return true;
   }
+
+  /**
+   * Sends the event and waits for everyone's ack. Rejects when one is missing in time; the error's
+   * `responses` holds those that came.
+   */
+  async emitWithAck<Event extends EventName<Outgoing>>(
+    event: Event,
+    ...args: EventArgs<Outgoing, Event>
+  ): Promise<unknown[]> {
+    const waits = this.fetchSockets().map((socket) =>
+      // Who answers is all that differs, and each has an ack id of its own.
+      (this.#ackTimeoutMs === undefined ? socket : socket.timeout(this.#ackTimeoutMs)).emitWithAck(event, ...args),
+    );
+    const results = await Promise.allSettled(waits);
+    const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    if (responses.length === results.length) return responses;
+    throw Object.assign(new Error("operation has timed out"), { responses });
+  }
+
+  /** The sockets selected. A local look, so it cannot time out. */
+  fetchSockets(): Array<Socket<Outgoing, Data>> {
+    return [...this.#hub.select(this.#audience)] as Array<Socket<Outgoing, Data>>;
+  }
+
+  socketsJoin(channel: Channels): void {
+    for (const socket of this.fetchSockets()) socket.join(channel);
+  }
+
+  socketsLeave(channel: Channels): void {
+    for (const socket of this.fetchSockets()) for (const name of listed(channel)) socket.leave(name);
+  }
+
+  /** @param close ends the whole sessions rather than this namespace only */
+  disconnectSockets(close = false): void {
+    for (const socket of this.fetchSockets()) socket.disconnect(close);
+  }
 }
 
-const listed = (channel: string | readonly string[]): readonly string[] =>
-  typeof channel === "string" ? [channel] : channel;
+const listed = (channel: Channels): readonly string[] => (typeof channel === "string" ? [channel] : channel);

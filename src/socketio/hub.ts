@@ -1,7 +1,9 @@
 // The sockets of one namespace and the channels they are in: who hears what. In memory only; after
 // sleep it is built again from the sessions' records.
 import { encodeEvent } from "../protocol/socket-io.ts";
+import type { Frame } from "../protocol/engine-io.ts";
 import type { Outbox } from "./outbox.ts";
+import type { Recovery } from "./recovery.ts";
 import type { Session } from "./session.ts";
 import type { Socket } from "./socket.ts";
 
@@ -9,6 +11,16 @@ import type { Socket } from "./socket.ts";
 export interface Audience {
   readonly channels?: readonly string[];
   readonly except?: readonly string[];
+  readonly isVolatile?: boolean;
+}
+
+/** What a namespace may want to hear of its hub. */
+export interface HubEvents {
+  channelCreated?(channel: string): void;
+  channelDeleted?(channel: string): void;
+  channelJoined?(channel: string, socket: Socket): void;
+  channelLeft?(channel: string, socket: Socket): void;
+  outgoing?(socket: Socket, event: string, args: readonly unknown[]): void;
 }
 
 export class Hub {
@@ -16,12 +28,21 @@ export class Hub {
   readonly sockets = new Map<string, Socket>();
   readonly #channels = new Map<string, Set<Socket>>();
   readonly #outbox: Outbox;
+  readonly #events: HubEvents;
+  readonly recovery: Recovery | undefined;
   /** The sessions of all sockets. Replaced, never changed: effects hold on to it. */
-  #everyone: readonly Session[] | undefined;
+  #everyone: Recipients | undefined;
 
-  constructor(nsp: string, outbox: Outbox) {
+  constructor(nsp: string, outbox: Outbox, recovery: Recovery | undefined, events: HubEvents) {
     this.nsp = nsp;
     this.#outbox = outbox;
+    this.recovery = recovery;
+    this.#events = events;
+  }
+
+  /** The channels that somebody is in. */
+  get channels(): ReadonlyMap<string, ReadonlySet<Socket>> {
+    return this.#channels;
   }
 
   add(socket: Socket): void {
@@ -37,46 +58,104 @@ export class Hub {
   }
 
   join(socket: Socket, channel: string): void {
+    if (!socket.connected || socket.channels.has(channel)) return;
     socket.channels.add(channel);
     this.#enter(socket, channel);
     this.#outbox.save(socket.session);
+    socket.remember();
   }
 
   leave(socket: Socket, channel: string): void {
     if (!socket.channels.delete(channel)) return;
     this.#exit(socket, channel);
     this.#outbox.save(socket.session);
+    socket.remember();
   }
 
   #enter(socket: Socket, channel: string): void {
     const members = this.#channels.get(channel);
     if (members) members.add(socket);
-    else this.#channels.set(channel, new Set([socket]));
+    else {
+      this.#channels.set(channel, new Set([socket]));
+      this.#events.channelCreated?.(channel);
+    }
+    this.#events.channelJoined?.(channel, socket);
   }
 
   #exit(socket: Socket, channel: string): void {
     const members = this.#channels.get(channel);
     members?.delete(socket);
-    if (members?.size === 0) this.#channels.delete(channel);
+    this.#events.channelLeft?.(channel, socket);
+    if (members?.size !== 0) return;
+    this.#channels.delete(channel);
+    this.#events.channelDeleted?.(channel);
   }
 
   emit(audience: Audience, event: string, args: readonly unknown[]): void {
     this.emitAll(audience, event, [args]);
   }
 
-  /** One event several times over, as one effect: each recipient gets all of it in one go. */
-  emitAll(audience: Audience, event: string, argLists: ReadonlyArray<readonly unknown[]>): void {
-    const sessions = this.#sessionsOf(audience);
-    if (sessions.length === 0) return;
-    const frames = argLists.flatMap((args) => encodeEvent(this.nsp, event, args));
-    this.#outbox.send(sessions, frames);
+  /**
+   * One event several times over, as one effect: each recipient gets all of it in one go.
+   * @param seqs their places in the recovery log, where the application keeps its events itself
+   */
+  emitAll(
+    audience: Audience,
+    event: string,
+    argLists: ReadonlyArray<readonly unknown[]>,
+    seqs?: readonly number[],
+  ): void {
+    const offsets = this.#offsetsOf(audience, event, argLists, seqs);
+    const { plain, recoverable } = this.#recipientsOf(audience);
+    if (plain.length + recoverable.length === 0) return;
+    this.#tellEachOutgoing(audience, event, argLists);
+    const encode = (withOffset: boolean): Frame[] =>
+      argLists.flatMap((args, at) => encodeEvent(this.nsp, event, withOffset ? [...args, offsets[at]] : args));
+    // Encoded once per kind of client, whoever receives it.
+    if (plain.length > 0) this.#outbox.send(plain, encode(false));
+    if (recoverable.length > 0) this.#outbox.send(recoverable, encode(true));
   }
 
-  #sessionsOf({ channels, except }: Audience): readonly Session[] {
-    if (!channels && !except) return (this.#everyone ??= [...this.sockets.values()].map(({ session }) => session));
+  /** Keeps what may have to be replayed, also where nobody is there to hear it now. */
+  #offsetsOf(
+    { channels, except, isVolatile }: Audience,
+    event: string,
+    argLists: ReadonlyArray<readonly unknown[]>,
+    seqs: readonly number[] | undefined,
+  ): string[] {
+    const { recovery } = this;
+    if (!recovery) return [];
+    const { log } = recovery;
+    return argLists.map((args, at) => {
+      const broadcast = { event, args, ...(channels && { channels }), ...(except && { except }) };
+      const kept = isVolatile ? undefined : log.append?.(broadcast);
+      return recovery.offset(seqs?.[at] ?? kept ?? log.lastSeq);
+    });
+  }
+
+  #tellEachOutgoing(audience: Audience, event: string, argLists: ReadonlyArray<readonly unknown[]>): void {
+    if (!this.#events.outgoing) return;
+    for (const socket of this.select(audience)) {
+      for (const args of argLists) this.#events.outgoing(socket, event, args);
+    }
+  }
+
+  /** Tells the namespace's `onAnyOutgoing`, where there is one. */
+  tellOutgoing(socket: Socket, event: string, args: readonly unknown[]): void {
+    this.#events.outgoing?.(socket, event, args);
+  }
+
+  #recipientsOf(audience: Audience): Recipients {
+    const { channels, except, isVolatile } = audience;
+    if (!channels && !except && !isVolatile) return (this.#everyone ??= divide(this.sockets.values()));
+    const selected = this.select(audience);
+    return divide(isVolatile ? [...selected].filter(({ session }) => isReady(session)) : selected);
+  }
+
+  select({ channels, except }: Audience): Set<Socket> {
     const selected = channels ? this.#socketsIn(channels) : new Set(this.sockets.values());
     if (except) for (const socket of this.#socketsIn(except)) selected.delete(socket);
-    return [...selected].map(({ session }) => session);
+    return selected;
   }
 
   #socketsIn(channels: readonly string[]): Set<Socket> {
@@ -88,4 +167,22 @@ export class Hub {
     }
     return found;
   }
+}
+
+/** Clients that know recovery get an offset at the end of each event; the others must not. */
+interface Recipients {
+  readonly plain: readonly Session[];
+  readonly recoverable: readonly Session[];
+}
+
+function divide(sockets: Iterable<Socket>): Recipients {
+  const plain: Session[] = [];
+  const recoverable: Session[] = [];
+  for (const { pid, session } of sockets) (pid === undefined ? plain : recoverable).push(session);
+  return { plain, recoverable };
+}
+
+/** A polling client is ready to receive while a poll of it waits. */
+export function isReady({ polling }: Session): boolean {
+  return !polling || polling.waitingSinceMs !== undefined;
 }

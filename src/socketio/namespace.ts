@@ -2,24 +2,32 @@
 // Handlers belong to the class and state to `socket.data`: after sleep a new instance serves the same
 // sockets, so closures made in `onConnect` would be gone while methods and plain data are there.
 import type { DisconnectReason } from "../protocol/closings.ts";
+import type { AskAnswer } from "./acks.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Hub } from "./hub.ts";
+import type { RecoveryLog } from "./recovery.ts";
 import type { Handshake } from "./session.ts";
 import type { Socket } from "./socket.ts";
 
 /** A CONNECT that waits for its verdict. */
 export interface ConnectRequest {
+  /** The name the client asked for, which matters where a namespace has many. */
+  readonly nsp: string;
   /** The `auth` of the client, exactly as it came: untrusted. */
   readonly auth: Readonly<Record<string, unknown>>;
   readonly handshake: Handshake;
 }
 
+export interface Refusal {
+  readonly accepted: false;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
 /** `data` becomes `socket.data`; a refusal reaches the client as CONNECT_ERROR. */
-export type Verdict<Data> =
-  | { readonly accepted: true; readonly data: Data }
-  | { readonly accepted: false; readonly message: string; readonly data?: unknown };
+export type Verdict<Data> = { readonly accepted: true; readonly data: Data } | Refusal;
 
 export type Handlers<Incoming extends EventsMap, Client> = {
   readonly [Event in EventName<Incoming>]: (
@@ -27,6 +35,17 @@ export type Handlers<Incoming extends EventsMap, Client> = {
     ...args: EventArgs<Incoming, Event>
   ) => void | Promise<void>;
 };
+
+/** What goes on with the answer to `socket.ask`, by name. */
+export type Continuations<Client> = Readonly<
+  Record<string, (socket: Client, answer: AskAnswer, data: unknown) => void | Promise<void>>
+>;
+
+/** Runs before `authorize`; a refusal ends the matter. */
+export type ConnectMiddleware = (request: ConnectRequest) => Refusal | void | Promise<Refusal | void>;
+
+/** Runs before an event's handler. What it returns as an error the client gets as event `error`; the handler is not called then. */
+export type EventMiddleware<Client> = (socket: Client, event: string, args: readonly unknown[]) => Error | void;
 
 /** What the server gives a namespace when it takes it in. */
 export interface NamespaceContext {
@@ -49,10 +68,21 @@ export abstract class Namespace<
   Data = any,
 > {
   abstract readonly handlers: Handlers<Incoming, Socket<Outgoing, Data>>;
+  readonly continuations: Continuations<Socket<Outgoing, Data>> = {};
+  /** Makes connections recoverable: what was broadcast meanwhile is replayed from this log. */
+  readonly recovery?: { readonly log: RecoveryLog; readonly windowMs: number };
+  readonly connectMiddleware: ConnectMiddleware[] = [];
+  readonly eventMiddleware: Array<EventMiddleware<Socket<Outgoing, Data>>> = [];
   #context: NamespaceContext | undefined;
+  #deadlines: Deadline[] = [];
 
   /** Decides on a CONNECT; without it everyone is let in, with an empty `socket.data`. */
   authorize?(request: ConnectRequest): Verdict<Data> | Promise<Verdict<Data>>;
+
+  /** Whose a socket is: only the same owner can recover it. */
+  ownerOf(_data: Data): string {
+    return "";
+  }
 
   /** Called once when the server starts or wakes, before any socket is there: the place to add deadlines. */
   onStart?(): void;
@@ -66,14 +96,44 @@ export abstract class Namespace<
   /** Called once when a socket is gone; it is in no channel any more and can be sent nothing. */
   onDisconnect?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void;
 
+  /** Called before a socket leaves its channels: `socket.rooms` still names them. */
+  onDisconnecting?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void;
+
+  /** Every event, before its handler. The last of `args` may be the ack callback. */
+  onAny?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
+
+  /** Every event to a socket, once per recipient. */
+  onAnyOutgoing?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
+
   /** An event that no handler is there for; the last of `args` may be the ack callback. */
   onUnknownEvent?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
+
+  /** The first socket entered a channel; the last one left it; one came; one went. */
+  onChannelCreated?(channel: string): void;
+  onChannelDeleted?(channel: string): void;
+  onChannelJoined?(channel: string, socket: Socket<Outgoing, Data>): void;
+  onChannelLeft?(channel: string, socket: Socket<Outgoing, Data>): void;
+
+  /** Adds a step before `authorize`. Called in the constructor or `onStart`. */
+  protected use(middleware: ConnectMiddleware): void {
+    this.connectMiddleware.push(middleware);
+  }
+
+  /** Adds a step before every event's handler. Called in the constructor or `onStart`. */
+  protected useEvents(middleware: EventMiddleware<Socket<Outgoing, Data>>): void {
+    this.eventMiddleware.push(middleware);
+  }
 
   /** Called by the server that takes this namespace in. */
   start(context: NamespaceContext): void {
     if (this.#context) throw new Error("this namespace already belongs to a server");
     this.#context = context;
     this.onStart?.();
+  }
+
+  /** Called by the server when it lets an empty dynamic namespace go. */
+  stop(): void {
+    for (const deadline of this.#deadlines) this.#context?.deadlines.remove(deadline);
   }
 
   protected get context(): NamespaceContext {
@@ -86,28 +146,79 @@ export abstract class Namespace<
     return this.context.hub.sockets as ReadonlyMap<string, Socket<Outgoing, Data>>;
   }
 
+  /** The channels that somebody is in, and who. */
+  get channels(): ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>> {
+    return this.context.hub.channels as ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>>;
+  }
+
   /** @param name stands in the record of why a room woke */
   protected deadline(name: string, run: (nowMs: number) => void): Deadline {
-    return this.context.deadlines.add(name, run);
+    const deadline = this.context.deadlines.add(name, run);
+    this.#deadlines.push(deadline);
+    return deadline;
+  }
+
+  /** Everyone in the namespace, to be narrowed by `to`, `except` and the rest. */
+  get everyone(): BroadcastOperator<Outgoing, Data> {
+    return new BroadcastOperator<Outgoing, Data>(this.context.hub, {});
   }
 
   emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
-    return new BroadcastOperator<Outgoing>(this.context.hub, {}).emit(event, ...args);
+    return this.everyone.emit(event, ...args);
   }
 
-  /** The same event once per list of arguments, in order, as one burst per recipient. */
+  /**
+   * The same event once per list of arguments, in order, as one burst per recipient.
+   * @param seqs their places in the namespace's own recovery log
+   */
   protected emitAll<Event extends EventName<Outgoing>>(
     event: Event,
     argLists: ReadonlyArray<EventArgs<Outgoing, Event>>,
+    seqs?: readonly number[],
   ): void {
-    this.context.hub.emitAll({}, event, argLists);
+    this.context.hub.emitAll({}, event, argLists, seqs);
   }
 
-  to(channel: string | readonly string[]): BroadcastOperator<Outgoing> {
-    return new BroadcastOperator<Outgoing>(this.context.hub, {}).to(channel);
+  to(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.to(channel);
   }
 
-  except(channel: string | readonly string[]): BroadcastOperator<Outgoing> {
-    return new BroadcastOperator<Outgoing>(this.context.hub, {}).except(channel);
+  in(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.to(channel);
+  }
+
+  except(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.except(channel);
+  }
+
+  get volatile(): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.volatile;
+  }
+
+  timeout(ms: number): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.timeout(ms);
+  }
+
+  emitWithAck<Event extends EventName<Outgoing>>(
+    event: Event,
+    ...args: EventArgs<Outgoing, Event>
+  ): Promise<unknown[]> {
+    return this.everyone.emitWithAck(event, ...args);
+  }
+
+  fetchSockets(): Array<Socket<Outgoing, Data>> {
+    return this.everyone.fetchSockets();
+  }
+
+  socketsJoin(channel: string | readonly string[]): void {
+    this.everyone.socketsJoin(channel);
+  }
+
+  socketsLeave(channel: string | readonly string[]): void {
+    this.everyone.socketsLeave(channel);
+  }
+
+  disconnectSockets(close = false): void {
+    this.everyone.disconnectSockets(close);
   }
 }

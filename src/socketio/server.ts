@@ -10,70 +10,61 @@ import {
   type ClientPacket,
   type PartialPacket,
 } from "../protocol/socket-io.ts";
-import type { Deadline } from "./deadlines.ts";
+import { Acks, type AskAnswer, type AskRecord } from "./acks.ts";
 import type { EngineOptions } from "./engine.ts";
-import { Hub } from "./hub.ts";
-import type { Namespace, Verdict } from "./namespace.ts";
+import type { ConnectRequest, Refusal, Verdict } from "./namespace.ts";
+import { Namespaces, type NamespaceTable, type Seat } from "./namespaces.ts";
+import type { Resumed } from "./recovery.ts";
 import { SessionServer, type ServerPorts } from "./session-server.ts";
 import type { Session, SessionRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
+import { Strangers } from "./strangers.ts";
 
 export interface ServerOptions extends EngineOptions {
   /** From the handshake to an accepted CONNECT; past it the session is closed. */
   readonly connectTimeoutMs: number;
 }
 
-/** A namespace in service. Its handlers stand in a Map: event names come from clients, `__proto__` too. */
-interface Seat {
-  readonly namespace: Namespace;
-  readonly hub: Hub;
-  readonly handlers: ReadonlyMap<string, (socket: Socket, ...args: unknown[]) => unknown>;
-}
-
 export class Server extends SessionServer implements SocketHost {
-  readonly #options: ServerOptions;
-  readonly #seats = new Map<string, Seat>();
-  /** Sessions in no namespace: newcomers before their CONNECT, and those put out of their last one. */
-  readonly #strangers = new Set<Session>();
-  readonly #connectDeadline: Deadline;
+  readonly acks: Acks;
+  readonly #namespaces: Namespaces;
+  readonly #strangers: Strangers;
 
-  /** @param namespaces by name; `/` is the main one */
-  constructor(options: ServerOptions, namespaces: Readonly<Record<string, Namespace>>, ports: ServerPorts) {
+  constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts) {
     super(options, ports);
-    this.#options = options;
-    this.#connectDeadline = this.deadlines.add("connect", (nowMs) => this.#closeStrangers(nowMs));
-    for (const [nsp, namespace] of Object.entries(namespaces)) this.#seat(nsp, namespace);
+    this.acks = new Acks(this.deadlines, ports.now(), (socket, ask, answer) => this.#resume(socket, ask, answer));
+    this.#strangers = new Strangers(options.connectTimeoutMs, this.deadlines, (session) =>
+      this.engine.close(session, CLOSINGS.connectTimeout),
+    );
+    this.#namespaces = new Namespaces(table, {
+      outbox: this.outbox,
+      deadlines: this.deadlines,
+      now: () => ports.now(),
+      newId: () => ports.newId(),
+      turn: (work) => this.outbox.turn(work),
+      report: (problem, error) => ports.report(problem, error),
+    });
   }
 
-  #seat(nsp: string, namespace: Namespace): void {
-    const hub = new Hub(nsp, this.outbox);
-    const handlers = new Map(Object.entries(namespace.handlers));
-    this.#seats.set(nsp, { namespace, hub, handlers });
-    namespace.start({
-      hub,
-      deadlines: this.deadlines,
-      now: () => this.ports.now(),
-      newId: () => this.ports.newId(),
-      turn: (work) => this.outbox.turn(work),
-      report: (problem, error) => this.ports.report(problem, error),
-    });
+  now(): number {
+    return this.ports.now();
   }
 
   // ---- sessions ------------------------------------------------------------------------------------------
 
   protected override onOpen(session: Session): void {
-    this.#awaitConnect(session, session.handshake.issued);
+    this.#strangers.add(session, session.handshake.issued);
   }
 
   protected override onRestore(session: Session, record: SessionRecord): void {
     session.partial = record.partial;
-    if (record.strangerSinceMs !== undefined) this.#awaitConnect(session, record.strangerSinceMs);
+    if (record.strangerSinceMs !== undefined) this.#strangers.add(session, record.strangerSinceMs);
     for (const socketRecord of record.sockets) {
-      const seat = this.#seats.get(socketRecord.nsp);
+      const seat = this.#namespaces.restore(socketRecord.nsp, socketRecord.rule);
       if (!seat) continue;
       const socket = new Socket(socketRecord, session, seat.hub, this);
-      session.sockets.set(socketRecord.nsp, socket);
-      seat.hub.add(socket);
+      this.#seatSocket(session, seat, socket);
+      if (socket.asks.length > 0) this.acks.watch(socket);
       seat.namespace.onRestore?.(socket);
     }
   }
@@ -106,7 +97,7 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   override onClose(session: Session, closing: Closing): void {
-    this.#acquaint(session);
+    this.#strangers.remove(session);
     for (const socket of session.sockets.values()) this.#dismiss(socket, closing.disconnect);
     session.sockets.clear();
   }
@@ -126,66 +117,117 @@ export class Server extends SessionServer implements SocketHost {
         this.#dismiss(socket, "client namespace disconnect");
         return this.outbox.save(session);
       case "ack":
-        // Nothing here asks a client for an ack, so there is nothing this could answer.
-        return;
+        return this.acks.receive(socket, packet.id, packet.args);
     }
   }
 
-  #onConnect(session: Session, nsp: string, auth: Readonly<Record<string, unknown>>): void | Promise<void> {
+  #onConnect(session: Session, nsp: string, auth: ConnectRequest["auth"]): void | Promise<void> {
     // SIO-5: a second CONNECT to a namespace, joined or being joined, ends the session.
     if (session.sockets.has(nsp) || session.connecting.has(nsp)) {
       return this.engine.close(session, CLOSINGS.protocolViolation);
     }
-    const seat = this.#seats.get(nsp);
-    if (!seat) return this.outbox.send([session], encodeConnectError(nsp, { message: "Invalid namespace" }));
-    const request = { auth, handshake: session.handshake };
-    const verdict = this.#guard(session, () => seat.namespace.authorize?.(request) ?? LET_IN);
-    if (!isPromise(verdict)) return verdict && this.#decide(session, nsp, seat, verdict);
+    const request = { nsp, auth, handshake: session.handshake };
     session.connecting.add(nsp);
-    return verdict.then(
-      (decided) => this.outbox.turn(() => this.#decide(session, nsp, seat, decided)),
-      (error: unknown) => this.outbox.turn(() => this.#fail(session, error)),
+    return this.#inTurns(session, () =>
+      then(this.#namespaces.find(request), (seat) => {
+        if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });
+        // One turn, also where it comes after an await.
+        return then(judge(seat, request), (verdict) =>
+          this.outbox.turn(() => this.#decide(session, request, seat, verdict)),
+        );
+      }),
     );
   }
 
-  #decide(session: Session, nsp: string, { namespace, hub }: Seat, verdict: Verdict<unknown>): void {
+  #refuse(session: Session, nsp: string, refusal: Pick<Refusal, "message" | "data">): void {
+    session.connecting.delete(nsp);
+    if (!session.closed) this.outbox.send([session], encodeConnectError(nsp, refusal));
+    this.#namespaces.release(nsp);
+  }
+
+  #decide(session: Session, { nsp, auth }: ConnectRequest, seat: Seat, verdict: Verdict<unknown>): void {
+    if (!verdict.accepted) return this.#refuse(session, nsp, verdict);
     session.connecting.delete(nsp);
     if (session.closed) return;
-    if (!verdict.accepted) return this.outbox.send([session], encodeConnectError(nsp, verdict));
-    const id = this.ports.newId();
-    const socket = new Socket({ nsp, id, data: verdict.data, channels: [] }, session, hub, this);
-    session.sockets.set(nsp, socket);
-    this.#acquaint(session);
-    hub.add(socket);
+    const { recovery } = seat;
+    const owner = recovery && session.handshake.canRecover ? seat.namespace.ownerOf(verdict.data) : undefined;
+    const resumed = owner === undefined ? undefined : recovery?.resume(auth, { nsp, owner, nowMs: this.ports.now() });
+    if (resumed) this.#evictTwin(seat, resumed.id);
+    const id = resumed?.id ?? this.ports.newId();
+    const pid = owner === undefined ? undefined : recovery?.pid(nsp, id, owner);
+    const socket = this.#makeSocket(session, seat, { id, pid, verdict, resumed });
     this.outbox.save(session);
-    this.outbox.send([session], encodeConnect(nsp, id));
-    this.#guard(session, () => namespace.onConnect?.(socket));
+    this.outbox.send([session], encodeConnect(nsp, id, pid));
+    for (const { event, args, seq } of resumed?.missed ?? []) socket.replay(event, args, seq);
+    seat.namespace.onConnect?.(socket);
+    // An offset right away: a client that has heard nothing yet could not say from where to go on.
+    socket.sendOffset();
+  }
+
+  #makeSocket(
+    session: Session,
+    seat: Seat,
+    made: { id: string; pid: string | undefined; verdict: { data: unknown }; resumed: Resumed | undefined },
+  ): Socket {
+    const { id, pid, verdict, resumed } = made;
+    const record = {
+      nsp: seat.hub.nsp,
+      id,
+      data: resumed?.remembered ? resumed.remembered.data : verdict.data,
+      channels: resumed?.remembered?.channels ?? [],
+      ...(pid !== undefined && { pid }),
+      ...(seat.rule !== undefined && { rule: seat.rule }),
+    };
+    const socket = new Socket(record, session, seat.hub, this);
+    socket.recovered = resumed !== undefined;
+    this.#strangers.remove(session);
+    this.#seatSocket(session, seat, socket);
+    if (resumed?.remembered) socket.remember();
+    return socket;
+  }
+
+  #seatSocket(session: Session, seat: Seat, socket: Socket): void {
+    session.sockets.set(socket.nsp, socket);
+    seat.hub.add(socket);
+  }
+
+  /** The connection that a recovering client left behind may not have noticed yet that it is dead. */
+  #evictTwin({ hub }: Seat, id: string): void {
+    const twin = hub.sockets.get(id);
+    if (twin) this.engine.close(twin.session, CLOSINGS.superseded);
   }
 
   #onEvent(socket: Socket, packet: ClientPacket & { type: "event" }): void | Promise<void> {
-    const { session } = socket;
-    const { namespace, handlers } = this.#seats.get(packet.nsp)!;
-    const args = packet.id === undefined ? packet.args : [...packet.args, this.#ackOf(socket, packet.nsp, packet.id)];
-    const handler = handlers.get(packet.event);
-    const result = this.#guard(session, () =>
-      handler ? handler(socket, ...args) : namespace.onUnknownEvent?.(socket, packet.event, args),
-    );
-    if (isPromise(result)) {
-      return result.then(
-        () => undefined,
-        (error: unknown) => this.outbox.turn(() => this.#fail(session, error)),
-      );
-    }
+    const { namespace, handlers } = this.#seatOf(socket);
+    const args = packet.id === undefined ? packet.args : [...packet.args, this.#ackOf(socket, packet.id)];
+    return this.#inTurns(socket.session, () => {
+      namespace.onAny?.(socket, packet.event, args);
+      for (const middleware of namespace.eventMiddleware) {
+        const error = middleware(socket, packet.event, args);
+        if (error) return void socket.emit("error", { message: error.message });
+      }
+      const handler = handlers.get(packet.event);
+      return handler ? handler(socket, ...args) : namespace.onUnknownEvent?.(socket, packet.event, args);
+    });
   }
 
   /** The callback that answers an event; it answers once. */
-  #ackOf(socket: Socket, nsp: string, id: number): (...args: unknown[]) => void {
+  #ackOf(socket: Socket, id: number): (...args: unknown[]) => void {
     let answered = false;
     return (...args) => {
       if (answered || !socket.connected) return;
       answered = true;
-      this.outbox.send([socket.session], encodeAck(nsp, id, args));
+      this.outbox.send([socket.session], encodeAck(socket.nsp, id, args));
     };
+  }
+
+  /** Goes on with what was asked, perhaps by an earlier instance. */
+  #resume(socket: Socket, { handler, data }: AskRecord, answer: AskAnswer): void {
+    const { namespace } = this.#seatOf(socket);
+    const continuation = Object.hasOwn(namespace.continuations, handler) ? namespace.continuations[handler] : undefined;
+    if (!continuation)
+      return this.ports.report("nothing goes on with an answer", new Error(`no continuation ${handler}`));
+    void this.#inTurns(socket.session, () => continuation(socket, answer, data));
   }
 
   // ---- endings -------------------------------------------------------------------------------------------
@@ -200,57 +242,57 @@ export class Server extends SessionServer implements SocketHost {
       session.sockets.delete(socket.nsp);
       this.#dismiss(socket, reason);
       // A client that was put out of its last namespace must not hold the connection for ever.
-      if (session.sockets.size === 0) this.#awaitConnect(session, this.ports.now());
+      if (session.sockets.size === 0 && !session.closed) this.#strangers.add(session, this.ports.now());
       this.outbox.save(session);
     });
   }
 
   #dismiss(socket: Socket, reason: DisconnectReason): void {
-    const seat = this.#seats.get(socket.nsp)!;
-    socket.connected = false;
-    seat.hub.remove(socket);
+    const { namespace, hub, recovery } = this.#seatOf(socket);
     try {
-      seat.namespace.onDisconnect?.(socket, reason);
+      namespace.onDisconnecting?.(socket, reason);
+    } catch (error) {
+      this.ports.report("onDisconnecting failed", error);
+    }
+    const nowMs = this.ports.now();
+    recovery?.depart(socket.id, { atMs: nowMs, mayReturn: RETURNABLE.has(reason) });
+    if (socket.pid !== undefined) socket.remember(nowMs);
+    socket.connected = false;
+    hub.remove(socket);
+    this.acks.forget(socket);
+    try {
+      namespace.onDisconnect?.(socket, reason);
     } catch (error) {
       this.ports.report("onDisconnect failed", error);
     }
+    this.#namespaces.release(socket.nsp);
   }
 
-  #awaitConnect(session: Session, sinceMs: number): void {
-    session.strangerSinceMs = sinceMs;
-    this.#strangers.add(session);
-    this.#connectDeadline.pull(sinceMs + this.#options.connectTimeoutMs);
+  /** A socket's namespace is in service as long as the socket is. */
+  #seatOf(socket: Socket): Seat {
+    return this.#namespaces.get(socket.nsp)!;
   }
 
-  #acquaint(session: Session): void {
-    session.strangerSinceMs = undefined;
-    this.#strangers.delete(session);
-    if (this.#strangers.size === 0) this.#connectDeadline.clear();
-  }
-
-  #closeStrangers(nowMs: number): void {
-    for (const session of this.#strangers) {
-      const dueMs = session.strangerSinceMs! + this.#options.connectTimeoutMs;
-      if (dueMs <= nowMs) this.engine.close(session, CLOSINGS.connectTimeout);
-      else this.#connectDeadline.pull(dueMs);
-    }
-  }
-
-  /** Application code runs here: its bug costs the one session that met it, and nobody else notices. */
-  #guard<Result>(session: Session, run: () => Result): Result | undefined {
+  /**
+   * Runs application code. Its bug costs the one session that met it, and nobody else notices. What follows
+   * an await is a turn of its own.
+   */
+  #inTurns(session: Session, run: () => unknown): void | Promise<void> {
+    const fail = (error: unknown): void => {
+      this.ports.report("an event handler failed", error);
+      this.closeSession(session, CLOSINGS.internal);
+    };
     try {
-      return run();
+      const result = run();
+      if (isPromise(result)) return result.then(() => undefined, fail);
     } catch (error) {
-      this.#fail(session, error);
-      return undefined;
+      fail(error);
     }
-  }
-
-  #fail(session: Session, error: unknown): void {
-    this.ports.report("an event handler failed", error);
-    this.engine.close(session, CLOSINGS.internal);
   }
 }
+
+/** Ways of going that a client may come back from as if it had not: the line broke, and nobody said goodbye. */
+const RETURNABLE: ReadonlySet<DisconnectReason> = new Set(["transport close", "transport error", "ping timeout"]);
 
 /**
  * A larger half-received packet is not kept: if the object sleeps before the rest of it comes, the rest
@@ -262,7 +304,20 @@ function fitsRecord({ frames }: PartialPacket): boolean {
   return frames.reduce((bytes, frame) => bytes + frameBytes(frame), 0) <= PARTIAL_KEPT_BYTES_MAX;
 }
 
-const LET_IN: Verdict<unknown> = { accepted: true, data: {} };
+/** Middleware first, in order, then the namespace itself. Asynchronous only where one of them is. */
+function judge({ namespace }: Seat, request: ConnectRequest, from = 0): Verdict<unknown> | Promise<Verdict<unknown>> {
+  const middleware = namespace.connectMiddleware[from];
+  if (!middleware) return namespace.authorize?.(request) ?? { accepted: true, data: {} };
+  return then(middleware(request), (refusal) => refusal ?? judge({ namespace } as Seat, request, from + 1));
+}
+
+/** Goes on at once where nothing has to be waited for: a CONNECT that needs no key is answered in its own turn. */
+function then<Value, Result>(
+  value: Value | Promise<Value>,
+  goOn: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return isPromise(value) ? value.then(goOn) : goOn(value);
+}
 
 function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
   return typeof value === "object" && value !== null && "then" in value;

@@ -1,6 +1,7 @@
 // One Engine.IO connection. Its record is all that survives sleep, so whatever matters about a
 // connection is in there; the rest of this object may vanish at any await.
 import type { PartialPacket } from "../protocol/socket-io.ts";
+import type { AskRecord } from "./acks.ts";
 import type { PollQueue } from "./poll-queue.ts";
 import type { Socket } from "./socket.ts";
 
@@ -10,6 +11,8 @@ export interface Handshake {
   readonly address: string;
   /** Parameters of the request URL. */
   readonly query: Readonly<Record<string, string>>;
+  /** Whether the client knows connection state recovery. */
+  readonly canRecover?: boolean;
   /** When the session was opened, in milliseconds since 1970. */
   readonly issued: number;
   /** Whom the front server vouches for, if the request carried proof; its shape is the application's. */
@@ -22,6 +25,12 @@ export interface SocketRecord {
   readonly id: string;
   readonly data: unknown;
   readonly channels: readonly string[];
+  /** The private id that the client may recover with. */
+  readonly pid?: string;
+  /** What was asked of the client and is not answered yet. */
+  readonly asks?: readonly AskRecord[];
+  /** Which rule made the namespace, where it was made on demand. */
+  readonly rule?: number;
 }
 
 /** A session at rest: plain data that a structured clone carries, at most 16 KiB with everything in it. */

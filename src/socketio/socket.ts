@@ -1,18 +1,29 @@
-// One session in one namespace, as the application sees it. What it holds in `data` and the channels it
-// joined survive sleep; nothing else that an application hangs on this object does.
+// One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
+// and what it asked survive sleep; nothing else that an application hangs on this object does.
+import { ACK_AWAIT_MS_MAX, type Acks, type AskRecord } from "./acks.ts";
 import { CLOSINGS } from "../protocol/closings.ts";
 import { encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
-import type { Hub } from "./hub.ts";
+import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Handshake, Session, SocketRecord } from "./session.ts";
 
 /** What a socket asks of its server. */
 export interface SocketHost {
   readonly outbox: Outbox;
+  readonly acks: Acks;
+  now(): number;
   closeSession(session: Session, closing: typeof CLOSINGS.forcedByServer): void;
   removeSocket(socket: Socket, reason: "server namespace disconnect"): void;
+}
+
+export interface AskOptions {
+  /** A name in the namespace's `continuations`, which goes on with the answer. */
+  readonly handler: string;
+  /** Plain data that it goes on with. */
+  readonly data?: unknown;
+  readonly timeoutMs: number;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
@@ -20,15 +31,24 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly id: string;
   readonly session: Session;
   readonly channels: Set<string>;
+  readonly pid: string | undefined;
   connected = true;
+  /** Whether this connection goes on where an earlier one broke off, with nothing missing. */
+  recovered = false;
   readonly #hub: Hub;
   readonly #host: SocketHost;
+  readonly #rule: number | undefined;
+  #hasOffset = false;
+  #asks: readonly AskRecord[];
   #data: Data;
 
   constructor(record: SocketRecord, session: Session, hub: Hub, host: SocketHost) {
     this.id = record.id;
     this.session = session;
     this.channels = new Set(record.channels);
+    this.pid = record.pid;
+    this.#rule = record.rule;
+    this.#asks = record.asks ?? [];
     this.#data = record.data as Data;
     this.#hub = hub;
     this.#host = host;
@@ -72,18 +92,133 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
-    if (this.connected) this.#host.outbox.send([this.session], encodeEvent(this.nsp, event, args));
+    this.#send(event, args);
     return true;
   }
 
+  #send(event: string, args: readonly unknown[], ackId?: number): void {
+    if (!this.connected) return;
+    this.#hub.tellOutgoing(this as Socket, event, args);
+    // An event that asks for an ack ends with the client's callback, so nothing in it passes for an offset.
+    const offset = ackId === undefined ? this.#nextOffset(event, args) : undefined;
+    this.#write(event, args, offset, ackId);
+  }
+
+  #write(event: string, args: readonly unknown[], offset: string | undefined, ackId?: number): void {
+    if (offset !== undefined) this.#hasOffset = true;
+    const withOffset = offset === undefined ? args : [...args, offset];
+    this.#host.outbox.send([this.session], encodeEvent(this.nsp, event, withOffset, ackId));
+  }
+
+  /** Every event to a client that recovers ends with an offset: any other string there would be taken for one. */
+  #nextOffset(event: string, args: readonly unknown[]): string | undefined {
+    const { recovery } = this.#hub;
+    if (!recovery || this.pid === undefined) return undefined;
+    const { log } = recovery;
+    return recovery.offset(log.append?.({ event, args, channels: [this.id] }) ?? log.lastSeq);
+  }
+
+  /** Sends what was missed. Called by the server. */
+  replay(event: string, args: readonly unknown[], seq: number): void {
+    this.#write(event, args, this.#hub.recovery?.offset(seq));
+  }
+
+  /** Sends an offset to a client that has none yet. Called by the server. */
+  sendOffset(): void {
+    const { recovery } = this.#hub;
+    if (!recovery || this.pid === undefined || this.#hasOffset || !this.connected) return;
+    this.#write("offset", [], recovery.offset(recovery.log.lastSeq));
+  }
+
+  /** Keeps what a recovering socket gets back. @param goneAtMs when it went; absent while it is there */
+  remember(goneAtMs?: number): void {
+    if (this.pid === undefined) return;
+    const remembered = { channels: [...this.channels], data: this.#data };
+    this.#hub.recovery?.log.remember?.(this.id, goneAtMs === undefined ? remembered : { ...remembered, goneAtMs });
+  }
+
+  /** Emits only what the client can take at once; what it cannot is dropped. */
+  get volatile(): Pick<this, "emit"> {
+    return {
+      emit: (event, ...args) => (isReady(this.session) ? this.emit(event, ...args) : true),
+    };
+  }
+
+  /** Accepted for compatibility: compression is a setting of the whole server. */
+  compress(_compress: boolean): this {
+    return this;
+  }
+
+  /** Waits for the client's ack with a limit of its own, in ms; at most `ACK_AWAIT_MS_MAX`. */
+  timeout(ms: number): Pick<this, "emitWithAck"> {
+    return {
+      emitWithAck: (event: EventName<Outgoing>, ...args: unknown[]) => this.#emitWithAck(event, args, ms),
+    } as Pick<this, "emitWithAck">;
+  }
+
+  /**
+   * Emits an event and waits for the client's ack, which keeps the object awake meanwhile.
+   * Rejects after `ACK_AWAIT_MS_MAX`, or the time given to `timeout`, or when the socket goes.
+   */
+  emitWithAck<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): Promise<unknown> {
+    return this.#emitWithAck(event, args, ACK_AWAIT_MS_MAX);
+  }
+
+  async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
+    if (!(timeoutMs > 0 && timeoutMs <= ACK_AWAIT_MS_MAX)) {
+      throw new RangeError(`an ack is awaited for 1 to ${ACK_AWAIT_MS_MAX} ms; use ask() for longer`);
+    }
+    if (!this.connected) throw new Error("socket has been disconnected");
+    const { acks } = this.#host;
+    const id = acks.takeId();
+    const answer = acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
+    this.#send(event, args, id);
+    return (await answer)[0];
+  }
+
+  /**
+   * Emits an event whose answer may take long: the object sleeps meanwhile, and the namespace's
+   * continuation `handler` gets the answer, or the timeout, with `data`.
+   */
+  ask<Event extends EventName<Outgoing>>(
+    event: Event,
+    args: EventArgs<Outgoing, Event>,
+    { handler, data, timeoutMs }: AskOptions,
+  ): void {
+    if (!this.connected) return;
+    const { acks } = this.#host;
+    const id = acks.takeId();
+    this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
+    acks.watch(this as Socket);
+    this.#send(event, args, id);
+  }
+
+  /** What was asked and is not answered yet. */
+  get asks(): readonly AskRecord[] {
+    return this.#asks;
+  }
+
+  setAsks(asks: readonly AskRecord[]): void {
+    this.#asks = asks;
+    this.#host.outbox.save(this.session);
+  }
+
   /** Everyone else in the namespace. */
-  get broadcast(): BroadcastOperator<Outgoing> {
-    return new BroadcastOperator<Outgoing>(this.#hub, { except: [this.id] });
+  get broadcast(): BroadcastOperator<Outgoing, Data> {
+    return new BroadcastOperator<Outgoing, Data>(this.#hub, { except: [this.id] });
   }
 
   /** Everyone else in the channel. */
-  to(channel: string | readonly string[]): BroadcastOperator<Outgoing> {
+  to(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
     return this.broadcast.to(channel);
+  }
+
+  in(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.to(channel);
+  }
+
+  except(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.broadcast.except(channel);
   }
 
   /** @param close ends the whole session rather than this namespace only */
@@ -91,10 +226,18 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     if (!this.connected) return;
     if (close) return this.#host.closeSession(this.session, CLOSINGS.forcedByServer);
     this.#host.outbox.send([this.session], encodeDisconnect(this.nsp));
-    this.#host.removeSocket(this, "server namespace disconnect");
+    this.#host.removeSocket(this as Socket, "server namespace disconnect");
   }
 
   toRecord(): SocketRecord {
-    return { nsp: this.nsp, id: this.id, data: this.#data, channels: [...this.channels] };
+    return {
+      nsp: this.nsp,
+      id: this.id,
+      data: this.#data,
+      channels: [...this.channels],
+      ...(this.pid !== undefined && { pid: this.pid }),
+      ...(this.#rule !== undefined && { rule: this.#rule }),
+      ...(this.#asks.length > 0 && { asks: this.#asks }),
+    };
   }
 }

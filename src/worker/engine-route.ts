@@ -3,6 +3,7 @@
 import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../access/upgrade-header.ts";
 import { ENGINE_REVISION } from "../protocol/engine-io.ts";
 import type { Identity } from "../protocol/identity.ts";
+import { knowsRecovery } from "../protocol/recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";
 import { isOriginAllowed } from "./origin.ts";
@@ -63,6 +64,7 @@ function refuseByForm(
 /** A new session: who asks, from where, and how often? */
 async function open(request: Request, env: WorkerEnv, room: string, deployment: Deployment): Promise<Response> {
   const { settings, connectRate } = deployment;
+  const query = new URL(request.url).searchParams;
   const waitSeconds = connectRate.take(addressOf(request), Date.now());
   if (waitSeconds > 0) {
     const message = `At most ${settings.connectRatePerIp} connections a minute from one address`;
@@ -73,7 +75,12 @@ async function open(request: Request, env: WorkerEnv, room: string, deployment: 
   if (identity instanceof Response) return identity;
   return forward(request, env, room, {
     address: addressOf(request),
-    query: withoutToken(new URL(request.url).searchParams),
+    query: withoutToken(query),
+    canRecover: knowsRecovery(
+      query.get("recovery"),
+      request.headers.get("User-Agent"),
+      request.headers.get("Sec-WebSocket-Extensions"),
+    ),
     ...(identity && { identity }),
     ...(found.subprotocol && { subprotocol: found.subprotocol }),
   });

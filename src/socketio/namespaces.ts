@@ -1,0 +1,121 @@
+// Which namespaces a server has: those it names, and those it makes when somebody asks for one that a rule
+// lets through. Unknown ones are refused (SIO-3).
+import type { Deadlines } from "./deadlines.ts";
+import { Hub } from "./hub.ts";
+import type { ConnectRequest, Namespace, NamespaceContext } from "./namespace.ts";
+import type { Outbox } from "./outbox.ts";
+import { Recovery } from "./recovery.ts";
+import type { Socket } from "./socket.ts";
+
+/** A namespace made on demand. It goes when its last socket goes. */
+export interface DynamicNamespace {
+  /** A pattern for the whole name, or a decision about one CONNECT. */
+  readonly match: RegExp | ((request: ConnectRequest) => boolean | Promise<boolean>);
+  readonly create: (nsp: string) => Namespace;
+}
+
+export interface NamespaceTable {
+  /** By name; `/` is the main one. */
+  readonly static: Readonly<Record<string, Namespace>>;
+  /** Asked in order. */
+  readonly dynamic?: readonly DynamicNamespace[];
+}
+
+/** A namespace in service. Its handlers stand in a Map: event names come from clients, `__proto__` too. */
+export interface Seat {
+  readonly namespace: Namespace;
+  readonly hub: Hub;
+  readonly handlers: ReadonlyMap<string, (socket: Socket, ...args: unknown[]) => unknown>;
+  readonly recovery?: Recovery;
+  /** The place of its rule in the table, where it was made on demand. */
+  readonly rule?: number;
+}
+
+/** Namespaces made on demand that may be in service at once. */
+export const DYNAMIC_NAMESPACES_MAX = 1000;
+
+export class Namespaces {
+  readonly #table: NamespaceTable;
+  readonly #context: Omit<NamespaceContext, "hub"> & { readonly outbox: Outbox; readonly deadlines: Deadlines };
+  readonly #seats = new Map<string, Seat>();
+
+  constructor(
+    table: NamespaceTable,
+    context: Omit<NamespaceContext, "hub"> & { readonly outbox: Outbox; readonly deadlines: Deadlines },
+  ) {
+    this.#table = table;
+    this.#context = context;
+    for (const [nsp, namespace] of Object.entries(table.static)) this.#seat(nsp, namespace);
+  }
+
+  get(nsp: string): Seat | undefined {
+    return this.#seats.get(nsp);
+  }
+
+  /** The namespace that a socket slept in; made again if it was made on demand. */
+  restore(nsp: string, rule: number | undefined): Seat | undefined {
+    return this.#seats.get(nsp) ?? (rule === undefined ? undefined : this.#make(nsp, rule));
+  }
+
+  /** Finds or makes the namespace of a CONNECT. Asynchronous only where a rule is. */
+  find(request: ConnectRequest): Seat | undefined | Promise<Seat | undefined> {
+    const seat = this.#seats.get(request.nsp);
+    return seat ?? this.#ask(request, 0);
+  }
+
+  #ask(request: ConnectRequest, from: number): Seat | undefined | Promise<Seat | undefined> {
+    const rules = this.#table.dynamic ?? [];
+    for (let rule = from; rule < rules.length; rule++) {
+      const verdict = matches(rules[rule]!, request);
+      if (verdict instanceof Promise) {
+        return verdict.then((isMatch) => (isMatch ? this.#make(request.nsp, rule) : this.#ask(request, rule + 1)));
+      }
+      if (verdict) return this.#make(request.nsp, rule);
+    }
+    return undefined;
+  }
+
+  #make(nsp: string, rule: number): Seat | undefined {
+    const seated = this.#seats.get(nsp);
+    if (seated) return seated;
+    const create = this.#table.dynamic?.[rule]?.create;
+    if (!create || this.#seats.size >= DYNAMIC_NAMESPACES_MAX) return undefined;
+    return this.#seat(nsp, create(nsp), rule);
+  }
+
+  #seat(nsp: string, namespace: Namespace, rule?: number): Seat {
+    const { log, windowMs } = namespace.recovery ?? {};
+    const recovery = log && windowMs ? new Recovery(log, windowMs) : undefined;
+    const hub = new Hub(nsp, this.#context.outbox, recovery, {
+      ...(namespace.onChannelCreated && { channelCreated: (channel) => namespace.onChannelCreated?.(channel) }),
+      ...(namespace.onChannelDeleted && { channelDeleted: (channel) => namespace.onChannelDeleted?.(channel) }),
+      ...(namespace.onChannelJoined && {
+        channelJoined: (channel, socket) => namespace.onChannelJoined?.(channel, socket),
+      }),
+      ...(namespace.onChannelLeft && { channelLeft: (channel, socket) => namespace.onChannelLeft?.(channel, socket) }),
+      ...(namespace.onAnyOutgoing && {
+        outgoing: (socket, event, args) => namespace.onAnyOutgoing?.(socket, event, args),
+      }),
+    });
+    const handlers = new Map(Object.entries(namespace.handlers));
+    const seat: Seat = { namespace, hub, handlers, ...(recovery && { recovery }), ...(rule !== undefined && { rule }) };
+    this.#seats.set(nsp, seat);
+    namespace.start({ ...this.#context, hub });
+    return seat;
+  }
+
+  /** A socket went: a namespace made on demand goes with its last one. */
+  release(nsp: string): void {
+    const seat = this.#seats.get(nsp);
+    if (!seat || seat.rule === undefined || seat.hub.sockets.size > 0) return;
+    this.#seats.delete(nsp);
+    seat.namespace.stop();
+  }
+}
+
+function matches({ match }: DynamicNamespace, request: ConnectRequest): boolean | Promise<boolean> {
+  if (typeof match === "function") return match(request);
+  // A pattern with a flag that remembers its place must not answer differently the second time.
+  match.lastIndex = 0;
+  return match.exec(request.nsp)?.[0] === request.nsp;
+}

@@ -1,0 +1,125 @@
+// Connection state recovery on the stock client's own terms: a private id (`pid`) given at CONNECT and an
+// offset at the end of every event. Recovered is said only when nothing is missing, whatever happened to
+// the object in between. Source: https://socket.io/docs/v4/connection-state-recovery
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+
+/** One broadcast that a recovering socket has not seen. */
+export interface MissedEvent {
+  readonly seq: number;
+  readonly event: string;
+  readonly args: readonly unknown[];
+}
+
+/** What else comes back with a socket, besides what its token says. */
+export interface RememberedSocket {
+  readonly channels: readonly string[];
+  readonly data: unknown;
+  /** When it went, in ms since 1970; absent while it is there. */
+  readonly goneAtMs?: number;
+}
+
+/** A broadcast as it is kept: to everyone, or to channels, less some. */
+export interface Broadcast {
+  readonly event: string;
+  readonly args: readonly unknown[];
+  readonly channels?: readonly string[];
+  readonly except?: readonly string[];
+}
+
+/** The order of a namespace's broadcasts, and what has to be kept to replay it. */
+export interface RecoveryLog {
+  /** Names this log among all there ever were: an offset of another one leads nowhere. */
+  readonly epoch: string;
+  /** Signs private ids; kept as long as the log. */
+  readonly key: string;
+  /** The newest broadcast's place. */
+  readonly lastSeq: number;
+  /** Keeps a broadcast before it is sent. Absent where the application keeps its events itself. */
+  append?(broadcast: Broadcast): number;
+  /** What the socket has not seen, in order; `undefined` where that cannot be said for certain. */
+  since(seq: number, socket: { readonly id: string; readonly channels: readonly string[] }): MissedEvent[] | undefined;
+  /** Keeps what cannot be made again from the token. Absent where nothing is worth a row. */
+  remember?(id: string, socket: RememberedSocket): void;
+  recall?(id: string): RememberedSocket | undefined;
+}
+
+export interface Resumed {
+  readonly id: string;
+  readonly remembered: RememberedSocket | undefined;
+  readonly missed: readonly MissedEvent[];
+}
+
+/** Departures remembered in memory: they tell how long ago a socket went without a row each. */
+const DEPARTED_MAX = 10_000;
+
+interface Departure {
+  readonly atMs: number;
+  /** Whether the way it went allows it back: a goodbye from either side does not. */
+  readonly mayReturn: boolean;
+}
+
+export class Recovery {
+  readonly log: RecoveryLog;
+  readonly windowMs: number;
+  readonly #departed = new Map<string, Departure>();
+
+  constructor(log: RecoveryLog, windowMs: number) {
+    this.log = log;
+    this.windowMs = windowMs;
+  }
+
+  offset(seq: number): string {
+    return `${this.log.epoch}.${seq.toString(36)}`;
+  }
+
+  #seqOf(offset: unknown): number | undefined {
+    if (typeof offset !== "string" || !offset.startsWith(`${this.log.epoch}.`)) return undefined;
+    const seq = Number.parseInt(offset.slice(this.log.epoch.length + 1), 36);
+    return this.offset(seq) === offset && seq <= this.log.lastSeq ? seq : undefined;
+  }
+
+  /** Nobody but the same owner in the same namespace can use it, and the server needs no row to believe it. */
+  pid(nsp: string, id: string, owner: string): string {
+    const mac = hmac(sha256, utf8ToBytes(this.log.key), utf8ToBytes(JSON.stringify([nsp, id, owner])));
+    return `${id}.${bytesToHex(mac).slice(0, 32)}`;
+  }
+
+  /** @returns `undefined` when the client asks for nothing, or for what cannot be given whole */
+  resume(
+    { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
+    { nsp, owner, nowMs }: { nsp: string; owner: string; nowMs: number },
+  ): Resumed | undefined {
+    if (typeof pid !== "string") return undefined;
+    const id = pid.slice(0, pid.indexOf("."));
+    const seq = this.#seqOf(offset);
+    if (seq === undefined || !isSame(pid, this.pid(nsp, id, owner))) return undefined;
+    const remembered = this.log.recall?.(id);
+    const departure = this.#departed.get(id);
+    const goneAtMs = departure?.atMs ?? remembered?.goneAtMs;
+    if (departure?.mayReturn === false || (goneAtMs !== undefined && nowMs - goneAtMs > this.windowMs))
+      return undefined;
+    const missed = this.log.since(seq, { id, channels: remembered?.channels ?? [] });
+    if (!missed) return undefined;
+    this.#departed.delete(id);
+    return { id, remembered, missed };
+  }
+
+  /** A socket went. */
+  depart(id: string, departure: Departure): void {
+    this.#departed.delete(id);
+    this.#departed.set(id, departure);
+    for (const [oldest, { atMs }] of this.#departed) {
+      if (this.#departed.size <= DEPARTED_MAX && departure.atMs - atMs <= 2 * this.windowMs) break;
+      this.#departed.delete(oldest);
+    }
+  }
+}
+
+/** Compares without telling by its time how much was right. */
+function isSame(a: string, b: string): boolean {
+  let difference = a.length ^ b.length;
+  for (let at = 0; at < b.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
+  return difference === 0;
+}

@@ -1,0 +1,106 @@
+// The server that the public protocol suites want to talk to: two echoes on the layers of this project,
+// behind the checks of the real Worker. Run by scripts/protocol-suites.ts.
+import { SocketObject } from "../../durable/socket-object.ts";
+import { readSettings, type Settings } from "../../src/access/settings.ts";
+import { encodeMessage, type Frame } from "../../src/protocol/engine-io.ts";
+import type { EventsMap } from "../../src/socketio/events.ts";
+import { Namespace, type ConnectRequest, type Verdict } from "../../src/socketio/namespace.ts";
+import { Server } from "../../src/socketio/server.ts";
+import { SessionServer, type ServerPorts } from "../../src/socketio/session-server.ts";
+import type { Session } from "../../src/socketio/session.ts";
+import type { Socket } from "../../src/socketio/socket.ts";
+import { deploymentOf } from "../../src/worker/deployment.ts";
+import { connect } from "../../src/worker/engine-route.ts";
+
+interface Env {
+  readonly ENGINE_ECHO: DurableObjectNamespace;
+  readonly SOCKET_ECHO: DurableObjectNamespace;
+  readonly [setting: string]: unknown;
+}
+
+/** All sessions of a suite share one object. The script that evicts it knows it by this name, too. */
+const OBJECT_NAME = "suite";
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/engine.io/") return route(request, env, env.ENGINE_ECHO);
+    if (pathname === "/socket.io/") return route(request, env, env.SOCKET_ECHO);
+    return new Response("Not found", { status: 404 });
+  },
+};
+
+/** The real Worker's own way in, with one of our objects in the place of the room. */
+function route(request: Request, env: Env, objects: DurableObjectNamespace): Promise<Response> {
+  return connect(request, { ...env, CHAT_ROOM: objects }, deploymentOf({ ...env, CHAT_ROOM: objects })!, OBJECT_NAME);
+}
+
+/** Leaves a row for each instance that was ever built: what proves that an eviction took place. */
+abstract class CountedObject extends SocketObject<Env> {
+  constructor(ctx: DurableObjectState, env: Env, createServer: (settings: Settings, ports: ServerPorts) => SessionServer) {
+    super(ctx, env, (_ctx, _env, ports) => {
+      const settings = settingsOf(env);
+      return { server: createServer(settings, ports), limits: settings };
+    });
+    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS instances (number INTEGER PRIMARY KEY)");
+    ctx.storage.sql.exec("INSERT INTO instances DEFAULT VALUES");
+  }
+}
+
+function settingsOf(env: Env): Settings {
+  const result = readSettings(env);
+  if (!result.ok) throw new Error(`bad settings: ${result.problems.join("; ")}`);
+  return result.settings;
+}
+
+// ---- Engine.IO alone -------------------------------------------------------------------------------------
+
+export class EngineEcho extends CountedObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env, (settings, ports) => new EchoServer(settings, ports));
+  }
+}
+
+class EchoServer extends SessionServer {
+  override onMessage(session: Session, data: Frame): void {
+    this.outbox.send([session], [encodeMessage(data)]);
+  }
+
+  override onClose(): void {}
+}
+
+// ---- Socket.IO -------------------------------------------------------------------------------------------
+
+export class SocketEcho extends CountedObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env, (settings, ports) => {
+      const namespaces = { "/": new EchoNamespace(), "/custom": new EchoNamespace() };
+      return new Server(settings, namespaces, ports);
+    });
+  }
+}
+
+interface EchoData {
+  readonly auth: ConnectRequest["auth"];
+}
+
+/** What the suites send is theirs, so events are untyped here; the last of `args` may be the ack callback. */
+class EchoNamespace extends Namespace<EventsMap, EventsMap, EchoData> {
+  readonly handlers = {
+    message: (socket: Socket, ...args: unknown[]): void => {
+      socket.emit("message-back", ...args);
+    },
+    "message-with-ack": (_socket: Socket, ...args: unknown[]): void => {
+      const ack = args.pop() as (...answer: unknown[]) => void;
+      ack(...args);
+    },
+  };
+
+  override authorize({ auth }: ConnectRequest): Verdict<EchoData> {
+    return { accepted: true, data: { auth } };
+  }
+
+  override onConnect(socket: Socket<EventsMap, EchoData>): void {
+    socket.emit("auth", socket.peek().auth);
+  }
+}
