@@ -3,16 +3,12 @@
 import { decodeBatch, encodeBatch } from "../src/chat/batch-format.ts";
 import type { MessageLog, Page, PageQuery } from "../src/chat/message-log.ts";
 import type { Message } from "../src/protocol/chat-events.ts";
+import { nameLog } from "./log-name.ts";
 
 interface BatchRow extends Record<string, SqlStorageValue> {
   first_seq: number;
   last_seq: number;
   body: string;
-}
-
-interface LogName extends Record<string, SqlStorageValue> {
-  epoch: string;
-  key: string;
 }
 
 /** Batches touched by one page at most are few; this bounds a page over single-message batches too. */
@@ -31,27 +27,14 @@ export class SqlMessageLog implements MessageLog {
   constructor(sql: SqlStorage, room: string, newName: () => string) {
     this.#sql = sql;
     this.#room = room;
-    sql.exec("CREATE TABLE IF NOT EXISTS log_names (epoch TEXT NOT NULL, key TEXT NOT NULL)");
     sql.exec(
       "CREATE TABLE IF NOT EXISTS batches (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL)",
     );
-    const { epoch, key } = this.#readName() ?? this.#writeName(newName(), newName());
-    this.epoch = epoch;
-    this.key = key;
+    ({ epoch: this.epoch, key: this.key } = nameLog(sql, newName));
     const [newest] = sql.exec<BatchRow>(`${DESCENDING} LIMIT 1`, Number.MAX_SAFE_INTEGER);
     const [oldest] = sql.exec<BatchRow>(`${ASCENDING} LIMIT 1`, 0);
     this.#lastSeq = newest?.last_seq ?? 0;
     this.#firstSeq = oldest?.first_seq ?? 1;
-  }
-
-  #readName(): LogName | undefined {
-    const [row] = this.#sql.exec<LogName>("SELECT epoch, key FROM log_names LIMIT 1");
-    return row;
-  }
-
-  #writeName(epoch: string, key: string): LogName {
-    this.#sql.exec("INSERT INTO log_names (epoch, key) VALUES (?, ?)", epoch, key);
-    return { epoch, key };
   }
 
   get lastSeq(): number {

@@ -1,0 +1,17 @@
+// What tells a log from all others there ever were, and the key that signs what it gives to clients. Made
+// with the log, kept as long as the log.
+
+export interface LogName extends Record<string, SqlStorageValue> {
+  epoch: string;
+  key: string;
+}
+
+/** @param newName makes a name or a key: what nobody can guess */
+export function nameLog(sql: SqlStorage, newName: () => string): LogName {
+  sql.exec("CREATE TABLE IF NOT EXISTS log_names (epoch TEXT NOT NULL, key TEXT NOT NULL)");
+  const [known] = sql.exec<LogName>("SELECT epoch, key FROM log_names LIMIT 1");
+  if (known) return known;
+  const name: LogName = { epoch: newName(), key: newName() };
+  sql.exec("INSERT INTO log_names (epoch, key) VALUES (?, ?)", name.epoch, name.key);
+  return name;
+}
