@@ -1,0 +1,12 @@
+// What `cloudflare:workers` hands the tests: the bindings of wrangler.toml and vitest.config.ts.
+declare namespace Cloudflare {
+  interface GlobalProps {
+    mainModule: typeof import("../../src/index.ts");
+    durableNamespaces: "ChatRoom";
+  }
+  interface Env {
+    CHAT_ROOM: DurableObjectNamespace<import("../../durable/chat-room.ts").ChatRoom>;
+    JWT_SECRET: string;
+    [setting: string]: unknown;
+  }
+}

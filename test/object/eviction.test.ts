@@ -1,0 +1,177 @@
+// A room that sleeps between any two steps is the same room: nobody can tell from outside.
+import { runInDurableObject } from "cloudflare:test";
+import { expect, it, vi } from "vitest";
+
+import type { Member, Message, PostAnswer, PresenceChange } from "../../src/protocol/chat-events.ts";
+import { RawClient } from "./raw-client.ts";
+import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
+
+type Posted = Extract<PostAnswer, { ok: true }>;
+
+const post = (client: RawClient, content: string, more: object = {}): Promise<Posted> =>
+  client.ask<Posted>("chat-message", { content, ...more });
+
+async function pair(): Promise<{ room: string; ada: RawClient; ben: RawClient; sleeper: Sleeper }> {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  const ben = await join(room, "ben");
+  await ada.until("both announced", () => peopleAnnounced(ada).has("ben") || undefined);
+  await ben.until("own arrival announced", () => peopleAnnounced(ben).has("ben") || undefined);
+  return { room, ada, ben, sleeper: new Sleeper(room) };
+}
+
+function peopleAnnounced(client: RawClient): Set<string> {
+  return new Set(client.received<PresenceChange>("presence").flatMap(({ joined }) => joined.map(({ user }) => user)));
+}
+
+it("two members chat with a sleep between every step: CHAT-2", async () => {
+  const { ada, ben, sleeper } = await pair();
+  const steps = 6;
+  for (let seq = 1; seq <= steps; seq++) {
+    await sleeper.sleep();
+    const [speaker, listener] = seq % 2 ? [ada, ben] : [ben, ada];
+    const answer = await post(speaker, `message ${seq}`);
+    expect(answer).toMatchObject({ ok: true, seq });
+    await listener.receives("chat-message", seq);
+  }
+  for (const client of [ada, ben]) {
+    const messages = client.received<Message>("chat-message");
+    expect(messages.map(({ seq, sender, content }) => [seq, sender, content])).toEqual(
+      Array.from({ length: steps }, (_, i) => [i + 1, i % 2 ? "ben" : "ada", `message ${i + 1}`]),
+    );
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(steps);
+    expect(client.closed).toBeUndefined();
+  }
+  await sleeper.see();
+  expect(sleeper.instances).toBe(steps + 1);
+});
+
+it("nobody is announced again after a sleep, and presence is the same", async () => {
+  const { ada, ben, sleeper } = await pair();
+  const before = await ada.ask<{ count: number; members: Member[] }>("presence", {});
+  const announcements = ada.received("presence").length;
+  await sleeper.sleep();
+  expect(await ada.ask("presence", {})).toEqual(before);
+  await sleeper.sleep();
+  await post(ben, "still here");
+  await ada.receives("chat-message");
+  expect(ada.received("presence")).toHaveLength(announcements);
+  expect(ada.received("welcome")).toHaveLength(1);
+  expect(before).toMatchObject({ count: 2 });
+});
+
+it("who comes and goes after a sleep is announced once, with the right count", async () => {
+  const { room, ada, ben, sleeper } = await pair();
+  await sleeper.sleep();
+  const cyd = await join(room, "cyd");
+  await ada.until("cyd announced", () => peopleAnnounced(ada).has("cyd") || undefined);
+  expect(ada.received<PresenceChange>("presence").at(-1)).toMatchObject({
+    count: 3,
+    joined: [{ user: "cyd", name: "cyd" }],
+    left: [],
+  });
+  await sleeper.sleep();
+  // The closing itself is what wakes the room.
+  ben.close();
+  for (const client of [ada, cyd]) {
+    const farewell = await client.until("ben's leaving", () =>
+      client.received<PresenceChange>("presence").find(({ left }) => left.length > 0),
+    );
+    expect(farewell).toEqual({ count: 2, joined: [], left: [{ user: "ben" }] });
+  }
+});
+
+it("a second connection of a member does not count, before and after a sleep: CHAT-5", async () => {
+  const { room, ada, sleeper } = await pair();
+  const secondTab = await join(room, "ben");
+  await sleeper.sleep();
+  const connectionsOfBen = async (): Promise<number | undefined> => {
+    const { count, members } = await ada.ask<{ count: number; members: Member[] }>("presence", {});
+    expect(count).toBe(2);
+    return members.find(({ user }) => user === "ben")?.connections;
+  };
+  expect(await connectionsOfBen()).toBe(2);
+  const announcements = ada.received("presence").length;
+  await sleeper.sleep();
+  secondTab.close();
+  await vi.waitFor(async () => expect(await connectionsOfBen()).toBe(1));
+  expect(ada.received("presence")).toHaveLength(announcements);
+});
+
+it("a rate limit is no weaker for a sleep", async () => {
+  const { ada, sleeper } = await pair();
+  const { settings } = ada.received<{ settings: { messageRate: number; messageBurst: number } }>("welcome")[0]!;
+  const burst = (): Promise<Posted[]> =>
+    Promise.all(Array.from({ length: settings.messageBurst }, (_, i) => post(ada, `${i}`)));
+  const startMs = Date.now();
+  expect((await burst()).every(({ ok }) => ok)).toBe(true);
+  await sleeper.sleep();
+  const refused = (await burst()).filter(({ ok }) => !ok);
+  // Tokens come back while the room sleeps, but no faster than awake.
+  const returned = Math.ceil(((Date.now() - startMs) / 1000) * settings.messageRate);
+  expect(refused.length).toBeGreaterThanOrEqual(settings.messageBurst - returned);
+  expect(refused.length, "a sleep of less than a second").toBeGreaterThan(0);
+  expect(refused[0]).toMatchObject({
+    error: { code: "RATE_LIMITED", message: expect.stringMatching(/^Rate limit exceeded/) },
+  });
+});
+
+it("a post sent again after a sleep is recognised: CHAT-4", async () => {
+  const { ada, ben, sleeper } = await pair();
+  const first = await post(ada, "once", { clientMsgId: "m-1" });
+  await sleeper.sleep();
+  const again = await post(ada, "once", { clientMsgId: "m-1" });
+  expect(again).toMatchObject({ ok: true, id: first.id, seq: first.seq, duplicate: true });
+  await sleeper.sleep();
+  // The same id of somebody else is another post.
+  const other = await post(ben, "mine", { clientMsgId: "m-1" });
+  expect(other).toMatchObject({ ok: true, seq: first.seq + 1 });
+  expect(other.duplicate).toBeUndefined();
+  await ada.receives("chat-message", 2);
+  expect(ada.received<Message>("chat-message").map(({ content }) => content)).toEqual(["once", "mine"]);
+});
+
+it("a binary packet that is half received survives the sleep: SIO-9", async () => {
+  const { ada, sleeper } = await pair();
+  ada.send('451-7["chat-message",{"_placeholder":true,"num":0}]');
+  await sleeper.sleep();
+  ada.send(new Uint8Array([1, 2, 3]).buffer);
+  const ack = await ada.until("the answer", () => ada.packets().find(({ digit, id }) => digit === "3" && id === 7));
+  // Bytes are no message, but they arrived as the argument of that event.
+  expect(ack.data).toMatchObject([{ error: { code: "INVALID_PAYLOAD" } }]);
+  expect(await post(ada, "fine")).toMatchObject({ ok: true });
+});
+
+it("a session that has not sent CONNECT keeps its place through a sleep: SIO-1", async () => {
+  const room = freshRoom();
+  const late = await RawClient.open({ room });
+  await new Sleeper(room).sleep();
+  await late.connect({ token: await tokenFor("late") });
+  expect(await late.receives("welcome")).toHaveLength(1);
+});
+
+it("a token that ends while the room sleeps ends the membership", async () => {
+  const room = freshRoom();
+
+  const brief = await RawClient.open({ room });
+  await brief.connect({ token: await tokenFor("brief", {}, 2) });
+  await brief.receives("welcome");
+  await new Sleeper(room).sleep();
+  // Nobody speaks: the room's own alarm has to do it.
+  expect(await brief.receives("notice")).toMatchObject([{ code: "TOKEN_EXPIRED" }]);
+  await brief.until("the disconnect packet", () => brief.packets().find(({ digit }) => digit === "1"));
+});
+
+it("history holds all that was said before and after the sleep, and keeps its epoch", async () => {
+  const { room, ada, sleeper } = await pair();
+  const first = await post(ada, "before");
+  await sleeper.sleep();
+  const second = await post(ada, "after", { replyTo: first.id });
+  const { messages } = await ada.ask<{ messages: Message[] }>("history", {});
+  expect(messages.map(({ id, content, replyTo }) => [id, content, replyTo])).toEqual([
+    [first.id, "before", undefined],
+    [second.id, "after", first.id],
+  ]);
+  expect(messages).toEqual(ada.received<Message>("chat-message"));
+  await runInDurableObject(stubOf(room), (_instance, state) => expect(state.getWebSockets()).toHaveLength(2));
+});

@@ -1,0 +1,94 @@
+// Heartbeats across sleep, with real alarms: the server pings, the runtime hears the pongs.
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { expect, it, vi } from "vitest";
+
+import type { RawClient } from "./raw-client.ts";
+import { freshRoom, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
+
+/** Long enough for the room to leave the waiting to its alarm. */
+const PING_INTERVAL_MS = 2500;
+const PING_TIMEOUT_MS = 2000;
+useSettings({ PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) });
+
+const alarmOf = (room: string): Promise<number | null> =>
+  runInDurableObject(stubOf(room), (_instance, state) => state.storage.getAlarm());
+
+const isArmed = (room: string): Promise<void> =>
+  vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull(), { timeout: PING_INTERVAL_MS });
+
+const pings = (client: RawClient, count: number): Promise<true> =>
+  client.until(`${count} pings`, () => client.pings >= count || undefined);
+
+it("stock clients stay through five intervals with a sleep in each: EIO-7", async () => {
+  const room = freshRoom();
+  const sleeper = new Sleeper(room);
+  const members = [await join(room, "ada"), await join(room, "ben")];
+  for (let beat = 1; beat <= 5; beat++) {
+    // Asleep with an alarm: that is what wakes it.
+    await isArmed(room);
+    await sleeper.sleep();
+    for (const member of members) await pings(member, beat);
+  }
+  const [ada, ben] = members as [RawClient, RawClient];
+  expect(await ada.ask("chat-message", { content: "still here" })).toMatchObject({ ok: true, seq: 1 });
+  await ben.receives("chat-message");
+  expect([ada.closed, ben.closed]).toEqual([undefined, undefined]);
+  expect(sleeper.instances).toBe(5);
+  // Regular, and not a storm: five intervals passed, so there were about five pings.
+  expect(ada.pings).toBeLessThanOrEqual(7);
+});
+
+it("who answers no ping is taken for dead, before and after a sleep, and the others hear of it", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  const ghost = await join(room, "ghost", { answersPings: false });
+  await isArmed(room);
+  await new Sleeper(room).sleep();
+  expect(await ghost.closes()).toEqual({ code: 4002, reason: "ping timeout" });
+  const changes = await ada.until("the ghost's leaving", () => {
+    const left = ada.received<{ left: Array<{ user: string }> }>("presence").flatMap((change) => change.left);
+    return left.length > 0 ? left : undefined;
+  });
+  expect(changes).toEqual([{ user: "ghost" }]);
+  expect(ada.closed).toBeUndefined();
+});
+
+it("the runtime answers a pong with a noop, and the room sleeps on: EIO-7", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  await new Sleeper(room).sleep();
+  ada.send("3");
+  await ada.until("the noop", () => ada.frames.includes("6") || undefined);
+  // Only a running object can be put to sleep.
+  await expect(evictDurableObject(stubOf(room))).rejects.toThrow();
+});
+
+it("an alarm run by hand pings only who is due", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  await isArmed(room);
+  expect(await runDurableObjectAlarm(stubOf(room))).toBe(true);
+  expect(await ada.ask("presence", {})).toMatchObject({ count: 1 });
+  expect(ada.pings).toBe(0);
+  await pings(ada, 1);
+});
+
+it("there is one alarm per interval, however much is said", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  await isArmed(room);
+  const armed = await alarmOf(room);
+  expect(armed! - Date.now()).toBeLessThanOrEqual(PING_INTERVAL_MS);
+  const posts = Array.from({ length: 5 }, (_, i) => ada.ask("chat-message", { content: `${i}` }));
+  await Promise.all(posts);
+  expect(await alarmOf(room)).toBe(armed);
+});
+
+it("an empty room has no alarm left once the last one rang", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  await isArmed(room);
+  ada.close();
+  await vi.waitFor(async () => expect(await alarmOf(room)).toBeNull(), { timeout: 3 * PING_INTERVAL_MS });
+  expect(await runDurableObjectAlarm(stubOf(room))).toBe(false);
+});

@@ -1,0 +1,106 @@
+// The Worker's plain HTTP: health, guests, addresses that do not exist, bodies that are wrong.
+import { exports } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+
+import { ORIGIN, RawClient } from "./raw-client.ts";
+import { freshRoom, workerWith } from "./rooms.ts";
+
+const fetchPath = (path: string, init?: RequestInit): Promise<Response> =>
+  exports.default.fetch(new Request(new URL(path, ORIGIN), init));
+
+async function answerOf(response: Response): Promise<{ status: number; body: unknown }> {
+  return { status: response.status, body: await response.json() };
+}
+
+const guest = (body?: string): Promise<Response> =>
+  fetchPath("/api/guest", { method: "POST", ...(body !== undefined && { body }) });
+
+const error = (code: string): object => ({ error: { code, message: expect.any(String) } });
+
+it("GET /health", async () => {
+  const before = Date.now();
+  const { status, body } = await answerOf(await fetchPath("/health"));
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { status: "healthy", timestamp: expect.any(Number), version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
+  });
+  const { timestamp } = body as { timestamp: number };
+  expect(timestamp).toBeGreaterThanOrEqual(before);
+  expect(timestamp).toBeLessThanOrEqual(Date.now());
+});
+
+describe("an address that does not exist: 404", () => {
+  it.each(["/nothing", "/rooms", "/rooms/a/b/socket.io/", "/socket.io/more", "/api", "/api/nothing", "/websocket"])(
+    "%s",
+    async (path) => {
+      expect(await answerOf(await fetchPath(path))).toEqual({ status: 404, body: error("NOT_FOUND") });
+    },
+  );
+
+  it("a guest token is not to be had by GET", async () => {
+    expect((await fetchPath("/api/guest")).status).toBeGreaterThanOrEqual(404);
+  });
+});
+
+describe("guests", () => {
+  it.each([
+    ["no body", undefined],
+    ["an empty object", "{}"],
+    ["an empty name", '{"name":"  "}'],
+  ])("%s: a user id of their own, which is their name", async (_what, body) => {
+    const { status, body: answer } = await answerOf(await guest(body));
+    const { user, name, token } = answer as Record<string, string>;
+    expect(status).toBe(200);
+    expect(user).toMatch(/^guest-/);
+    expect(name).toBe(user);
+    expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+  });
+
+  it("two guests of one name are two users, and their tokens open a room", async () => {
+    const room = freshRoom();
+    const users = new Set<unknown>();
+    for (const name of ["Zoë", "Zoë"]) {
+      const { token, user } = await (await guest(JSON.stringify({ name }))).json<Record<string, string>>();
+      const client = await RawClient.open({ room });
+      await client.connect({ token });
+      expect(await client.receives("welcome")).toMatchObject([{ user, name, role: "member" }]);
+      users.add(user);
+    }
+    expect(users.size).toBe(2);
+  });
+
+  it.each([
+    ["a name of 65 characters", JSON.stringify({ name: "x".repeat(65) })],
+    ["a control character", JSON.stringify({ name: "a\u0007b" })],
+    ["a name that is no text", '{"name":{"toString":1}}'],
+    ["a list", "[]"],
+    ["null", "null"],
+    ["no JSON", "{name:"],
+    ["half of a surrogate pair, cut off", '{"name":"\\ud83'],
+  ])("%s: 400 INVALID_PAYLOAD", async (_what, body) => {
+    expect(await answerOf(await guest(body))).toEqual({ status: 400, body: error("INVALID_PAYLOAD") });
+  });
+
+  it("a body that is too large: 413", async () => {
+    const body = JSON.stringify({ name: "x", padding: "x".repeat(5000) });
+    expect(await answerOf(await guest(body))).toEqual({ status: 413, body: error("TOO_LONG") });
+  });
+
+  it.each([
+    ["GUEST_ACCESS=off", { GUEST_ACCESS: "off" }],
+    ["production without a word about guests", { ENVIRONMENT: "production", GUEST_ACCESS: undefined }],
+  ])("%s: 403", async (_what, settings) => {
+    const refused = await workerWith(settings).fetch(new Request(`${ORIGIN}/api/guest`, { method: "POST" }));
+    expect(await answerOf(refused)).toEqual({ status: 403, body: error("FORBIDDEN") });
+  });
+
+  it("pages of allowed origins may ask, others may not read the answer", async () => {
+    const worker = workerWith({ ALLOWED_ORIGINS: "https://chat.example" });
+    const allowOriginFor = async (origin: string): Promise<string | null> => {
+      const request = new Request(`${ORIGIN}/api/guest`, { method: "POST", headers: { Origin: origin } });
+      return (await worker.fetch(request)).headers.get("Access-Control-Allow-Origin");
+    };
+    expect(await allowOriginFor("https://chat.example")).toBe("https://chat.example");
+    expect(await allowOriginFor("https://evil.example")).toBeNull();
+  });
+});

@@ -1,0 +1,184 @@
+// The chat page in a real Chromium, and the client module that other pages may import.
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+
+import { launchBrowser } from "./browser.ts";
+import { join, tokenFor } from "./stock-clients.ts";
+
+const url = inject("serverUrl");
+const WAIT = { timeout: 10_000, interval: 50 };
+let browser: Browser;
+let rooms = 0;
+const freshRoom = (): string => `page-${++rooms}`;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+/** A visitor with a browser profile of their own; whatever the browser complains about is kept. */
+class Visitor {
+  readonly complaints: string[] = [];
+  readonly page: Page;
+  readonly #context: BrowserContext;
+
+  static async open(): Promise<Visitor> {
+    const context = await browser.newContext();
+    return new Visitor(context, await context.newPage());
+  }
+
+  private constructor(context: BrowserContext, page: Page) {
+    this.#context = context;
+    this.page = page;
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") this.complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+  }
+
+  async enter(room: string, name?: string): Promise<void> {
+    await this.page.goto(url);
+    await this.join(room, name);
+  }
+
+  /** Without a name: under the one that the page remembers. */
+  async join(room: string, name?: string): Promise<void> {
+    if (name !== undefined) await this.page.getByTestId("name").fill(name);
+    await this.page.getByTestId("room").fill(room);
+    await this.page.getByTestId("join").click();
+    await this.page.getByTestId("composer").waitFor({ state: "visible" });
+    await vi.waitFor(async () => expect(await this.connection()).toBe("connected"), WAIT);
+  }
+
+  connection(): Promise<string | null> {
+    return this.page.getByTestId("connection").getAttribute("data-state");
+  }
+
+  async say(text: string): Promise<void> {
+    await this.page.getByTestId("composer").fill(text);
+    await this.page.getByTestId("send").click();
+  }
+
+  async sees(...texts: string[]): Promise<void> {
+    const contents = this.page.locator("[data-testid=message][data-state=sent] .content");
+    await vi.waitFor(async () => expect(await contents.allTextContents()).toEqual(texts), WAIT);
+  }
+
+  async countsMembers(count: number): Promise<void> {
+    const shown = this.page.getByTestId("member-count");
+    await vi.waitFor(async () => expect(await shown.textContent()).toBe(String(count)), WAIT);
+  }
+
+  close(): Promise<void> {
+    return this.#context.close();
+  }
+}
+
+describe("the chat page", () => {
+  it("two visitors chat, see each other come and go, and one reloads", async () => {
+    const room = freshRoom();
+    const ada = await Visitor.open();
+    await ada.enter(room, "Ada");
+    const ben = await Visitor.open();
+    await ben.enter(room, "Ben");
+    await Promise.all([ada.countsMembers(2), ben.countsMembers(2)]);
+    await ada.say("hello Ben");
+    await ben.sees("hello Ben");
+    await ben.say("hello Ada\nhow are you?");
+    for (const visitor of [ada, ben]) await visitor.sees("hello Ben", "hello Ada\nhow are you?");
+
+    await ben.page.reload();
+    await ben.join(room);
+    await ben.sees("hello Ben", "hello Ada\nhow are you?");
+    await Promise.all([ada.countsMembers(2), ben.countsMembers(2)]);
+    // The same guest as before: the message of before is still their own.
+    expect(await ben.page.locator("[data-testid=message].own").count()).toBe(1);
+
+    await ben.close();
+    await ada.countsMembers(1);
+    expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+    await ada.close();
+  });
+
+  it("a page and a stock client are in one room", async () => {
+    const room = freshRoom();
+    const visitor = await Visitor.open();
+    await visitor.enter(room, "Ada");
+    const stock = await join(url, room, "stock");
+    await visitor.countsMembers(2);
+    stock.emit("chat-message", { content: "from a script" });
+    await visitor.sees("from a script");
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+
+  it("what others write is text, never markup", async () => {
+    const room = freshRoom();
+    const visitor = await Visitor.open();
+    await visitor.enter(room, "<b>Ada</b>");
+    const attack = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+    const mallory = await join(url, room, "mallory", {
+      auth: { token: await tokenFor("mallory", { name: "<i>Mallory</i>" }) },
+    });
+    mallory.emit("chat-message", { content: attack });
+    await visitor.sees(attack);
+    expect(await visitor.page.locator("#messages img, #messages script, #messages i, #members b").count()).toBe(0);
+    expect(await visitor.page.title()).not.toMatch(/^[12]$/);
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+
+  it("its content security policy lets no inline script run", async () => {
+    const response = await fetch(url);
+    expect(response.status).toBe(200);
+    const policy = response.headers.get("Content-Security-Policy");
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).not.toContain("unsafe");
+    expect(response.headers.get("X-Content-Type-Options")).toBe("nosniff");
+    const visitor = await Visitor.open();
+    await visitor.page.goto(url);
+    await visitor.page.evaluate(() => {
+      const script = document.createElement("script");
+      script.textContent = "document.title = 'owned'";
+      document.head.append(script);
+    });
+    expect(await visitor.page.title()).not.toBe("owned");
+    expect(visitor.complaints.join("\n")).toContain("Content Security Policy");
+    await visitor.close();
+  });
+
+  it("a name or room that is wrong is told at its field", async () => {
+    const visitor = await Visitor.open();
+    await visitor.page.goto(url);
+    await visitor.page.getByTestId("room").fill("no spaces");
+    await visitor.page.getByTestId("join").click();
+    expect(await visitor.page.locator("#name-problem").textContent()).not.toBe("");
+    expect(await visitor.page.locator("#room-problem").textContent()).not.toBe("");
+    expect(visitor.complaints).toEqual([]);
+    await visitor.close();
+  });
+});
+
+it("GET /client.js: a module that a page imports, and that any other site may", async () => {
+  const response = await fetch(`${url}/client.js`);
+  expect(response.headers.get("Content-Type")).toMatch(/javascript/);
+  expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
+  const visitor = await Visitor.open();
+  await visitor.page.goto(url);
+  const options = JSON.stringify({ origin: url, room: freshRoom(), token: await tokenFor("ada") });
+  // As text: the test runner would rewrite an import that it sees.
+  const answer: unknown = await visitor.page.evaluate(`(async ({ origin, room, token }) => {
+    const { connectRoom } = await import("/client.js");
+    const client = connectRoom(origin, room, { token });
+    const sent = await client.send("from the module");
+    const history = await client.history();
+    client.socket.disconnect();
+    return { sent, history };
+  })(${options})`);
+  expect(answer).toMatchObject({
+    sent: { ok: true, seq: 1 },
+    history: { ok: true, messages: [{ sender: "ada", content: "from the module" }] },
+  });
+  expect(visitor.complaints).toEqual([]);
+  await visitor.close();
+});

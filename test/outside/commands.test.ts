@@ -1,0 +1,151 @@
+// `npm start` and `npm run token` as a person at a terminal meets them.
+import { readdirSync, readFileSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, describe, expect, inject, it, vi } from "vitest";
+
+import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { ask, join, next, open } from "./stock-clients.ts";
+
+const started: ProcessGroup[] = [];
+const stateDirs: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((group) => group.stop()));
+  for (const dir of stateDirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+/** What `npm start` runs. */
+function start(env: Record<string, string>): ProcessGroup {
+  const stateDir = mkdtempSync(path.join(tmpdir(), "parley-state-"));
+  stateDirs.push(stateDir);
+  const group = new ProcessGroup({ args: [path.join("scripts", "start.mjs"), "--state", stateDir], env });
+  started.push(group);
+  return group;
+}
+
+describe("npm start", () => {
+  it("prints the Ready line and nothing else; settings of the environment count", async () => {
+    const port = await freePort();
+    const devVars = path.join(import.meta.dirname, "..", "..", ".dev.vars");
+    const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, MAX_CONTENT_LENGTH: "77" });
+    await group.prints(/\n/);
+    const ada = await join(`http://${HOST}:${port}`, "lobby", "ada");
+    ada.disconnect();
+    ada.connect();
+    // A token signed with the environment's secret was accepted, whatever stands in .dev.vars.
+    expect(readFileSync(devVars, "utf8")).not.toContain(TEST_SECRET);
+    expect(await next(ada, "welcome")).toMatchObject({ settings: { maxContentLength: 77 } });
+    expect(await ask(ada, "chat-message", { content: "x".repeat(78) })).toMatchObject({ error: { code: "TOO_LONG" } });
+    expect(group.stdout).toBe(`Ready on http://${HOST}:${port}\n`);
+    expect(group.stderr).toBe("");
+  });
+
+  it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("%s ends everything it started", async (signal) => {
+    const port = await freePort();
+    const group = start({ PORT: String(port) });
+    await group.prints(/Ready on/);
+    expect(await isListening(port)).toBe(true);
+    expect(membersOf(group.pid).length).toBeGreaterThan(2);
+    group.signal(signal);
+    await vi.waitFor(() => expect(membersOf(group.pid)).toEqual([]), { timeout: 8000, interval: 100 });
+    expect(await isListening(port)).toBe(false);
+    expect(group.stderr).toBe("");
+  });
+
+  it("a port that is in use: says so, and which one to try", async () => {
+    const port = await freePort();
+    const squatter = createServer().listen(port, HOST);
+    const group = start({ PORT: String(port) });
+    expect(await group.exit()).toBe(1);
+    expect(group.stdout).toBe("");
+    expect(group.stderr).toMatch(new RegExp(`^Port ${port} is in use.*PORT=\\d+ npm start\\n$`));
+    await new Promise((resolve) => squatter.close(resolve));
+  });
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    ["PORT=abc", { PORT: "abc" }, /^PORT must be a number from 1 to 65535, not "abc"\.\n$/],
+    ["PORT=70000", { PORT: "70000" }, /^PORT must be/],
+    ["PING_INTERVAL_MS=soon", { PING_INTERVAL_MS: "soon" }, /PING_INTERVAL_MS: must be a whole number/],
+    ["ALLOWED_ORIGINS=nonsense", { ALLOWED_ORIGINS: "nonsense" }, /ALLOWED_ORIGINS: must be \*/],
+  ])("%s: ends at once and names it", async (_what, env, problem) => {
+    const group = start({ PORT: String(await freePort()), ...env });
+    expect(await group.exit()).toBe(1);
+    expect(group.stdout).toBe("");
+    expect(group.stderr).toMatch(problem);
+    // A person reads this: no stack.
+    expect(group.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it("every setting that is wrong is named, not only the first", async () => {
+    const group = start({ MESSAGE_RATE: "fast", MAX_PAYLOAD: "1" });
+    expect(await group.exit()).toBe(1);
+    expect(group.stderr).toContain("MESSAGE_RATE");
+    expect(group.stderr).toContain("MAX_PAYLOAD");
+  });
+});
+
+/** Living processes of a group, by what Linux says; elsewhere nobody can tell. */
+function membersOf(groupId: number): number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return Number(group) === groupId && state !== "Z";
+    } catch {
+      return false;
+    }
+  });
+}
+
+describe("npm run token", () => {
+  const run = (...args: string[]): ProcessGroup => {
+    const group = new ProcessGroup({
+      args: [path.join("scripts", "token.ts"), ...args],
+      env: { JWT_SECRET: TEST_SECRET },
+    });
+    started.push(group);
+    return group;
+  };
+
+  it("prints a token that the local server accepts", async () => {
+    const group = run("--user", "ada", "--name", "Ada Λ", "--role", "moderator", "--room", "lobby", "--ttl", "5m");
+    expect(await group.exit()).toBe(0);
+    expect(group.stderr).toBe("");
+    expect(group.stdout).toMatch(/^\S+\n$/);
+    const token = group.stdout.trim();
+    const socket = open(inject("serverUrl"), { path: "/rooms/lobby/socket.io", auth: { token } });
+    expect(await next(socket, "welcome")).toMatchObject({ user: "ada", name: "Ada Λ", role: "moderator" });
+    const elsewhere = open(inject("serverUrl"), { path: "/rooms/other/socket.io", auth: { token } });
+    expect(await next(elsewhere, "connect_error")).toMatchObject({ data: { code: "FORBIDDEN_ROOM" } });
+  });
+
+  it.each<[string, string[]]>([
+    ["no user", []],
+    ["an unknown flag", ["--user", "ada", "--admin"]],
+    ["an unknown role", ["--user", "ada", "--role", "king"]],
+    ["a time without a unit", ["--user", "ada", "--ttl", "60"]],
+    ["no value", ["--user"]],
+    ["a stray word", ["--user", "ada", "ben"]],
+  ])("%s: usage, and exit code 1", async (_what, args) => {
+    const group = run(...args);
+    expect(await group.exit()).toBe(1);
+    expect(group.stdout).toBe("");
+    expect(group.stderr).toMatch(/\nUsage: npm run token -- --user ada/);
+    expect(group.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it.each<[string, string[]]>([
+    ["a user id of 129 characters", ["--user", "x".repeat(129)]],
+    ["a name of 65 characters", ["--user", "ada", "--name", "x".repeat(65)]],
+    ["a room name that is none", ["--user", "ada", "--room", "no spaces"]],
+    ["a time of nothing", ["--user", "ada", "--ttl", "0s"]],
+  ])("%s: no token that no server would accept", async (_what, args) => {
+    const group = run(...args);
+    expect(await group.exit()).toBe(1);
+    expect(group.stdout).toBe("");
+    expect(group.stderr).toContain("Usage:");
+  });
+});

@@ -1,0 +1,157 @@
+// Starts and stops the servers that the outside tests talk to. Each is a process group of its own, ended by
+// its id, so that nothing it started stays behind.
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createConnection, createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+export const PROJECT_ROOT = path.join(import.meta.dirname, "..", "..");
+export const HOST = "127.0.0.1";
+/** The secret that test servers get and test tokens are signed with. */
+export const TEST_SECRET = "a-secret-that-only-the-outside-tests-know";
+
+const READY_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 8000;
+const POLL_MS = 50;
+
+export interface Command {
+  readonly args: readonly string[];
+  /** On top of this process's own; `undefined` removes one. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A command with all that it starts: Node runs it, and what it prints is kept. */
+export class ProcessGroup {
+  stdout = "";
+  stderr = "";
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<number | string>;
+  #ended: number | string | undefined;
+
+  constructor({ args, env }: Command) {
+    this.#child = spawn(process.execPath, args, {
+      cwd: PROJECT_ROOT,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
+    });
+    this.#child.stdout?.on("data", (chunk: Buffer) => (this.stdout += chunk.toString()));
+    this.#child.stderr?.on("data", (chunk: Buffer) => (this.stderr += chunk.toString()));
+    // `close` comes when all output has been read, `exit` may come before.
+    this.#exit = new Promise((resolve) => {
+      this.#child.once("close", (code, signal) => {
+        this.#ended = code ?? signal ?? "unknown";
+        running.delete(this);
+        resolve(this.#ended);
+      });
+    });
+    running.add(this);
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  get output(): string {
+    return `${this.stdout}${this.stderr}`;
+  }
+
+  /** Resolves with the exit code, or the name of the signal, once everything in the group has let go of its output. */
+  exit(): Promise<number | string> {
+    return this.#exit;
+  }
+
+  /** Signals the first process alone; what it started is its own business. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Ends everything in the group at once, without a chance to say goodbye. */
+  killAll(): void {
+    try {
+      process.kill(-this.pid, "SIGKILL");
+    } catch {
+      // Nobody is left.
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.signal("SIGTERM");
+    const timer = setTimeout(() => this.killAll(), STOP_TIMEOUT_MS);
+    await this.#exit;
+    clearTimeout(timer);
+    this.killAll();
+  }
+
+  /** Resolves when `pattern` has been printed. */
+  async prints(pattern: RegExp, timeoutMs = READY_TIMEOUT_MS): Promise<void> {
+    const deadlineMs = Date.now() + timeoutMs;
+    while (!pattern.test(this.output)) {
+      if (this.#ended !== undefined) throw new Error(`ended (${this.#ended}) before ${pattern}: ${this.output}`);
+      if (Date.now() > deadlineMs) throw new Error(`no ${pattern} in ${timeoutMs} ms: ${this.output}`);
+      await pause(POLL_MS);
+    }
+  }
+}
+
+const running = new Set<ProcessGroup>();
+// However the tests end, their servers end with them.
+process.once("exit", () => {
+  for (const group of running) group.killAll();
+});
+
+export interface DevServer {
+  readonly url: string;
+  readonly port: number;
+  readonly group: ProcessGroup;
+  readonly stateDir: string;
+  /** Ends the server and forgets its rooms. */
+  stop(): Promise<void>;
+}
+
+/** The server of `npm start`, on a free port, with rooms kept in a temporary directory. */
+export async function startDevServer({
+  settings = {},
+  stateDir = mkdtempSync(path.join(tmpdir(), "parley-state-")),
+}: { settings?: Readonly<Record<string, string>>; stateDir?: string } = {}): Promise<DevServer> {
+  const port = await freePort();
+  const group = new ProcessGroup({
+    args: [path.join("scripts", "dev-server.ts"), "--state", stateDir],
+    env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...settings },
+  });
+  const stop = async (): Promise<void> => {
+    await group.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  };
+  try {
+    await group.prints(/Ready on/);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `http://${HOST}:${port}`, port, group, stateDir, stop };
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, HOST, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+export function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: HOST });
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}

@@ -1,0 +1,114 @@
+// What an ack is worth: rooms that sleep by themselves, and servers that are killed in the middle of a sentence.
+import type { Socket } from "socket.io-client";
+import { afterAll, describe, expect, it, vi } from "vitest";
+
+import type { HistoryAnswer, Message, PostAnswer } from "../../src/protocol/chat-events.ts";
+import { startDevServer, type DevServer } from "./dev-server.ts";
+import { ask, collect, join, next } from "./stock-clients.ts";
+
+const servers = new Set<DevServer>();
+afterAll(() => Promise.all([...servers].map((server) => server.stop())));
+
+async function serve(options: Parameters<typeof startDevServer>[0]): Promise<DevServer> {
+  const server = await startDevServer(options);
+  servers.add(server);
+  return server;
+}
+
+/** The whole of a room, page by page. */
+async function readAll(socket: Socket): Promise<Message[]> {
+  const all: Message[] = [];
+  for (;;) {
+    const answer = await ask<HistoryAnswer>(socket, "history", { after: all.at(-1)?.seq ?? 0, limit: 200 });
+    if ("error" in answer) throw new Error(answer.error.message);
+    all.push(...answer.messages);
+    if (!answer.hasMore) return all;
+  }
+}
+
+describe.concurrent("durability", () => {
+  const PING_INTERVAL_MS = 12_000;
+  const INTERVALS = 5;
+
+  it("stock clients stay connected to a room that falls asleep between pings", { timeout: 120_000 }, async () => {
+    const server = await serve({ settings: { PING_INTERVAL_MS: String(PING_INTERVAL_MS) } });
+    const members = [await join(server.url, "quiet", "ada"), await join(server.url, "quiet", "ben")];
+    const disconnects = members.map((socket) => collect(socket, "disconnect"));
+    const pings = members.map((socket) => {
+      const times: number[] = [];
+      socket.io.on("ping", () => times.push(Date.now()));
+      return times;
+    });
+    const [ada] = members as [Socket, Socket];
+    expect(await ask(ada, "chat-message", { content: "good night" })).toMatchObject({ seq: 1 });
+
+    await vi.waitFor(() => expect(Math.min(...pings.map(({ length }) => length))).toBeGreaterThanOrEqual(INTERVALS), {
+      timeout: (INTERVALS + 1.5) * PING_INTERVAL_MS,
+      interval: 250,
+    });
+    expect(disconnects).toEqual([[], []]);
+    const heard = members.map((socket) => next<Message>(socket, "chat-message"));
+    expect(await ask(ada, "chat-message", { content: "good morning" })).toMatchObject({ ok: true, seq: 2 });
+    expect(await Promise.all(heard)).toMatchObject([{ seq: 2 }, { seq: 2, content: "good morning" }]);
+    expect((await readAll(ada)).map(({ content }) => content)).toEqual(["good night", "good morning"]);
+    await server.stop();
+  });
+
+  it("kill -9 under load loses nothing that was acked or seen, and doubles nothing", { timeout: 150_000 }, async () => {
+    const settings = { MESSAGE_RATE: "100", MESSAGE_BURST: "100" };
+    const acked = new Map<string, { seq: number; content: string }>();
+    const seen = new Map<string, Message>();
+    let server = await serve({ settings });
+    for (let round = 1; round <= 3; round++) {
+      const load = await startLoad(server.url, round, acked, seen);
+      // At 50 posts a second this is mid-load whenever it happens.
+      await vi.waitFor(() => expect(load.ackedNow()).toBeGreaterThan(50), { timeout: 20_000, interval: 10 });
+      server.group.killAll();
+      await server.group.exit();
+      load.stop();
+
+      server = await serve({ settings, stateDir: server.stateDir });
+      const reader = await join(server.url, "busy", "reader");
+      const history = await readAll(reader);
+      expect(history.map(({ seq }) => seq)).toEqual(history.map((_, index) => index + 1));
+      const byId = new Map(history.map((message) => [message.id, message]));
+      expect(byId.size, "every id once").toBe(history.length);
+      expect(new Set(history.map(({ content }) => content)).size, "every text once").toBe(history.length);
+      for (const [id, { seq, content }] of acked) expect(byId.get(id)).toMatchObject({ seq, content });
+      for (const [id, message] of seen) expect(byId.get(id)).toEqual(message);
+      expect(acked.size).toBeGreaterThan(50 * round);
+      reader.disconnect();
+    }
+    await server.stop();
+  });
+});
+
+/** Five users, ten posts a second each. */
+async function startLoad(
+  url: string,
+  round: number,
+  acked: Map<string, { seq: number; content: string }>,
+  seen: Map<string, Message>,
+): Promise<{ ackedNow(): number; stop(): void }> {
+  const before = acked.size;
+  const sockets = await Promise.all(
+    Array.from({ length: 5 }, (_, i) => join(url, "busy", `user-${i}`, { reconnection: false })),
+  );
+  const timers = sockets.map((socket, user) => {
+    socket.on("chat-message", (message: Message) => seen.set(message.id, message));
+    let count = 0;
+    return setInterval(() => {
+      const content = `round ${round}, user ${user}, message ${++count}`;
+      socket.emit("chat-message", { content, clientMsgId: content }, (answer: PostAnswer) => {
+        if ("ok" in answer) acked.set(answer.id, { seq: answer.seq, content });
+      });
+    }, 100);
+  });
+  return {
+    ackedNow: () => acked.size - before,
+    stop: () => {
+      for (const timer of timers) clearInterval(timer);
+      for (const socket of sockets) socket.disconnect();
+    },
+  };
+}

@@ -1,0 +1,148 @@
+// A chat as it was written for a plain Socket.IO server, unchanged, against this one.
+import type { Socket } from "socket.io-client";
+import { describe, expect, inject, it, vi } from "vitest";
+
+import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
+import { ask, collect, next, open, tokenFor, VERSIONS, type Connect, type Options } from "./stock-clients.ts";
+
+const url = inject("serverUrl");
+let rooms = 0;
+const freshRoom = (): string => `legacy-${++rooms}`;
+
+describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
+  async function enter(user: string, options: Options = {}): Promise<Socket> {
+    const socket = open(url, { auth: { token: await tokenFor(user) }, ...options }, connect);
+    await next(socket, "connect");
+    return socket;
+  }
+
+  const legacyPost = (userId: string, content: string): object => ({ content, userId, timestamp: Date.now() });
+
+  it("two clients without a room meet in `global`, with and without acks", async () => {
+    const [ada, ben] = [await enter(`ada-${version}`), await enter(`ben-${version}`)];
+    const [atAda, atBen] = [collect<Message>(ada, "chat-message"), collect<Message>(ben, "chat-message")];
+    const answer = await ask(ada, "chat-message", legacyPost("ada", "with an ack"));
+    expect(answer).toMatchObject({ ok: true, id: expect.any(String), seq: expect.any(Number) });
+    ben.emit("chat-message", legacyPost("ben", "without one"));
+    await vi.waitFor(() => expect([atAda.length, atBen.length]).toEqual([2, 2]));
+    expect(atBen).toEqual(atAda);
+    expect(atAda[0]).toEqual({
+      id: answer["id"],
+      seq: answer["seq"],
+      room: "global",
+      // From the token, whatever the payload says.
+      sender: `ada-${version}`,
+      name: `ada-${version}`,
+      content: "with an ack",
+      timestamp: expect.any(Number),
+    });
+    expect(atAda[1]).toMatchObject({ content: "without one", seq: (answer["seq"] as number) + 1 });
+  });
+
+  it.each<[string, (room: string) => Options]>([
+    ["the path", (room) => ({ path: `/rooms/${room}/socket.io` })],
+    ["the path with a slash", (room) => ({ path: `/rooms/${room}/socket.io/` })],
+    ["the query", (room) => ({ query: { room } })],
+  ])("a room named in %s", async (_where, options) => {
+    const room = freshRoom();
+    const socket = open(url, { auth: { token: await tokenFor("ada") }, ...options(room) }, connect);
+    expect(await next(socket, "welcome")).toMatchObject({ room, user: "ada", lastSeq: 0, presence: { count: 1 } });
+  });
+
+  it("presence: who comes and who goes", async () => {
+    const path = `/rooms/${freshRoom()}/socket.io`;
+    const ada = await enter("ada", { path });
+    const changes = collect<PresenceChange>(ada, "presence");
+    const ben = await enter("ben", { path });
+    await vi.waitFor(() =>
+      expect(changes.flatMap(({ joined }) => joined)).toContainEqual({ user: "ben", name: "ben" }),
+    );
+    expect(await ask(ada, "presence", {})).toMatchObject({ ok: true, count: 2 });
+    ben.disconnect();
+    await vi.waitFor(() => expect(changes.at(-1)).toEqual({ count: 1, joined: [], left: [{ user: "ben" }] }));
+  });
+
+  it("a wrong token is a connect_error with data.code, and the client stays away", async () => {
+    const socket = open(url, { auth: { token: "wrong" } }, connect);
+    const error = await next<Error & { data?: unknown }>(socket, "connect_error");
+    expect(error.message).not.toBe("");
+    expect(error.data).toEqual({ code: "UNAUTHORIZED" });
+    expect(socket.active).toBe(false);
+  });
+
+  it("no token is one, too", async () => {
+    const error = await next<Error & { data?: unknown }>(open(url, {}, connect), "connect_error");
+    expect(error.data).toEqual({ code: "UNAUTHORIZED" });
+  });
+
+  it("over the rate limit: event `error` without an ack, an error answer with one, and no disconnect", async () => {
+    const ada = await enter("ada", { path: `/rooms/${freshRoom()}/socket.io` });
+    const disconnects = collect(ada, "disconnect");
+    const errors = collect<{ code: string; message: string; retryAfterMs: number }>(ada, "error");
+    for (let i = 0; i < 15; i++) ada.emit("chat-message", legacyPost("ada", `burst ${i}`));
+    await vi.waitFor(() => expect(errors.length).toBeGreaterThanOrEqual(3));
+    const [first] = errors;
+    expect(first).toMatchObject({ code: "RATE_LIMITED", message: expect.stringMatching(/^Rate limit exceeded/) });
+    expect(first!.retryAfterMs).toBeGreaterThan(0);
+    const answer = await ask(ada, "chat-message", legacyPost("ada", ""));
+    expect(answer["error"]).toBeDefined();
+    expect(disconnects).toEqual([]);
+  });
+
+  it("a message that is wrong is an error and no disconnect", async () => {
+    const ada = await enter("ada", { path: `/rooms/${freshRoom()}/socket.io` });
+    const error = next<{ code: string }>(ada, "error");
+    ada.emit("chat-message", { content: "x".repeat(1001) });
+    expect(await error).toMatchObject({ code: "TOO_LONG" });
+    expect(ada.connected).toBe(true);
+  });
+
+  it("`disconnect` comes when the client leaves, and it may come back", async () => {
+    const ada = await enter("ada", { path: `/rooms/${freshRoom()}/socket.io` });
+    await ask(ada, "chat-message", legacyPost("ada", "before"));
+    const reason = next(ada, "disconnect");
+    ada.disconnect();
+    expect(await reason).toBe("io client disconnect");
+    ada.connect();
+    expect(await next(ada, "welcome")).toMatchObject({ lastSeq: 1 });
+    expect(await ask(ada, "history", {})).toMatchObject({ messages: [{ content: "before" }] });
+  });
+
+  it("a connection that is cut off without a word: the others hear that the member left", async () => {
+    const path = `/rooms/${freshRoom()}/socket.io`;
+    const ada = await enter("ada", { path });
+    const changes = collect<PresenceChange>(ada, "presence");
+    const ben = await enter("ben", { path, reconnection: false });
+    await vi.waitFor(() =>
+      expect(changes.flatMap(({ joined }) => joined)).toContainEqual({ user: "ben", name: "ben" }),
+    );
+    // As when a machine loses power: no goodbye of Socket.IO, and none of WebSocket.
+    const { ws } = ben.io.engine.transport as unknown as { ws: { terminate(): void } };
+    ws.terminate();
+    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user: "ben" }]), { timeout: 5000 });
+  });
+
+  it("a lost connection is mended by the client itself", async () => {
+    const ada = await enter("ada", { path: `/rooms/${freshRoom()}/socket.io`, reconnectionDelay: 50 });
+    const reason = next(ada, "disconnect");
+    ada.io.engine.close();
+    await reason;
+    await next(ada, "welcome");
+    expect(await ask(ada, "chat-message", legacyPost("ada", "back"))).toMatchObject({ ok: true });
+  });
+});
+
+it("clients of both versions are in one room", async () => {
+  const path = `/rooms/${freshRoom()}/socket.io`;
+  const connectAs = async (user: string, connect: Connect): Promise<Socket> => {
+    const socket = open(url, { path, auth: { token: await tokenFor(user) } }, connect);
+    await next(socket, "connect");
+    return socket;
+  };
+  const [[, newest], [, old]] = VERSIONS as [(typeof VERSIONS)[0], (typeof VERSIONS)[0]];
+  const ada = await connectAs("ada", newest);
+  const ben = await connectAs("ben", old);
+  const message = next(ada, "chat-message");
+  ben.emit("chat-message", { content: "from 4.4" });
+  expect(await message).toMatchObject({ sender: "ben", content: "from 4.4", seq: 1 });
+});
