@@ -1,4 +1,5 @@
 // The HTTP side of long-polling: requests in, the answers that the core gives them out.
+import { readText } from "../src/access/body.ts";
 import { ENGINE_REFUSALS, type EngineRefusal } from "../src/protocol/engine-io.ts";
 import type { SessionServer } from "../src/socketio/session-server.ts";
 import type { Handshake, Session } from "../src/socketio/session.ts";
@@ -64,17 +65,4 @@ export class PollingRequests {
 
 export function refuse(refusal: EngineRefusal): Response {
   return Response.json(ENGINE_REFUSALS[refusal], { status: 400 });
-}
-
-/** @returns `undefined` for a body of more than `maxBytes`, of which no more than that is read */
-async function readText(request: Request, maxBytes: number): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) return undefined;
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }

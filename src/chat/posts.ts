@@ -54,8 +54,8 @@ export class Posts {
   post(draft: Draft, reply: (answer: PostAnswer) => void): void {
     const nowMs = this.#context.now();
     if (draft.clientMsgId !== undefined) {
-      const posted = this.#posted.find(draft.sender, draft.clientMsgId, nowMs);
-      if (posted) return reply({ ok: true, ...posted, duplicate: true });
+      const earlier = this.#findEarlier(draft.sender, draft.clientMsgId, nowMs);
+      if (earlier) return reply(earlier);
       const pending = this.#batch.find((other) => isSamePost(other.draft, draft));
       if (pending) return void pending.replies.push(reply);
     }
@@ -64,6 +64,17 @@ export class Posts {
     const isFull = this.#batch.length >= BATCH_POSTS_MAX || this.#batchChars >= BATCH_CHARS_MAX;
     if (isFull) this.#pacer.flush(nowMs);
     else this.#pacer.request(nowMs);
+  }
+
+  /** The answer to a post that was stored before, or that cannot be told apart from one for want of the log. */
+  #findEarlier(sender: string, clientMsgId: string, nowMs: number): PostAnswer | undefined {
+    try {
+      const posted = this.#posted.find(sender, clientMsgId, nowMs);
+      return posted && { ok: true, ...posted, duplicate: true };
+    } catch (error) {
+      this.#context.report("earlier posts could not be read", error);
+      return refuse("INTERNAL", "The message could not be stored; try again.");
+    }
   }
 
   /** Commits what is open; for the deadline that the pacer set. */

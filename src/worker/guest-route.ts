@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { NAME_LENGTH_MAX, signToken } from "../access/tokens.ts";
+import { readText } from "../access/body.ts";
 import type { Deployment } from "./deployment.ts";
 import { refuseRequest } from "./refusals.ts";
 
@@ -26,8 +27,8 @@ export async function issueGuestToken(request: Request, { settings }: Deployment
   if (!settings.guestAccess || secret === undefined) {
     return refuseRequest(403, "FORBIDDEN", "Guests are not admitted here; a token is required");
   }
-  const text = await request.text();
-  if (text.length > BODY_BYTES_MAX) return refuseRequest(413, "TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);
+  const text = await readText(request, BODY_BYTES_MAX);
+  if (text === undefined) return refuseRequest(413, "TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);
   const body = bodySchema.safeParse(parseJson(text));
   if (!body.success) {
     const [issue] = body.error.issues;

@@ -75,7 +75,7 @@ export class SocketEcho extends CountedObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, (settings, ports) => {
       const namespaces = { "/": new EchoNamespace(), "/custom": new EchoNamespace() };
-      return new Server(settings, namespaces, ports);
+      return new Server(settings, { static: namespaces }, ports);
     });
   }
 }
