@@ -42,7 +42,9 @@ export function connectRoom(origin: string, room: string, { token }: { token: To
   // A path after the origin would be taken for a namespace.
   const socket: RoomSocket = io(new URL(origin).origin, {
     path: `/rooms/${room}/socket.io`,
-    transports: ["websocket"],
+    // WebSocket at once; long-polling where something on the way does not let it through.
+    transports: ["websocket", "polling"],
+    tryAllTransports: true,
     // Each room is a server of its own, so no two may share a connection.
     forceNew: true,
     auth: (answer) => void authenticate(socket, token, answer),

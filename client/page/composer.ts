@@ -63,7 +63,8 @@ export class Composer {
   }
 
   get #left(): number {
-    return this.#contentMax - this.#draft.value.trim().length;
+    // The room counts code points: an emoji is one.
+    return this.#contentMax - Array.from(this.#draft.value.trim()).length;
   }
 }
 

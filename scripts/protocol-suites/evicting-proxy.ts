@@ -24,7 +24,7 @@ interface WsSocket {
 }
 
 interface WsPackage {
-  readonly WebSocket: new (url: URL) => WsSocket;
+  readonly WebSocket: new (url: URL, options: { closeTimeout: number }) => WsSocket;
   readonly WebSocketServer: new (options: { noServer: true }) => {
     handleUpgrade(request: IncomingMessage, stream: Duplex, head: Buffer, done: (ws: WsSocket) => void): void;
   };
@@ -55,7 +55,7 @@ export class EvictingProxy {
     this.#evict = evict;
     const acceptor = new ws.WebSocketServer({ noServer: true });
     http.on("upgrade", (request, stream, head) => {
-      const server = new ws.WebSocket(this.#addressFor(request));
+      const server = new ws.WebSocket(this.#addressFor(request), { closeTimeout: QUIET_MS });
       server.on("error", () => stream.destroy());
       const held = holdMessages(server);
       server.on("open", () => acceptor.handleUpgrade(request, stream, head, (client) => this.#join(client, server, held)));
