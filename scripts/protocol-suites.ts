@@ -57,7 +57,9 @@ async function main(): Promise<number> {
     return 2;
   }
   const scratch = mkdtempSync(path.join(tmpdir(), "parley-suites-"));
-  const server = createTestHarness({ workers: [{ configPath: path.join(PROJECT_ROOT, "test/protocol-suites/wrangler.toml") }] });
+  const configPath = path.join(PROJECT_ROOT, "test", "protocol-suites", "wrangler.toml");
+  // An eviction waits for timers to run out, as falling asleep does.
+  const server = createTestHarness({ workers: [{ configPath, vars: { WAITING: evict ? "asleep" : "as usual" } }] });
   try {
     const { url } = await server.listen();
     const run = (suite: Suite): Promise<Count> => runSuite(suite, scratch, url, evict ? server : undefined);
@@ -91,6 +93,7 @@ async function runSuite(suite: Suite, scratch: string, url: URL, evictable?: Tes
   }
 }
 
+/** Nothing wakes it afterwards but the next frame, or its alarm. */
 async function putToSleep(server: TestHarness, className: Suite["className"]): Promise<void> {
   await server.getWorker().evictDurableObject(className, { ...SUITE_OBJECT, webSockets: "hibernate" });
 }

@@ -1,6 +1,7 @@
 // The server that the public protocol suites want to talk to: two echoes on the layers of this project,
 // behind the checks of the real Worker. Run by scripts/protocol-suites.ts.
 import { SocketObject } from "../../durable/socket-object.ts";
+import { WAITING, WAITING_ASLEEP } from "../../durable/wake-clock.ts";
 import { readSettings, type Settings } from "../../src/access/settings.ts";
 import { encodeMessage, type Frame } from "../../src/protocol/engine-io.ts";
 import type { EventsMap } from "../../src/socketio/events.ts";
@@ -40,7 +41,8 @@ abstract class CountedObject extends SocketObject<Env> {
   constructor(ctx: DurableObjectState, env: Env, createServer: (settings: Settings, ports: ServerPorts) => SessionServer) {
     super(ctx, env, (_ctx, _env, ports) => {
       const settings = settingsOf(env);
-      return { server: createServer(settings, ports), limits: settings };
+      const waiting = env["WAITING"] === "asleep" ? WAITING_ASLEEP : WAITING;
+      return { server: createServer(settings, ports), limits: { ...settings, waiting } };
     });
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS instances (number INTEGER PRIMARY KEY)");
     ctx.storage.sql.exec("INSERT INTO instances DEFAULT VALUES");

@@ -1,0 +1,108 @@
+// socket.io-client-java as a member of a room: Client.java URL ROOM TOKEN polling|websocket STAY_MS
+// Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
+
+import io.socket.client.Ack;
+import io.socket.client.IO;
+import io.socket.client.Manager;
+import io.socket.client.Socket;
+import io.socket.emitter.Emitter;
+import io.socket.engineio.client.Transport;
+import io.socket.engineio.parser.Packet;
+import java.io.PrintStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.json.JSONObject;
+
+public final class Client {
+  // Escaped, because the compiler reads this file in whatever encoding the machine prefers.
+  private static final String[] CONTENTS = {
+    "plain",
+    "Gr\u00fc\u00dfe \ud83d\udc4b\ud83c\udffd, \u65e5\u672c\u8a9e,   \"quoted\" \\ \u2028 " + (char) 0x1e,
+  };
+  private static final String CONTENT_AFTERWARDS = "still here \u23f3";
+  private static final long ANSWER_TIMEOUT_SECONDS = 10;
+  private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+
+  private final Socket socket;
+  private final BlockingQueue<Object[]> messages;
+  private final AtomicInteger pings = new AtomicInteger();
+  private volatile String transport;
+
+  private Client(Socket socket) {
+    this.socket = socket;
+    this.messages = argumentsOf("chat-message");
+    socket.io().on(Manager.EVENT_TRANSPORT, arguments -> watch((Transport) arguments[0]));
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    IO.Options options = new IO.Options();
+    options.path = "/rooms/" + arguments[1] + "/socket.io";
+    options.auth = Map.of("token", arguments[2]);
+    options.reconnection = false;
+    // By default the library polls first and upgrades.
+    if (arguments[3].equals("websocket")) options.transports = new String[] {"websocket"};
+    new Client(IO.socket(URI.create(arguments[0]), options)).run(Long.parseLong(arguments[4]));
+    // The library's threads would keep the process for a while.
+    System.exit(0);
+  }
+
+  private void run(long stayMs) throws Exception {
+    BlockingQueue<Object[]> connects = argumentsOf(Socket.EVENT_CONNECT);
+    BlockingQueue<Object[]> welcomes = argumentsOf("welcome");
+    BlockingQueue<Object[]> goodbyes = argumentsOf(Socket.EVENT_DISCONNECT);
+    socket.on(Socket.EVENT_CONNECT_ERROR, reasons -> System.err.println("connect_error: " + reasons[0]));
+    socket.connect();
+    next(connects);
+    say("connected", Map.of("transport", transport));
+    Object[] welcome = next(welcomes);
+    say("welcome", Map.of("arguments", welcome.length, "welcome", welcome[0]));
+    for (String content : CONTENTS) post(content);
+    Thread.sleep(stayMs);
+    say("stayed", Map.of("pings", pings.get(), "transport", transport));
+    post(CONTENT_AFTERWARDS);
+    socket.disconnect();
+    say("disconnected", Map.of("reason", next(goodbyes)[0]));
+  }
+
+  private void post(String content) throws Exception {
+    BlockingQueue<Object[]> answers = new LinkedBlockingQueue<>();
+    JSONObject payload = new JSONObject(Map.of("content", content));
+    socket.emit("chat-message", new Object[] {payload}, (Ack) answers::add);
+    say("ack", Map.of("answer", next(answers)[0]));
+    Object[] message = next(messages);
+    say("message", Map.of("arguments", message.length, "message", message[0]));
+  }
+
+  /** Where pings show, and over which transport. The probe's transport passes by here, too. */
+  private void watch(Transport transport) {
+    if (this.transport == null) this.transport = transport.name;
+    transport.on(Transport.EVENT_PACKET, arguments -> {
+      if (!Packet.PING.equals(((Packet<?>) arguments[0]).type)) return;
+      pings.incrementAndGet();
+      this.transport = transport.name;
+    });
+  }
+
+  private BlockingQueue<Object[]> argumentsOf(String event) {
+    BlockingQueue<Object[]> received = new LinkedBlockingQueue<>();
+    socket.on(event, (Emitter.Listener) received::add);
+    return received;
+  }
+
+  private static Object[] next(BlockingQueue<Object[]> received) throws Exception {
+    Object[] arguments = received.poll(ANSWER_TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    if (arguments == null) throw new Exception("nothing came in " + ANSWER_TIMEOUT_SECONDS + " s");
+    return arguments;
+  }
+
+  private static void say(String step, Map<String, Object> facts) throws Exception {
+    JSONObject line = new JSONObject().put("step", step);
+    for (Map.Entry<String, Object> fact : facts.entrySet()) line.put(fact.getKey(), fact.getValue());
+    OUT.println(line);
+  }
+}

@@ -1,0 +1,111 @@
+"""python-socketio as a member of a room: client.py URL ROOM TOKEN polling|websocket STAY_MS async|sync
+
+Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
+"""
+
+import asyncio
+import json
+import logging
+import queue
+import sys
+import time
+
+import socketio
+
+CONTENTS = ["plain", "Grüße 👋🏽, 日本語,   \"quoted\" \\ \u2028 \u001e"]
+CONTENT_AFTERWARDS = "still here ⏳"
+ANSWER_TIMEOUT_SECONDS = 10
+
+
+def say(step, **facts):
+    print(json.dumps({"step": step, **facts}), flush=True)
+
+
+class PingCount(logging.Handler):
+    """The library's log is the only public place where a server's pings show."""
+
+    count = 0
+
+    def emit(self, record):
+        if record.getMessage().startswith("Received packet PING"):
+            self.count += 1
+
+
+def counting_logger():
+    pings = PingCount()
+    logger = logging.getLogger("engineio.witness")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.addHandler(pings)
+    return logger, pings
+
+
+def options(room, token, transport):
+    # By default the library polls first and upgrades.
+    transports = ["websocket"] if transport == "websocket" else None
+    return {"auth": {"token": token}, "socketio_path": f"rooms/{room}/socket.io", "transports": transports}
+
+
+def run_sync(url, room, token, transport, stay_seconds):
+    logger, pings = counting_logger()
+    client = socketio.Client(reconnection=False, engineio_logger=logger)
+    welcomes, messages, goodbyes = queue.Queue(), queue.Queue(), queue.Queue()
+
+    # One parameter each: an argument too many, and nothing arrives.
+    client.on("welcome", lambda welcome: welcomes.put(welcome))
+    client.on("chat-message", lambda message: messages.put(message))
+    client.on("disconnect", lambda reason: goodbyes.put(reason))
+
+    def post(content):
+        answer = client.call("chat-message", {"content": content}, timeout=ANSWER_TIMEOUT_SECONDS)
+        say("ack", answer=answer)
+        say("message", message=messages.get(timeout=ANSWER_TIMEOUT_SECONDS))
+
+    client.connect(url, **options(room, token, transport))
+    say("connected", transport=client.transport())
+    say("welcome", welcome=welcomes.get(timeout=ANSWER_TIMEOUT_SECONDS))
+    for content in CONTENTS:
+        post(content)
+    time.sleep(stay_seconds)
+    say("stayed", pings=pings.count)
+    post(CONTENT_AFTERWARDS)
+    client.disconnect()
+    say("disconnected", reason=goodbyes.get(timeout=ANSWER_TIMEOUT_SECONDS))
+
+
+async def run_async(url, room, token, transport, stay_seconds):
+    logger, pings = counting_logger()
+    client = socketio.AsyncClient(reconnection=False, engineio_logger=logger)
+    welcomes, messages, goodbyes = asyncio.Queue(), asyncio.Queue(), asyncio.Queue()
+
+    client.on("welcome", lambda welcome: welcomes.put_nowait(welcome))
+    client.on("chat-message", lambda message: messages.put_nowait(message))
+    client.on("disconnect", lambda reason: goodbyes.put_nowait(reason))
+
+    async def next_of(events):
+        return await asyncio.wait_for(events.get(), ANSWER_TIMEOUT_SECONDS)
+
+    async def post(content):
+        answer = await client.call("chat-message", {"content": content}, timeout=ANSWER_TIMEOUT_SECONDS)
+        say("ack", answer=answer)
+        say("message", message=await next_of(messages))
+
+    await client.connect(url, **options(room, token, transport))
+    say("connected", transport=client.transport())
+    say("welcome", welcome=await next_of(welcomes))
+    for content in CONTENTS:
+        await post(content)
+    await asyncio.sleep(stay_seconds)
+    say("stayed", pings=pings.count)
+    await post(CONTENT_AFTERWARDS)
+    await client.disconnect()
+    say("disconnected", reason=await next_of(goodbyes))
+
+
+if __name__ == "__main__":
+    url, room, token, transport, stay_ms, kind = sys.argv[1:]
+    arguments = (url, room, token, transport, int(stay_ms) / 1000)
+    if kind == "async":
+        asyncio.run(run_async(*arguments))
+    else:
+        run_sync(*arguments)

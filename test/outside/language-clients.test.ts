@@ -1,0 +1,120 @@
+// Members written in Python, Java and Rust, each with its language's own Socket.IO library (clients/README.md).
+// What cannot run on a machine is reported as skipped, with the reason.
+import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from "vitest";
+
+import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
+import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
+import { RecordingProxy } from "./clients/recording-proxy.ts";
+import { startDevServer, type DevServer } from "./dev-server.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
+
+const PING_INTERVAL_MS = 2000;
+const PING_TIMEOUT_MS = 3000;
+/** Three pings, and longer than a client without a ping or a server without a pong would wait. */
+const STAY_MS = 3 * PING_INTERVAL_MS + 1500;
+
+/** As the programs have them. */
+const CONTENTS = ["plain", 'Grüße 👋🏽, 日本語,   "quoted" \\ \u2028 \u001E', "still here ⏳"];
+/** An event's last argument behind an object: where recovery puts the offset. */
+const OFFSET_ARGUMENT = /\},"[^"]*"\]/;
+
+const TRANSPORTS = ["polling", "websocket"] as const;
+type Transport = (typeof TRANSPORTS)[number];
+const PROGRAMS: ReadonlyArray<readonly [library: string, language: LanguageName, ...args: string[]]> = [
+  ["python-socketio, async", "python", "async"],
+  ["python-socketio, sync", "python", "sync"],
+  ["socket.io-client-java", "java"],
+  ["rust_socketio", "rust"],
+];
+const CASES = PROGRAMS.flatMap(([library, language, ...args]) =>
+  TRANSPORTS.map((transport) => ({ library, language, args, transport })),
+);
+
+let server: DevServer;
+const obstacles = new Map<LanguageName, string | undefined>();
+
+beforeAll(async () => {
+  // One after another, and before anything runs: compilers would starve the clients.
+  for (const name of LANGUAGE_NAMES) obstacles.set(name, await prepare(name));
+  server = await startDevServer({
+    settings: { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) },
+  });
+}, 900_000);
+
+afterAll(() => server?.stop());
+
+describe.concurrent("a member", () => {
+  it.for(CASES)("$library, $transport: posts, hears itself, outlives pings, leaves", async (program, ctx) => {
+    const { language, args, transport } = program;
+    const obstacle = obstacles.get(language);
+    ctx.skip(obstacle !== undefined, obstacle);
+    const { user, room, watcher, proxy } = await stage(program, ctx);
+    const messages = collect<Message>(watcher, "chat-message");
+    const changes = collect<PresenceChange>(watcher, "presence");
+    const steps = await run(language, [proxy.url, room, await tokenFor(user), transport, String(STAY_MS), ...args]);
+
+    expectSteps(steps, user, room);
+    // A member in JavaScript heard the same, and that it left at once instead of timing out.
+    expect(messages).toEqual(factsOf(steps, "message", "message"));
+    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]), { timeout: 1000 });
+    expectTransport(proxy, transport);
+    expect(proxy.pingFrames).toBeGreaterThanOrEqual(3);
+    // The wire itself, whatever the library makes of it: recovery is nothing to this client.
+    expect(proxy.fromServer).toContain('40{"sid":');
+    expect(proxy.fromServer).toContain('42["chat-message",{');
+    expect(proxy.fromServer).not.toContain('"pid"');
+    expect(proxy.fromServer).not.toMatch(OFFSET_ARGUMENT);
+  });
+
+  it.for(TRANSPORTS)("and the stock JavaScript client, %s: is told how to recover", async (transport, ctx) => {
+    const { user, room, proxy } = await stage({ library: "javascript", transport }, ctx);
+    const transports = transport === "polling" ? ["polling", "websocket"] : ["websocket"];
+    const socket = await join(proxy.url, room, user, { transports });
+    // So the proxy would see it, and the pattern fits.
+    expect(await ask(socket, "chat-message", { content: "plain" })).toMatchObject({ ok: true });
+    await vi.waitFor(() => expect(proxy.fromServer).toMatch(OFFSET_ARGUMENT));
+    expect(proxy.fromServer).toContain('"pid"');
+    await vi.waitFor(() => expectTransport(proxy, transport));
+  });
+});
+
+/** A room of its own, a member that watches it, and a proxy to it; all gone with the test. */
+async function stage({ library, transport }: Pick<(typeof CASES)[number], "library" | "transport">, ctx: TestContext) {
+  const user = `${library} ${transport}`.replaceAll(/\W+/g, "-");
+  const room = `languages-${user}`;
+  const watcher = await join(server.url, room, "watcher");
+  const proxy = await RecordingProxy.to(server.port);
+  ctx.onTestFinished(() => proxy.close());
+  return { user, room, watcher, proxy };
+}
+
+function expectSteps(steps: readonly Step[], user: string, room: string): void {
+  const post = ["ack", "message"];
+  expect(steps.map(({ step }) => step)).toEqual(
+    ["connected", "welcome", post, post, "stayed", post, "disconnected"].flat(),
+  );
+  expect(factsOf(steps, "welcome", "welcome")).toMatchObject([{ user, room, lastSeq: 0 }]);
+  expect(factsOf(steps, "ack", "answer")).toMatchObject(
+    CONTENTS.map((_, index) => ({ ok: true, id: expect.any(String), seq: index + 1 })),
+  );
+  expect(factsOf(steps, "message", "message")).toMatchObject(
+    CONTENTS.map((content, index) => ({ content, seq: index + 1, sender: user, room })),
+  );
+  // Where the library shows them.
+  for (const { arguments: given, pings } of steps) {
+    if (given !== undefined) expect(given).toBe(1);
+    if (pings !== undefined) expect(pings).toBeGreaterThanOrEqual(3);
+  }
+}
+
+/** Polling first and upgraded, or a WebSocket from the start. */
+function expectTransport(proxy: RecordingProxy, transport: Transport): void {
+  const requests = proxy.requests.map(({ query }) => [query.get("transport"), query.has("sid")]);
+  expect(requests[0]).toEqual([transport, false]);
+  if (transport === "polling") expect(requests).toContainEqual(["websocket", true]);
+  else expect(requests).toHaveLength(1);
+}
+
+function factsOf(steps: readonly Step[], step: string, fact: string): unknown[] {
+  return steps.filter((each) => each.step === step).map((each) => each[fact]);
+}
