@@ -57,14 +57,14 @@ const MEMBERS_MAX = 32_768;
 const number = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d+(\.\d+)?$/, "must be a number")
+    .regex(/^\d+(\.\d+)?$/, { error: "must be a number", abort: true })
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 
 const integer = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d+$/, "must be a whole number")
+    .regex(/^\d+$/, { error: "must be a whole number", abort: true })
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 

@@ -18,7 +18,7 @@ import type {
 import type { Authentication, Identity } from "../protocol/identity.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
-import { Namespace, type ConnectRequest, type Handlers, type Verdict } from "../socketio/namespace.ts";
+import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
 import type { Socket } from "../socketio/socket.ts";
 import { refuse } from "./answers.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
@@ -117,6 +117,10 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#expiryDeadline = this.deadline("token-expiry", (nowMs) => this.#expireTokens(nowMs));
   }
 
+  override admit(): Refusal | undefined {
+    return this.sockets.size < this.#settings.maxMembers ? undefined : deny("ROOM_FULL", `Room ${this.#room} is full`);
+  }
+
   override ownerOf({ user }: Membership): string {
     return user;
   }
@@ -138,7 +142,6 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     // A token that the Worker saw may have ended since: the connection can be older than its CONNECT.
     if (exp !== undefined && exp * 1000 <= nowMs) return deny("TOKEN_EXPIRED", "The token has expired");
     if (!roomAllowed(rooms, this.#room)) return deny("FORBIDDEN_ROOM", `The token does not open room ${this.#room}`);
-    if (this.sockets.size >= this.#settings.maxMembers) return deny("ROOM_FULL", `Room ${this.#room} is full`);
     const bucket = this.#buckets.of(user, nowMs);
     return { accepted: true, data: { user, name, role, sinceMs: nowMs, bucket, ...(exp !== undefined && { exp }) } };
   }
@@ -146,7 +149,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   override onConnect(client: Client): void {
     const { user, name, role, sinceMs } = client.peek();
     this.#watch(client);
-    const isNew = this.#members.add(user, name, client.id, sinceMs);
+    const isNew = this.#members.add(user, { socketId: client.id, name, sinceMs });
     client.emit("welcome", {
       room: this.#room,
       user,
@@ -166,14 +169,21 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   override onRestore(client: Client): void {
     const { user, name, sinceMs } = client.peek();
     this.#watch(client);
-    this.#members.restore(user, name, client.id, sinceMs);
+    this.#members.note(user, { socketId: client.id, name, sinceMs });
   }
 
   override onDisconnect(client: Client): void {
     const { user } = client.peek();
     if (this.sockets.size === 0) this.#expiryDeadline.clear();
-    if (!this.#members.remove(user, client.id)) return;
-    this.#presencePacer.request(this.context.now());
+    if (this.#members.remove(user, client.id)) return this.#presencePacer.request(this.context.now());
+    this.#passBucketOn(user);
+  }
+
+  /** A user's rate limit sleeps with the connection that posted last; when that goes, another one takes it. */
+  #passBucketOn(user: string): void {
+    const [heir] = this.#members.socketsOf(user);
+    const client = heir === undefined ? undefined : this.sockets.get(heir);
+    if (client) client.data = { ...client.data, bucket: this.#buckets.of(user, this.context.now()) };
   }
 
   #watch(client: Client): void {
@@ -263,6 +273,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       const { exp: _ended, ...membership } = client.data;
       client.data = { ...membership, name, role, ...(exp !== undefined && { exp }) };
       if (exp !== undefined) this.#expiryDeadline.pull(exp * 1000);
+      this.#members.note(user, { socketId: client.id, name, sinceMs: membership.sinceMs });
       reply({ ok: true, exp: exp ?? null });
     });
   }
@@ -289,7 +300,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 /** Characters of an unknown event's name that its error repeats. */
 const EVENT_NAME_SHOWN_MAX = 64;
 
-function deny(code: RefusalCode, message: string): Verdict<never> {
+function deny(code: RefusalCode, message: string): Refusal {
   return { accepted: false, message, data: { code } };
 }
 

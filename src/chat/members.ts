@@ -2,14 +2,18 @@
 // first to come and the last to go change anything that others hear of.
 import type { Member, PresenceChange } from "../protocol/chat-events.ts";
 
-interface Presence {
-  name: string;
-  /** Join times of the user's connections, by socket id, in milliseconds since 1970. */
-  readonly connections: Map<string, number>;
+/** One tab, or one device, of a member. */
+export interface Connection {
+  readonly socketId: string;
+  /** The display name that its token gives. */
+  readonly name: string;
+  /** When it joined, in milliseconds since 1970. */
+  readonly sinceMs: number;
 }
 
 export class Members {
-  readonly #present = new Map<string, Presence>();
+  /** Connections by user and socket id. */
+  readonly #present = new Map<string, Map<string, Connection>>();
   /** What changed since the last `takeChange`: names of those who joined, ids of those who left. */
   readonly #joined = new Map<string, string>();
   readonly #left = new Set<string>();
@@ -18,40 +22,43 @@ export class Members {
     return this.#present.size;
   }
 
-  /** A connection that is there already, after sleep: nobody is told. */
-  restore(user: string, name: string, socketId: string, sinceMs: number): void {
-    const presence = this.#present.get(user);
-    if (presence) presence.connections.set(socketId, sinceMs);
-    else this.#present.set(user, { name, connections: new Map([[socketId, sinceMs]]) });
+  /** Notes a connection, or what changed about it; nobody is told. */
+  note(user: string, connection: Connection): void {
+    const connections = this.#present.get(user);
+    if (connections) connections.set(connection.socketId, connection);
+    else this.#present.set(user, new Map([[connection.socketId, connection]]));
   }
 
   /** @returns whether this made the user a member */
-  add(user: string, name: string, socketId: string, sinceMs: number): boolean {
+  add(user: string, connection: Connection): boolean {
     const isNew = !this.#present.has(user);
-    this.restore(user, name, socketId, sinceMs);
+    this.note(user, connection);
     // Gone and back within one window: nobody heard of either.
-    if (isNew && !this.#left.delete(user)) this.#joined.set(user, name);
+    if (isNew && !this.#left.delete(user)) this.#joined.set(user, connection.name);
     return isNew;
   }
 
   /** @returns whether the user's last connection went */
   remove(user: string, socketId: string): boolean {
-    const presence = this.#present.get(user);
-    if (!presence?.connections.delete(socketId) || presence.connections.size > 0) return false;
+    const connections = this.#present.get(user);
+    if (!connections?.delete(socketId) || connections.size > 0) return false;
     this.#present.delete(user);
     if (!this.#joined.delete(user)) this.#left.add(user);
     return true;
   }
 
-  /** Those who have been here longest come first. */
+  /** The ids of a user's sockets. */
+  socketsOf(user: string): string[] {
+    return [...(this.#present.get(user)?.keys() ?? [])];
+  }
+
+  /** Those who have been here longest come first. A member goes by the name of the oldest connection. */
   list(): Member[] {
     return [...this.#present]
-      .map(([user, { name, connections }]) => ({
-        user,
-        name,
-        connections: connections.size,
-        since: Math.min(...connections.values()),
-      }))
+      .map(([user, connections]): Member => {
+        const oldest = [...connections.values()].reduce((a, b) => (isOlder(a, b) ? a : b));
+        return { user, name: oldest.name, connections: connections.size, since: oldest.sinceMs };
+      })
       .sort((a, b) => a.since - b.since || (a.user < b.user ? -1 : 1));
   }
 
@@ -64,4 +71,9 @@ export class Members {
     this.#left.clear();
     return { count: this.count, joined, left };
   }
+}
+
+/** Of two that joined in the same millisecond the ids decide, so that the answer is the same after sleep. */
+function isOlder(a: Connection, b: Connection): boolean {
+  return a.sinceMs < b.sinceMs || (a.sinceMs === b.sinceMs && a.socketId < b.socketId);
 }

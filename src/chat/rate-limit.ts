@@ -43,10 +43,11 @@ export class Buckets {
     return this.#byUser.get(user) ?? fullBucket(this.#limit, nowMs);
   }
 
-  /** After sleep each connection brings the bucket as its own last post left it: the latest is true. */
+  /** After sleep each connection brings the bucket as its own last post left it: the latest is true, or the emptier of two. */
   restore(user: string, bucket: Bucket): void {
     const known = this.#byUser.get(user);
-    if (!known || bucket.atMs > known.atMs) this.#byUser.set(user, bucket);
+    const isLater = !known || bucket.atMs > known.atMs || (bucket.atMs === known.atMs && bucket.tokens < known.tokens);
+    if (isLater) this.#byUser.set(user, bucket);
   }
 
   take(user: string, nowMs: number): Taking {

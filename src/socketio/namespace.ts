@@ -79,6 +79,12 @@ export abstract class Namespace<
   /** Decides on a CONNECT; without it everyone is let in, with an empty `socket.data`. */
   authorize?(request: ConnectRequest): Verdict<Data> | Promise<Verdict<Data>>;
 
+  /**
+   * The last word on a CONNECT that was accepted, in the very turn that lets the socket in: the place for
+   * limits on how many there are, which an asynchronous `authorize` could only check too early.
+   */
+  admit?(data: Data): Refusal | undefined;
+
   /** Whose a socket is: only the same owner can recover it. */
   ownerOf(_data: Data): string {
     return "";

@@ -6,6 +6,7 @@ import {
   encodeAck,
   encodeConnect,
   encodeConnectError,
+  encodeDisconnect,
   readMessage,
   type ClientPacket,
   type PartialPacket,
@@ -65,7 +66,8 @@ export class Server extends SessionServer implements SocketHost {
       const socket = new Socket(socketRecord, session, seat.hub, this);
       this.#seatSocket(session, seat, socket);
       if (socket.asks.length > 0) this.acks.watch(socket);
-      seat.namespace.onRestore?.(socket);
+      void this.#inTurns(session, () => seat.namespace.onRestore?.(socket));
+      if (session.closed) return;
     }
   }
 
@@ -146,9 +148,10 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   #decide(session: Session, { nsp, auth }: ConnectRequest, seat: Seat, verdict: Verdict<unknown>): void {
-    if (!verdict.accepted) return this.#refuse(session, nsp, verdict);
+    if (session.closed) return this.#namespaces.release(nsp);
+    const refusal = verdict.accepted ? seat.namespace.admit?.(verdict.data) : verdict;
+    if (refusal || !verdict.accepted) return this.#refuse(session, nsp, refusal!);
     session.connecting.delete(nsp);
-    if (session.closed) return;
     const { recovery } = seat;
     const owner = recovery && session.handshake.canRecover ? seat.namespace.ownerOf(verdict.data) : undefined;
     const resumed = owner === undefined ? undefined : recovery?.resume(auth, { nsp, owner, nowMs: this.ports.now() });
@@ -236,6 +239,14 @@ export class Server extends SessionServer implements SocketHost {
     this.outbox.turn(() => this.engine.close(session, closing));
   }
 
+  /** Ends the session of a socket for good: a client that is told first does not come back by itself. */
+  dismissSession(session: Session): void {
+    this.outbox.turn(() => {
+      for (const nsp of session.sockets.keys()) this.outbox.send([session], encodeDisconnect(nsp));
+      this.engine.close(session, CLOSINGS.forcedByServer);
+    });
+  }
+
   removeSocket(socket: Socket, reason: DisconnectReason): void {
     this.outbox.turn(() => {
       const { session } = socket;
@@ -284,7 +295,8 @@ export class Server extends SessionServer implements SocketHost {
     };
     try {
       const result = run();
-      if (isPromise(result)) return result.then(() => undefined, fail);
+      // What changed in `socket.data` after an await has to be kept too.
+      if (isPromise(result)) return result.then(() => this.outbox.save(session), fail);
     } catch (error) {
       fail(error);
     }

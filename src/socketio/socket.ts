@@ -1,7 +1,6 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
 import { ACK_AWAIT_MS_MAX, type Acks, type AskRecord } from "./acks.ts";
-import { CLOSINGS } from "../protocol/closings.ts";
 import { encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
@@ -14,7 +13,7 @@ export interface SocketHost {
   readonly outbox: Outbox;
   readonly acks: Acks;
   now(): number;
-  closeSession(session: Session, closing: typeof CLOSINGS.forcedByServer): void;
+  dismissSession(session: Session): void;
   removeSocket(socket: Socket, reason: "server namespace disconnect"): void;
 }
 
@@ -224,7 +223,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** @param close ends the whole session rather than this namespace only */
   disconnect(close = false): void {
     if (!this.connected) return;
-    if (close) return this.#host.closeSession(this.session, CLOSINGS.forcedByServer);
+    if (close) return this.#host.dismissSession(this.session);
     this.#host.outbox.send([this.session], encodeDisconnect(this.nsp));
     this.#host.removeSocket(this as Socket, "server namespace disconnect");
   }

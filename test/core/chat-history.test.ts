@@ -1,0 +1,119 @@
+// History: pages of the log, as a client asks for them, and the welcome that says where to start.
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../src/chat/payloads.ts";
+import { ChatRoom, ROOM, UNLIMITED } from "./chat-room.ts";
+import type { Client } from "./harness.ts";
+
+const MESSAGES = 250;
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+let ada: Client;
+let room: ChatRoom;
+
+beforeAll(async () => {
+  room = new ChatRoom({ messageRate: UNLIMITED });
+  ada = await room.join("ada");
+  for (let i = 1; i <= MESSAGES; i++) ada.emit("chat-message", { content: `${i}` });
+  room.quiet();
+});
+
+async function seqs(query: object): Promise<{ seqs: number[]; hasMore: boolean }> {
+  const answer = await ada.ask("history", query);
+  expect(answer.ok).toBe(true);
+  return { seqs: answer.messages.map(({ seq }: { seq: number }) => seq), hasMore: answer.hasMore };
+}
+
+describe("history", () => {
+  it.each<[query: object, from: number, to: number, hasMore: boolean]>([
+    [{}, MESSAGES - HISTORY_LIMIT_DEFAULT + 1, MESSAGES, true],
+    [{ limit: 3 }, 248, 250, true],
+    [{ limit: 1 }, 250, 250, true],
+    [{ limit: HISTORY_LIMIT_MAX }, 51, 250, true],
+    [{ before: 11, limit: 3 }, 8, 10, true],
+    [{ before: 4, limit: 3 }, 1, 3, false],
+    [{ before: 3, limit: 3 }, 1, 2, false],
+    [{ before: 1 }, 1, 0, false],
+    [{ before: 0 }, 1, 0, false],
+    [{ before: 1_000_000, limit: 2 }, 249, 250, true],
+    [{ after: 0, limit: 3 }, 1, 3, true],
+    [{ after: 10, limit: 3 }, 11, 13, true],
+    [{ after: 247, limit: 3 }, 248, 250, false],
+    [{ after: 248, limit: 3 }, 249, 250, false],
+    [{ after: 250 }, 1, 0, false],
+    [{ after: 1_000_000 }, 1, 0, false],
+  ])("%j is a page in ascending order", async (query, from, to, hasMore) => {
+    expect(await seqs(query)).toEqual({ seqs: range(from, to), hasMore });
+  });
+
+  it.each([
+    { limit: 0 },
+    { limit: HISTORY_LIMIT_MAX + 1 },
+    { limit: 1.5 },
+    { limit: "3" },
+    { before: -1 },
+    { before: "1" },
+    { after: 2 ** 53 },
+    { before: 1, after: 1 },
+  ])("INVALID_PAYLOAD answers %j", async (query) => {
+    expect(await ada.ask("history", query)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+  });
+
+  it("can be walked page by page from either end without a gap or a repetition", async () => {
+    const back: number[] = [];
+    for (let before: number | undefined, hasMore = true; hasMore; before = back[0]) {
+      const page = await seqs({ limit: 70, ...(before !== undefined && { before }) });
+      back.unshift(...page.seqs);
+      ({ hasMore } = page);
+    }
+    const forth: number[] = [];
+    for (let hasMore = true; hasMore;) {
+      const page = await seqs({ limit: 70, after: forth.at(-1) ?? 0 });
+      forth.push(...page.seqs);
+      ({ hasMore } = page);
+    }
+    expect(back).toEqual(range(1, MESSAGES));
+    expect(forth).toEqual(range(1, MESSAGES));
+  });
+
+  it("holds each message as it was seen", async () => {
+    const { messages } = await ada.ask("history", { limit: 5 });
+    expect(messages).toEqual(ada.received("chat-message").slice(-5));
+  });
+
+  it("needs no payload", async () => {
+    expect(await ada.ask("history")).toMatchObject({ ok: true, hasMore: true });
+  });
+});
+
+describe("CHAT-1: the welcome", () => {
+  it("says where the client is and the limits it lives under", async () => {
+    const late = await room.join({ user: "late", name: "Late", role: "moderator" });
+    expect(late.received("welcome")).toEqual([
+      {
+        room: ROOM,
+        user: "late",
+        name: "Late",
+        role: "moderator",
+        lastSeq: MESSAGES,
+        presence: { count: 2 },
+        settings: { maxContentLength: 1000, messageRate: 10_000, messageBurst: 10_000 },
+      },
+    ]);
+    expect(late.packets.slice(0, 2).map(({ data }) => (Array.isArray(data) ? data[0] : data))).toEqual([
+      { sid: expect.any(String) },
+      "welcome",
+    ]);
+    late.leave();
+  });
+
+  it("names seq 0 in an empty room, and comes once, however often the room sleeps", async () => {
+    const empty = new ChatRoom();
+    const client = await empty.join("ada");
+    expect(client.received("welcome")).toMatchObject([{ lastSeq: 0, presence: { count: 1 } }]);
+    empty.quiet();
+    empty.shell.evict();
+    empty.quiet();
+    expect(client.received("welcome")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,135 @@
+// RATE_LIMITED: one token bucket per user and room, whatever the user does to get another.
+import { describe, expect, it } from "vitest";
+
+import { ChatRoom } from "./chat-room.ts";
+import type { Client } from "./harness.ts";
+
+/** A rate so slow that no test refills it by the way. */
+const SLOW = { perSecond: 0.1, burst: 5 };
+const slowRoom = (): ChatRoom => new ChatRoom({ messageRate: SLOW });
+
+async function postsUntilLimited(client: Client, atMost = 20): Promise<number> {
+  for (let posts = 0; posts < atMost; posts++) {
+    const call = client.call("chat-message", { content: "x" });
+    if (call.acks.length > 0 && call.answer.error) return posts;
+  }
+  return atMost;
+}
+
+describe("RATE_LIMITED", () => {
+  it("lets a burst pass and refuses the next post, saying when to try again", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    expect(await postsUntilLimited(ada)).toBe(SLOW.burst);
+    room.shell.advance(4000);
+    expect(await ada.ask("chat-message", { content: "x" })).toEqual({
+      error: { code: "RATE_LIMITED", message: expect.stringMatching(/^Rate limit exceeded/), retryAfterMs: 6000 },
+    });
+    expect(ada.closing).toBeUndefined();
+  });
+
+  it("lets a post pass after retryAfterMs, and not a millisecond sooner", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    const { error } = await ada.ask("chat-message", { content: "x" });
+    room.shell.advance(error.retryAfterMs - 1);
+    expect(await postsUntilLimited(ada)).toBe(0);
+    room.shell.advance(1);
+    expect(await postsUntilLimited(ada)).toBe(1);
+  });
+
+  it("fills up again to the burst and no further", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    room.shell.advance(3_600_000);
+    expect(await postsUntilLimited(ada)).toBe(SLOW.burst);
+  });
+
+  it("arrives as event error where the post carried no ack, with the same fields", async () => {
+    const ada = await slowRoom().join("ada");
+    for (let i = 0; i <= SLOW.burst; i++) ada.emit("chat-message", { content: "x" });
+    expect(ada.received("error")).toEqual([
+      { code: "RATE_LIMITED", message: expect.stringMatching(/^Rate limit exceeded/), retryAfterMs: 10_000 },
+    ]);
+  });
+
+  it("is each user's own", async () => {
+    const room = slowRoom();
+    await postsUntilLimited(await room.join("ada"));
+    expect(await postsUntilLimited(await room.join("ben"))).toBe(SLOW.burst);
+  });
+
+  it("does not touch reading", async () => {
+    const ada = await slowRoom().join("ada");
+    await postsUntilLimited(ada);
+    expect(await ada.ask("history", {})).toMatchObject({ ok: true });
+    expect(await ada.ask("presence", {})).toMatchObject({ ok: true });
+  });
+
+  it("is shared by a user's tabs", async () => {
+    const room = slowRoom();
+    const [one, other] = [await room.join("ada"), await room.join("ada")];
+    expect(await postsUntilLimited(one, 3)).toBe(3);
+    expect(await postsUntilLimited(other)).toBe(2);
+    expect(await postsUntilLimited(one)).toBe(0);
+  });
+
+  it("is kept over sleep", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    room.quiet();
+    room.shell.evict();
+    expect(await postsUntilLimited(ada)).toBe(0);
+  });
+
+  it("is kept over sleep where several tabs posted at the same millisecond", async () => {
+    const room = slowRoom();
+    const tabs = await Promise.all(["ada", "ada", "ada"].map((user) => room.join(user)));
+    for (const tab of tabs) tab.emit("chat-message", { content: "x" });
+    room.quiet();
+    room.shell.evict();
+    expect(await postsUntilLimited(tabs[0]!)).toBe(SLOW.burst - 3);
+  });
+
+  it("is kept over sleep where the tab that posted is gone and another one stays", async () => {
+    const room = slowRoom();
+    const [one, other] = [await room.join("ada"), await room.join("ada")];
+    await postsUntilLimited(one);
+    one.leave();
+    room.quiet();
+    room.shell.evict();
+    expect(await postsUntilLimited(other)).toBe(0);
+  });
+
+  it("is not filled by going and coming back", async () => {
+    const room = slowRoom();
+    for (let i = 0; i < 3; i++) {
+      const ada = await room.join("ada");
+      expect(await postsUntilLimited(ada)).toBe(i === 0 ? SLOW.burst : 0);
+      ada.leave();
+    }
+  });
+
+  it("is not filled by a fresh token", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    await ada.ask("refresh-token", { token: room.token("ada") });
+    expect(await postsUntilLimited(ada)).toBe(0);
+  });
+
+  it("is not filled by others who come and go in hundreds", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    for (let i = 0; i < 300; i++) {
+      const guest = await room.join(`guest-${i}`);
+      guest.emit("chat-message", { content: "x" });
+      guest.leave();
+    }
+    expect(await postsUntilLimited(ada)).toBe(0);
+  });
+});

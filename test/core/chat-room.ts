@@ -1,0 +1,133 @@
+// A chat room for tests: the chat core over a log in memory, with tokens that need no keys.
+import { Chat, type ChatSettings } from "../../src/chat/chat.ts";
+import type { MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import type { Authentication, Identity } from "../../src/protocol/identity.ts";
+import type { ServerOptions } from "../../src/socketio/server.ts";
+import { FakeShell, START_MS, type Client } from "./harness.ts";
+
+export const ROOM = "lobby";
+export const EPOCH = "e1";
+
+export const SETTINGS: ChatSettings = {
+  messageRate: { perSecond: 10, burst: 10 },
+  maxContentLength: 1000,
+  flushWindowMs: 50,
+  maxMembers: 5000,
+  recoveryWindowMs: 120_000,
+};
+
+/** For rooms in which the rate limit is not what the test is about. */
+export const UNLIMITED = { perSecond: 10_000, burst: 10_000 };
+
+export class MemoryLog implements MessageLog {
+  readonly epoch = EPOCH;
+  readonly key = "a-key-that-nobody-guesses";
+  readonly batches: Message[][] = [];
+  /** While set, storing fails with it. */
+  failure: Error | undefined;
+  /** Called when a batch was stored. */
+  onAppend: ((batch: readonly Message[]) => void) | undefined;
+
+  get messages(): Message[] {
+    return this.batches.flat();
+  }
+
+  get lastSeq(): number {
+    return this.messages.at(-1)?.seq ?? 0;
+  }
+
+  get firstSeq(): number {
+    return this.messages[0]?.seq ?? 1;
+  }
+
+  append(batch: readonly Message[]): void {
+    if (this.failure) throw this.failure;
+    batch.forEach(({ seq }, index) => {
+      if (seq !== this.lastSeq + 1 + index) throw new Error(`seq ${seq} does not follow on ${this.lastSeq}`);
+    });
+    this.batches.push(structuredClone([...batch]));
+    this.onAppend?.(batch);
+  }
+
+  page({ before, after, limit }: PageQuery): Page {
+    if (after !== undefined) {
+      const found = this.messages.filter(({ seq }) => seq > after);
+      return { messages: found.slice(0, limit), hasMore: found.length > limit };
+    }
+    const found = this.messages.filter(({ seq }) => before === undefined || seq < before);
+    return { messages: found.slice(-limit), hasMore: found.length > limit };
+  }
+
+  *newest(sinceMs: number): Iterable<Message> {
+    for (const message of this.messages.reverse()) {
+      if (message.timestamp < sinceMs) return;
+      yield message;
+    }
+  }
+}
+
+export type Person = Partial<Identity> & Pick<Identity, "user">;
+
+export const identityOf = (person: string | Person): Identity => {
+  const given = typeof person === "string" ? { user: person } : person;
+  return { name: given.user, role: "member", ...given };
+};
+
+/** `exp` of a token that ends so many seconds after the tests began. */
+export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
+
+export class ChatRoom {
+  readonly log = new MemoryLog();
+  readonly shell: FakeShell;
+  /** Waited for before each verdict on a token. */
+  authenticating: Promise<void> | undefined;
+  readonly #tokens = new Map<string, Identity>();
+
+  constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}) {
+    const create = (): Chat =>
+      new Chat({
+        room: ROOM,
+        log: this.log,
+        settings: { ...SETTINGS, ...settings },
+        authenticate: (token) => this.#authenticate(token),
+      });
+    this.shell = new FakeShell(() => ({ "/": create() }), options);
+    this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);
+  }
+
+  /** A token that the room believes. */
+  token(person: string | Person): string {
+    const token = `token-${this.#tokens.size}`;
+    this.#tokens.set(token, identityOf(person));
+    return token;
+  }
+
+  async #authenticate(token: string): Promise<Authentication> {
+    await this.authenticating;
+    const identity = this.#tokens.get(token);
+    if (!identity) return { ok: false, code: "UNAUTHORIZED", message: "The token is not valid" };
+    if (identity.exp !== undefined && identity.exp * 1000 <= this.shell.nowMs) {
+      return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };
+    }
+    return { ok: true, identity };
+  }
+
+  /** Connects somebody for whom the Worker vouches. */
+  async join(person: string | Person): Promise<Client> {
+    const identity = identityOf(person);
+    const client = this.shell.open({ identity });
+    client.name = identity.user;
+    return client.connect();
+  }
+
+  /** Connects with a token in the CONNECT packet. */
+  joinWithToken(token: unknown): Promise<Client> {
+    return this.shell.connect({}, { token });
+  }
+
+  /** Lets every window close: whatever was gathered is out. */
+  quiet(): void {
+    this.shell.advance(1000);
+  }
+}

@@ -1,0 +1,66 @@
+// The list of named moments that a room's only clock looks at.
+import { describe, expect, it } from "vitest";
+
+import { Deadlines } from "../../src/socketio/deadlines.ts";
+
+describe("deadlines", () => {
+  it("are none at first, and the soonest of those that are set", () => {
+    const deadlines = new Deadlines();
+    const [a, b] = [deadlines.add("a", () => undefined), deadlines.add("b", () => undefined)];
+    expect(deadlines.next()).toBeUndefined();
+    a.set(20);
+    b.set(10);
+    expect(deadlines.next()).toBe(10);
+    b.clear();
+    expect(deadlines.next()).toBe(20);
+    a.clear();
+    expect(deadlines.next()).toBeUndefined();
+  });
+
+  it("may stand at 0", () => {
+    const deadlines = new Deadlines();
+    const ran: number[] = [];
+    deadlines.add("a", (nowMs) => ran.push(nowMs)).set(0);
+    expect(deadlines.next()).toBe(0);
+    expect(deadlines.runDue(0)).toEqual(["a"]);
+    expect(ran).toEqual([0]);
+  });
+
+  it("are pulled forward, never pushed back; set moves them either way", () => {
+    const deadlines = new Deadlines();
+    const deadline = deadlines.add("a", () => undefined);
+    deadline.pull(10);
+    deadline.pull(20);
+    expect(deadlines.next()).toBe(10);
+    deadline.pull(5);
+    expect(deadlines.next()).toBe(5);
+    deadline.set(30);
+    expect(deadlines.next()).toBe(30);
+  });
+
+  it("run when due, not before, once", () => {
+    const deadlines = new Deadlines();
+    const ran: string[] = [];
+    deadlines.add("a", (nowMs) => ran.push(`a${nowMs}`)).set(10);
+    deadlines.add("b", (nowMs) => ran.push(`b${nowMs}`)).set(11);
+    deadlines.add("c", (nowMs) => ran.push(`c${nowMs}`)).set(12);
+    expect(deadlines.runDue(9)).toEqual([]);
+    expect(deadlines.runDue(11)).toEqual(["a", "b"]);
+    expect(deadlines.runDue(11)).toEqual([]);
+    expect(ran).toEqual(["a11", "b11"]);
+    expect(deadlines.next()).toBe(12);
+  });
+
+  it("may set themselves anew while they run, without running again in the same go", () => {
+    const deadlines = new Deadlines();
+    let runs = 0;
+    const deadline = deadlines.add("again", (nowMs) => {
+      runs++;
+      deadline.set(nowMs);
+    });
+    deadline.set(5);
+    deadlines.runDue(10);
+    expect(runs).toBe(1);
+    expect(deadlines.next()).toBe(10);
+  });
+});

@@ -1,0 +1,223 @@
+// A shell without a platform: drives a `Server` with a clock turned by hand and with ids that count, keeps
+// the records of its sessions as the platform would, and can throw the server away and restore it from them.
+import { serialize } from "node:v8";
+
+import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../src/protocol/closings.ts";
+import { ENGINE_PONG, type Frame } from "../../src/protocol/engine-io.ts";
+import type { Namespace } from "../../src/socketio/namespace.ts";
+import type { Effect } from "../../src/socketio/outbox.ts";
+import { Server, type ServerOptions } from "../../src/socketio/server.ts";
+import type { Handshake, Session, SessionRecord } from "../../src/socketio/session.ts";
+import { Client } from "./client.ts";
+
+export { Client, type Call } from "./client.ts";
+
+/** When every test begins, in milliseconds since 1970. */
+export const START_MS = Date.UTC(2026, 0, 1);
+
+/** What the platform keeps of one sleeping WebSocket, serialized: its attachment. */
+export const RECORD_BYTES_MAX = 16 * 1024;
+
+export const OPTIONS: ServerOptions = {
+  pingIntervalMs: 45_000,
+  pingTimeoutMs: 30_000,
+  maxPayloadBytes: 65_536,
+  connectTimeoutMs: 10_000,
+  transports: ["websocket"],
+};
+
+/** Deadlines that may fall due in one `advance`; more of them are a deadline that sets itself anew for ever. */
+const TICKS_MAX = 100_000;
+
+export interface Report {
+  readonly problem: string;
+  readonly error: unknown;
+}
+
+export class FakeShell {
+  nowMs = START_MS;
+  /** What went wrong inside, and what the operator would read in the log. */
+  readonly reports: Report[] = [];
+  /** Everything that reached the outside, in order. */
+  readonly journal: string[] = [];
+  /** When the server last had anything to do: an input or a deadline. */
+  activeAtMs = START_MS;
+  /** The size of the largest record kept so far. */
+  recordBytesMax = 0;
+  readonly #create: () => Readonly<Record<string, Namespace>>;
+  readonly #options: ServerOptions;
+  #server!: Server;
+  #clients = new Map<Session, Client>();
+  #sessions = new Map<Client, Session>();
+  readonly #records = new Map<Client, SessionRecord>();
+  readonly #pongsAtMs = new Map<Client, number>();
+  readonly #work = new Set<Promise<unknown>>();
+  #ids = 0;
+  /** How often the room slept. */
+  sleeps = 0;
+
+  /** @param create makes the application, anew after each sleep */
+  constructor(create: () => Readonly<Record<string, Namespace>>, options: Partial<ServerOptions> = {}) {
+    this.#create = create;
+    this.#options = { ...OPTIONS, ...options };
+    this.#start();
+  }
+
+  #start(): void {
+    this.#server = new Server(
+      this.#options,
+      { static: this.#create() },
+      {
+        now: () => this.nowMs,
+        newId: () => `id-${++this.#ids}`,
+        apply: (effects) => this.#apply(effects),
+        lastPongAtMs: (session) => this.#pongsAtMs.get(this.#clients.get(session)!),
+        report: (problem, error) => this.reports.push({ problem, error }),
+      },
+    );
+  }
+
+  // ---- connections -----------------------------------------------------------------------------------------
+
+  /** Opens a connection, up to and with the Engine.IO handshake. */
+  open(handshake: Partial<Handshake> = {}): Client {
+    const client = new Client({
+      transmit: (frame) => this.#transmit(client, frame),
+      lose: () => this.#lose(client),
+      settle: () => this.settle(),
+    });
+    this.#server.open({ address: "192.0.2.1", query: {}, issued: this.nowMs, ...handshake }, "websocket", (session) =>
+      this.#link(client, session),
+    );
+    return client;
+  }
+
+  /** Opens a connection and joins the main namespace. */
+  async connect(handshake: Partial<Handshake> = {}, auth?: object): Promise<Client> {
+    return this.open(handshake).connect(auth);
+  }
+
+  #link(client: Client, session: Session): void {
+    this.#clients.set(session, client);
+    this.#sessions.set(client, session);
+  }
+
+  #transmit(client: Client, frame: Frame): void {
+    const session = this.#sessions.get(client);
+    if (!session) return;
+    this.activeAtMs = this.nowMs;
+    // The runtime answers pongs by itself: the server never sees one.
+    if (frame === ENGINE_PONG) return void this.#pongsAtMs.set(client, this.nowMs);
+    this.#follow(this.#server.receive(session, frame));
+  }
+
+  #lose(client: Client): void {
+    const session = this.#sessions.get(client);
+    if (!session) return;
+    this.activeAtMs = this.nowMs;
+    this.#server.lost(session, TRANSPORT_CLOSE);
+    this.#forget(client, session);
+  }
+
+  #forget(client: Client, session: Session): void {
+    this.#clients.delete(session);
+    this.#sessions.delete(client);
+    this.#records.delete(client);
+    this.#pongsAtMs.delete(client);
+  }
+
+  #follow(work: void | Promise<void>): void {
+    if (!work) return;
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
+  }
+
+  /** Waits until no handler is busy any more. */
+  async settle(): Promise<void> {
+    while (this.#work.size > 0) await Promise.allSettled(this.#work);
+  }
+
+  // ---- time and sleep --------------------------------------------------------------------------------------
+
+  /** Milliseconds until something is due; Infinity where nothing is. */
+  get quietMs(): number {
+    return (this.#server.deadlines.next() ?? Infinity) - this.nowMs;
+  }
+
+  /** Turns the clock on and runs every deadline on the way at its moment. */
+  advance(ms: number): void {
+    const endMs = this.nowMs + ms;
+    for (let ticks = 0; this.nowMs + this.quietMs <= endMs; ticks++) {
+      if (ticks > TICKS_MAX) throw new Error(`a deadline sets itself anew for ever: ${this.#server.tick().join()}`);
+      this.nowMs += Math.max(0, this.quietMs);
+      this.activeAtMs = this.nowMs;
+      this.#server.tick();
+    }
+    this.nowMs = endMs;
+  }
+
+  /** Sleep and waking: what is not in the records is gone. The clients notice nothing. */
+  evict(): void {
+    if (this.#work.size > 0) throw new Error("a room does not sleep while a handler is busy");
+    this.sleeps++;
+    const sleepers = [...this.#sessions.keys()];
+    this.#clients = new Map();
+    this.#sessions = new Map();
+    this.#start();
+    for (const client of sleepers) {
+      const record = structuredClone(this.#records.get(client)!);
+      this.#server.restore(record, (session) => this.#link(client, session));
+    }
+  }
+
+  /** The process dies: connections and memory are gone, what is stored stays. */
+  crash(): void {
+    for (const [client, session] of this.#sessions) {
+      this.#forget(client, session);
+      client.end(TRANSPORT_ERROR);
+    }
+    this.#start();
+  }
+
+  // ---- effects ---------------------------------------------------------------------------------------------
+
+  #apply(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      switch (effect.type) {
+        case "send":
+          for (const session of effect.sessions) this.#clients.get(session)?.deliver(effect.frames, this.journal);
+          break;
+        case "answer-poll":
+        case "adopt":
+          throw new Error("nobody here speaks long-polling");
+        case "close":
+          this.#close(effect.session, effect.closing);
+          break;
+        case "save":
+          this.#save(effect.session);
+          break;
+      }
+    }
+  }
+
+  #close(session: Session, closing: Closing): void {
+    const client = this.#clients.get(session);
+    if (!client) return;
+    this.#forget(client, session);
+    client.end(closing);
+  }
+
+  /** As the platform does it: a record that is too large is refused, and costs the session. */
+  #save(session: Session): void {
+    const client = this.#clients.get(session);
+    if (!client) return;
+    const record = this.#server.record(session);
+    const recordBytes = serialize(record).byteLength;
+    if (recordBytes > RECORD_BYTES_MAX) {
+      this.reports.push({ problem: "a record is too large", error: recordBytes });
+      return this.#server.close(session, CLOSINGS.stateTooLarge);
+    }
+    this.recordBytesMax = Math.max(this.recordBytesMax, recordBytes);
+    this.#records.set(client, structuredClone(record));
+  }
+}

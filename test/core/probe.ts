@@ -1,0 +1,58 @@
+// A namespace for tests: handlers as given, and a record of what was called in it, kept over sleep.
+import { Namespace, type ConnectRequest, type Handlers, type Verdict } from "../../src/socketio/namespace.ts";
+import type { ServerOptions } from "../../src/socketio/server.ts";
+import type { Socket } from "../../src/socketio/socket.ts";
+import { FakeShell } from "./harness.ts";
+
+export interface ProbeParts {
+  readonly handlers?: Record<string, (this: Probe, socket: Socket, ...args: AnyArgument[]) => void | Promise<void>>;
+  readonly authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
+  readonly onConnect?: (socket: Socket) => void;
+  readonly onRestore?: (socket: Socket) => void;
+  readonly onDisconnect?: (socket: Socket) => void;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- arguments of events in tests are of many shapes
+export type AnyArgument = any;
+
+export class Probe extends Namespace {
+  readonly handlers: Handlers<Record<string, (...args: AnyArgument[]) => void>, Socket>;
+  readonly #parts: ProbeParts;
+  readonly #calls: string[];
+
+  constructor(parts: ProbeParts, calls: string[]) {
+    super();
+    this.#parts = parts;
+    this.#calls = calls;
+    this.handlers = Object.fromEntries(
+      Object.entries(parts.handlers ?? {}).map(([event, handler]) => [event, handler.bind(this)]),
+    );
+    if (parts.authorize) this.authorize = parts.authorize;
+  }
+
+  declare authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
+
+  override onConnect(socket: Socket): void {
+    this.#calls.push(`connect ${socket.id}`);
+    this.#parts.onConnect?.(socket);
+  }
+
+  override onRestore(socket: Socket): void {
+    this.#calls.push(`restore ${socket.id}`);
+    this.#parts.onRestore?.(socket);
+  }
+
+  override onDisconnect(socket: Socket, reason: string): void {
+    this.#calls.push(`disconnect ${socket.id}: ${reason}`);
+    this.#parts.onDisconnect?.(socket);
+  }
+}
+
+/** A shell that serves one probe in the main namespace. `calls` says what was called in it. */
+export function probeShell(
+  parts: ProbeParts = {},
+  options: Partial<ServerOptions> = {},
+): { shell: FakeShell; calls: string[] } {
+  const calls: string[] = [];
+  return { shell: new FakeShell(() => ({ "/": new Probe(parts, calls) }), options), calls };
+}

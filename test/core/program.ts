@@ -1,0 +1,160 @@
+// Random programs of a chat room's life: what people do, step by step, and what each of them saw of it.
+import { PacketType } from "socket.io-parser";
+
+import type { Member, PostAnswer } from "../../src/protocol/chat-events.ts";
+import { ChatRoom, expiresIn, identityOf } from "./chat-room.ts";
+import { START_MS, type Call, type Client } from "./harness.ts";
+import { fc } from "./properties.ts";
+
+const USERS = ["ada", "ben", "cleo"] as const;
+
+export type Step =
+  | { readonly do: "connect"; readonly user: string; readonly by: "worker" | "token"; readonly ttlSeconds: number }
+  | { readonly do: "open" }
+  | { readonly do: "post"; readonly who: number; readonly id: number | undefined; readonly ack: boolean }
+  | { readonly do: "ask"; readonly who: number; readonly event: string; readonly payload: object }
+  | { readonly do: "refresh"; readonly who: number; readonly user: string; readonly ttlSeconds: number }
+  | { readonly do: "send"; readonly who: number; readonly frame: string }
+  | { readonly do: "leave"; readonly who: number }
+  | { readonly do: "storage"; readonly fails: boolean }
+  | { readonly do: "advance"; readonly ms: number };
+
+const who = fc.nat(7);
+const user = fc.constantFrom(...USERS);
+const ttlSeconds = fc.constantFrom(0, 30, 100, 900, 1_000_000);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant("connect"), user, by: fc.constantFrom("worker", "token"), ttlSeconds }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("open") }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("post"),
+      who,
+      id: fc.option(fc.nat(3), { nil: undefined }),
+      ack: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("ask"),
+      who,
+      event: fc.constantFrom("presence", "history", "dance"),
+      payload: fc.constantFrom({}, { limit: 3 }, { limit: -1 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh"), who, user, ttlSeconds }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("send"), who, frame: fc.constantFrom("40", "41", "1", "2", "3", "4x") }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("leave"), who }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("storage"), fails: fc.boolean() }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant("advance"),
+      ms: fc.constantFrom(0, 7, 60, 300, 1500, 1500, 12_000, 70_000, 700_000),
+    }),
+  },
+) as fc.Arbitrary<Step>;
+
+export const programs = fc.array(step, { minLength: 1, maxLength: 60 });
+
+/** A post with its good answer: what the client may rely on from then on. */
+export interface Acked {
+  readonly sender: string;
+  readonly content: string;
+  readonly id: string;
+  readonly seq: number;
+  readonly duplicate?: true;
+}
+
+/** People in a room who do as the steps say. */
+export class Run {
+  readonly room: ChatRoom;
+  readonly clients: Client[] = [];
+  /** Those who went, or left the namespace, by their own will. */
+  readonly departed = new Set<Client>();
+  readonly #posts: Array<{ sender: string; content: string; call: Call<PostAnswer> }> = [];
+  #posted = 0;
+
+  constructor(room = new ChatRoom()) {
+    this.room = room;
+  }
+
+  /** Does one step; steps of somebody who is not there do nothing. */
+  async take(step: Step): Promise<void> {
+    const { shell, log } = this.room;
+    const client = "who" in step ? this.clients[step.who % Math.max(1, this.clients.length)] : undefined;
+    switch (step.do) {
+      case "connect":
+        return this.#connect(step);
+      case "open":
+        return void this.clients.push(shell.open());
+      case "post":
+        return client && this.#post(client, step.id, step.ack);
+      case "ask":
+        return void client?.call(step.event, step.payload);
+      case "refresh": {
+        client?.call("refresh-token", { token: this.room.token({ user: step.user, exp: this.#expiry(step) }) });
+        return shell.settle();
+      }
+      case "send":
+        if (client && step.frame === "41") this.departed.add(client);
+        client?.send(step.frame);
+        return shell.settle();
+      case "leave":
+        if (client) this.departed.add(client);
+        return client?.leave();
+      case "storage":
+        log.failure = step.fails ? new Error("disk full") : undefined;
+        return;
+      case "advance":
+        return shell.advance(step.ms);
+    }
+  }
+
+  #expiry({ ttlSeconds }: { ttlSeconds: number }): number {
+    return expiresIn((this.room.shell.nowMs - START_MS) / 1000 + ttlSeconds);
+  }
+
+  async #connect(step: Step & { do: "connect" }): Promise<void> {
+    const person = { user: step.user, exp: this.#expiry(step) };
+    const byToken = step.by === "token";
+    const client = this.room.shell.open(byToken ? {} : { identity: identityOf(person) });
+    client.name = step.user;
+    this.clients.push(client);
+    await client.connect(byToken ? { token: this.room.token(person) } : undefined);
+  }
+
+  #post(client: Client, id: number | undefined, ack: boolean): void {
+    const content = `text ${++this.#posted}`;
+    const payload = { content, ...(id !== undefined && { clientMsgId: `c${id}` }) };
+    if (ack) this.#posts.push({ sender: client.name, content, call: client.call("chat-message", payload) });
+    else client.emit("chat-message", payload);
+  }
+
+  /** Good answers to posts so far. */
+  get acked(): Acked[] {
+    return this.#posts.flatMap(({ sender, content, call }) => {
+      const answers = call.acks.map(([answer]) => answer as PostAnswer);
+      return answers.flatMap((answer) => ("ok" in answer ? [{ sender, content, ...answer }] : []));
+    });
+  }
+}
+
+/** What one client saw, without what only measures time (pings) and without an order that means nothing (members). */
+export function sightOf(client: Client): unknown {
+  const packets = client.packets.map((packet) => {
+    const [answer] = packet.type === PacketType.ACK ? (packet.data as Array<{ members?: Member[] }>) : [];
+    if (!answer?.members) return packet;
+    const members = answer.members.toSorted((a, b) => a.user.localeCompare(b.user));
+    return { ...packet, data: [{ ...answer, members }] };
+  });
+  return { packets, closing: client.closing };
+}

@@ -1,0 +1,117 @@
+// Rules of the repository that no compiler holds.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const ROOT = join(import.meta.dirname, "../..");
+const LINES_MAX = 400;
+
+const textOf = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** Source files below a folder, by their path in the repository. */
+const sourcesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.m?[jt]s$/.test(entry.name))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+
+describe("package.json", () => {
+  const manifest = JSON.parse(textOf("package.json")) as Record<string, Record<string, string>> & { version: string };
+
+  it.each(Object.entries({ ...manifest["dependencies"], ...manifest["devDependencies"] }))(
+    "%s is pinned: %s",
+    (_name, version) => {
+      expect(version).toMatch(/^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/);
+    },
+  );
+
+  it("has the version that /health shows", () => {
+    const [, version] = /export const VERSION = "([^"]+)"/.exec(textOf("src/worker/app.ts"))!;
+    expect(version).toBe(manifest.version);
+  });
+});
+
+describe("wrangler.toml", () => {
+  /** One table: where it stands, and its lines. `[[x]]` and `[x]` alike. */
+  interface Table {
+    readonly name: string;
+    readonly lines: string[];
+  }
+
+  const lines = textOf("wrangler.toml")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  const tables: Table[] = [{ name: "", lines: [] }];
+  for (const line of lines) {
+    const [, name] = /^\[+([\w.-]+)\]+$/.exec(line) ?? [];
+    if (name === undefined) tables.at(-1)!.lines.push(line);
+    else tables.push({ name, lines: [] });
+  }
+
+  /** Tables that environments do not inherit: each has to name its own. */
+  const INHERITED = new Set(["", "build", "assets", "migrations", "observability", "vars"]);
+  const environment = (prefix: string): Table[] =>
+    tables
+      .filter(({ name }) => name.startsWith(prefix) && !/^env\b/.test(name.slice(prefix.length)))
+      .map((table) => ({ ...table, name: table.name.slice(prefix.length) }));
+  /** Table names with their lines; `env.x.build` and the like are not bindings. */
+  const bindingsOf = (prefix: string): string[] =>
+    environment(prefix)
+      .filter(({ name }) => !INHERITED.has(name))
+      .map(({ name, lines }) => `${name}: ${lines.toSorted().join(", ")}`)
+      .sort();
+  const varsOf = (prefix: string): string[] =>
+    environment(prefix)
+      .filter(({ name }) => name === "vars")
+      .flatMap(({ lines }) => lines)
+      .map((line) => line.split("=")[0]!.trim())
+      .sort();
+
+  it("is read by this test as it is meant", () => {
+    expect(bindingsOf("").join("\n")).toContain("durable_objects.bindings");
+    expect(tables.map(({ name }) => name)).toContain("env.development.vars");
+  });
+
+  it.each(["production", "development"])("gives %s the bindings and the vars of the top level", (name) => {
+    expect(bindingsOf(`env.${name}.`)).toEqual(bindingsOf(""));
+    expect(varsOf(`env.${name}.`)).toEqual(varsOf(""));
+  });
+
+  it("is production at the top level: the same vars as [env.production]", () => {
+    const valuesOf = (name: string): string[] => tables.find((table) => table.name === name)!.lines;
+    expect(valuesOf("vars")).toEqual(valuesOf("env.production.vars"));
+    expect(valuesOf("vars")).toContain('ENVIRONMENT = "production"');
+  });
+});
+
+describe("source files", () => {
+  const files = ["src", "durable", "client", "scripts", "test"].flatMap(sourcesIn);
+
+  it(`stay below ${LINES_MAX} lines`, () => {
+    const long = files.map((file) => [file, textOf(file).split("\n").length] as const);
+    expect(long.filter(([, lines]) => lines >= LINES_MAX)).toEqual([]);
+    expect(files.length).toBeGreaterThan(30);
+  });
+
+  it("open with a comment that says what they are", () => {
+    const bare = sourcesIn("src").filter(
+      (file) => textOf(file).split("\n").length > 5 && !textOf(file).startsWith("//"),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  it("name every code of an answer once, and the protocol's README explains each", () => {
+    const union = /export type AnswerCode =([^;]+);/.exec(textOf("src/protocol/chat-events.ts"))![1]!;
+    const codes = [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code]) => code!);
+    expect(codes.length).toBeGreaterThanOrEqual(9);
+    expect(codes).toEqual([...new Set(codes)]);
+    const readme = textOf("src/protocol/README.md");
+    expect(codes.filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
+  });
+
+  it("the pure cores know no clock, no timer, no randomness and no platform", () => {
+    const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
+    const cores = ["src/protocol", "src/socketio", "src/chat"].flatMap(sourcesIn);
+    expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);
+  });
+});

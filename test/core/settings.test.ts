@@ -1,0 +1,178 @@
+// Settings: what holds where nothing is said, and that a bad value is named and never ignored.
+import { describe, expect, it } from "vitest";
+
+import { readSettings, SETTING_NAMES, type Settings, type Variables } from "../../src/access/settings.ts";
+
+const KEY = { JWT_SECRET: "a secret" };
+
+function settingsOf(variables: Variables): Settings {
+  const result = readSettings({ ...KEY, ...variables });
+  if (!result.ok) throw new Error(result.problems.join("; "));
+  return result.settings;
+}
+
+const problemsOf = (variables: Variables): readonly string[] => {
+  const result = readSettings({ ...KEY, ...variables });
+  return result.ok ? [] : result.problems;
+};
+
+const COMMON = {
+  authAt: "connect",
+  allowUnexpiringTokens: false,
+  jwt: { secret: "a secret" },
+  messageRate: 10,
+  messageBurst: 10,
+  maxContentLength: 1000,
+  maxPayloadBytes: 65_536,
+  maxMembers: 5000,
+  pingIntervalMs: 45_000,
+  pingTimeoutMs: 30_000,
+  connectTimeoutMs: 10_000,
+  flushWindowMs: 50,
+};
+
+const PRODUCTION = {
+  ...COMMON,
+  environment: "production",
+  guestAccess: false,
+  allowedOrigins: "same",
+  maxConnectionsPerIp: 10,
+  connectRatePerIp: 60,
+};
+
+describe("settings where nothing is said", () => {
+  it("in production", () => {
+    expect(settingsOf({ ENVIRONMENT: "production" })).toMatchObject(PRODUCTION);
+  });
+
+  it("in development", () => {
+    expect(settingsOf({ ENVIRONMENT: "development" })).toMatchObject({
+      ...COMMON,
+      environment: "development",
+      guestAccess: true,
+      allowedOrigins: "*",
+      maxConnectionsPerIp: 0,
+      connectRatePerIp: 0,
+    });
+  });
+
+  it.each([undefined, "", "Development", "dev", "staging", "development "])(
+    "are those of production where ENVIRONMENT is %j",
+    (ENVIRONMENT) => {
+      expect(settingsOf({ ENVIRONMENT })).toMatchObject(PRODUCTION);
+    },
+  );
+
+  it("are used for a value that is empty", () => {
+    expect(settingsOf({ MAX_MEMBERS: "", JWT_ISSUER: "" })).toMatchObject(PRODUCTION);
+    expect(settingsOf({ JWT_ISSUER: "" }).jwt).not.toHaveProperty("issuer");
+  });
+});
+
+describe("a setting that is given", () => {
+  it.each<[name: string, value: string, read: object]>([
+    ["AUTH_AT", "upgrade", { authAt: "upgrade" }],
+    ["ALLOW_UNEXPIRING_TOKENS", "on", { allowUnexpiringTokens: true }],
+    ["GUEST_ACCESS", "on", { guestAccess: true }],
+    ["ALLOWED_ORIGINS", "*", { allowedOrigins: "*" }],
+    ["ALLOWED_ORIGINS", "https://a.example, http://b:8080", { allowedOrigins: ["https://a.example", "http://b:8080"] }],
+    ["ALLOWED_ORIGINS", "https://a.example,*", { allowedOrigins: "*" }],
+    ["MESSAGE_RATE", "0.5", { messageRate: 0.5 }],
+    ["MESSAGE_BURST", "1", { messageBurst: 1 }],
+    ["MAX_CONTENT_LENGTH", "100000", { maxContentLength: 100_000 }],
+    ["MAX_PAYLOAD", "1024", { maxPayloadBytes: 1024 }],
+    ["MAX_CONNECTIONS_PER_IP", "0", { maxConnectionsPerIp: 0 }],
+    ["CONNECT_RATE_PER_IP", "0", { connectRatePerIp: 0 }],
+    ["MAX_MEMBERS", "32768", { maxMembers: 32_768 }],
+    ["PING_INTERVAL_MS", "100", { pingIntervalMs: 100 }],
+    ["PING_TIMEOUT_MS", "100", { pingTimeoutMs: 100 }],
+    ["CONNECT_TIMEOUT_MS", "100", { connectTimeoutMs: 100 }],
+    ["FLUSH_WINDOW_MS", "0", { flushWindowMs: 0 }],
+  ])("%s=%s is taken", (name, value, read) => {
+    expect(settingsOf({ [name]: value })).toMatchObject(read);
+  });
+
+  it("GUEST_ACCESS=off is taken in development", () => {
+    expect(settingsOf({ ENVIRONMENT: "development", GUEST_ACCESS: "off" }).guestAccess).toBe(false);
+  });
+
+  it.each([
+    ["AUTH_AT", "never"],
+    ["ALLOW_UNEXPIRING_TOKENS", "yes"],
+    ["GUEST_ACCESS", "true"],
+    ["ALLOWED_ORIGINS", "example.com"],
+    ["ALLOWED_ORIGINS", "https://example.com/"],
+    ["ALLOWED_ORIGINS", "https://a.example,,https://b.example"],
+    ["JWT_JWKS_URL", "keys.json"],
+    ["JWT_JWKS_URL", "ftp://example.com/keys"],
+    ["MESSAGE_RATE", "0"],
+    ["MESSAGE_RATE", "-1"],
+    ["MESSAGE_RATE", "fast"],
+    ["MESSAGE_RATE", "1e3"],
+    ["MESSAGE_RATE", "Infinity"],
+    ["MESSAGE_BURST", "0"],
+    ["MESSAGE_BURST", "1.5"],
+    ["MAX_CONTENT_LENGTH", "0"],
+    ["MAX_CONTENT_LENGTH", "100001"],
+    ["MAX_PAYLOAD", "1023"],
+    ["MAX_PAYLOAD", "33554433"],
+    ["MAX_CONNECTIONS_PER_IP", "-1"],
+    ["CONNECT_RATE_PER_IP", "off"],
+    ["MAX_MEMBERS", "0"],
+    ["MAX_MEMBERS", "32769"],
+    ["PING_INTERVAL_MS", "99"],
+    ["PING_INTERVAL_MS", "45s"],
+    ["PING_TIMEOUT_MS", "99"],
+    ["PING_TIMEOUT_MS", " 30000"],
+    ["CONNECT_TIMEOUT_MS", "0x100"],
+    ["FLUSH_WINDOW_MS", "1001"],
+    ["FLUSH_WINDOW_MS", "NaN"],
+  ])("%s=%s is named, with what is wrong", (name, value) => {
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: .{5,}`))]);
+  });
+
+  it("of another type than text is named too", () => {
+    expect(problemsOf({ MAX_MEMBERS: 5000 })).toEqual([expect.stringMatching(/^MAX_MEMBERS: /)]);
+  });
+
+  it("several bad ones are all named", () => {
+    expect(problemsOf({ MAX_MEMBERS: "x", AUTH_AT: "y", FLUSH_WINDOW_MS: "z" })).toHaveLength(3);
+  });
+
+  it("what is no setting is not looked at", () => {
+    expect(settingsOf({ CHAT_ROOM: {}, MAX_MEMBER: "x" })).toMatchObject(PRODUCTION);
+    expect(SETTING_NAMES).toContain("JWT_SECRET");
+  });
+});
+
+describe("settings that depend on each other", () => {
+  it("the sum of PING_INTERVAL_MS and PING_TIMEOUT_MS stays below 2^31", () => {
+    const limit = 2 ** 31;
+    for (const sum of [limit - 2, limit - 1]) {
+      const variables = { PING_INTERVAL_MS: `${sum - 30_000}`, PING_TIMEOUT_MS: "30000" };
+      expect(problemsOf(variables)).toEqual([]);
+    }
+    const variables = { PING_INTERVAL_MS: `${limit - 30_000}`, PING_TIMEOUT_MS: "30000" };
+    expect(problemsOf(variables)).toEqual([expect.stringMatching(/PING_INTERVAL_MS.*PING_TIMEOUT_MS.*2\^31/)]);
+  });
+
+  it.each(["development", "production"])("without any key nobody could come in: that is named (%s)", (ENVIRONMENT) => {
+    expect(problemsOf({ ENVIRONMENT, JWT_SECRET: undefined })).toEqual([
+      expect.stringMatching(/^JWT_SECRET.*JWT_PUBLIC_KEY.*JWT_JWKS_URL/),
+    ]);
+  });
+
+  it.each([{ JWT_PUBLIC_KEY: "a key" }, { JWT_JWKS_URL: "https://example.com/keys" }])("%j is key enough", (key) => {
+    expect(problemsOf({ JWT_SECRET: undefined, ...key })).toEqual([]);
+  });
+
+  it("GUEST_ACCESS=on needs the secret that signs the guests' tokens", () => {
+    const variables = { JWT_SECRET: undefined, JWT_PUBLIC_KEY: "a key", GUEST_ACCESS: "on" };
+    expect(problemsOf(variables)).toEqual([expect.stringMatching(/^GUEST_ACCESS.*JWT_SECRET/)]);
+  });
+
+  it("development without a secret has no guests, and says nothing of it", () => {
+    const variables = { ENVIRONMENT: "development", JWT_SECRET: undefined, JWT_PUBLIC_KEY: "a key" };
+    expect(settingsOf(variables).guestAccess).toBe(false);
+  });
+});

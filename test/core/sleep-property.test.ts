@@ -1,0 +1,137 @@
+// The property that sleep rests on: a room that is thrown away and restored whenever the platform could do
+// so cannot be told from one that never slept. Random programs, run both ways.
+import { PacketType } from "socket.io-parser";
+import { describe, expect, it } from "vitest";
+
+import { DEDUPE_WINDOW_MS } from "../../src/chat/posted-ids.ts";
+import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
+import { programs, Run, sightOf, type Step } from "./program.ts";
+import { fc, runs } from "./properties.ts";
+
+const PARAMETERS = runs(400);
+
+/** The platform takes longer than this to put an object to sleep; nothing may be due meanwhile either. */
+const SLEEPY_MS = 1000;
+
+async function play(steps: readonly Step[], asSleeper: boolean): Promise<Run> {
+  const run = new Run();
+  const { shell } = run.room;
+  for (const step of steps) {
+    await run.take(step);
+    const isQuiet = shell.quietMs > SLEEPY_MS && shell.nowMs - shell.activeAtMs >= SLEEPY_MS;
+    if (asSleeper && isQuiet) shell.evict();
+  }
+  shell.advance(SLEEPY_MS);
+  return run;
+}
+
+/** Acked means in the log, once; and nothing is in the log twice. */
+function expectDurable({ acked, room: { log } }: Run): void {
+  const messages = log.messages;
+  expect(messages.map(({ seq }) => seq)).toEqual(messages.map((_, i) => i + 1));
+  expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
+  for (const { id, seq, sender, content, duplicate } of acked) {
+    expect(messages[seq - 1]).toMatchObject({ id, seq, sender });
+    const copies = messages.filter((message) => message.content === content);
+    expect(copies).toHaveLength(duplicate ? 0 : 1);
+    if (!duplicate) expect(copies[0]!.seq).toBe(seq);
+  }
+  const lastAtMs = new Map<string, number>();
+  for (const { sender, clientMsgId, timestamp } of messages) {
+    if (clientMsgId === undefined) continue;
+    const key = JSON.stringify([sender, clientMsgId]);
+    expect(timestamp - (lastAtMs.get(key) ?? -Infinity)).toBeGreaterThan(DEDUPE_WINDOW_MS);
+    lastAtMs.set(key, timestamp);
+  }
+}
+
+/** From its welcome on, each stay in the room saw every message once and in order, as it stands in the log. */
+function expectSeenInOrder({ clients, departed, room: { log } }: Run): void {
+  for (const client of clients) {
+    let nextSeq: number | undefined;
+    for (const { type, data } of client.packets) {
+      if (type === PacketType.DISCONNECT) nextSeq = undefined;
+      if (!Array.isArray(data)) continue;
+      const [event, payload] = data as [unknown, unknown];
+      if (event === "welcome") nextSeq = (payload as Welcome).lastSeq + 1;
+      if (event !== "chat-message") continue;
+      expect(payload).toEqual(log.messages[nextSeq! - 1]);
+      expect((payload as Message).seq).toBe(nextSeq!++);
+    }
+    const isThere = nextSeq !== undefined && !client.closing && !departed.has(client);
+    if (isThere) expect(nextSeq).toBe(log.lastSeq + 1);
+  }
+}
+
+describe("a room that sleeps whenever it can", () => {
+  it("cannot be told from one that never sleeps, by anybody in it", async () => {
+    let sleeps = 0;
+    await fc.assert(
+      fc.asyncProperty(programs, async (steps) => {
+        const [awake, asleep] = [await play(steps, false), await play(steps, true)];
+        sleeps += asleep.room.shell.sleeps;
+        expect(asleep.clients.map(sightOf)).toEqual(awake.clients.map(sightOf));
+        expect(asleep.room.log.batches).toEqual(awake.room.log.batches);
+        for (const run of [awake, asleep]) {
+          expectDurable(run);
+          expectSeenInOrder(run);
+          expect(run.room.shell.recordBytesMax).toBeLessThan(2048);
+        }
+      }),
+      PARAMETERS,
+    );
+    expect(sleeps).toBeGreaterThan(PARAMETERS.numRuns);
+  });
+});
+
+describe("a room whose process dies between any two steps", () => {
+  it("keeps every acked message once, and a client that sends again until it is answered has each text once", async () => {
+    const texts = fc.array(fc.constantFrom("post", "post", "post", "wait", "crash", "fail", "mend"), { maxLength: 50 });
+    await fc.assert(
+      fc.asyncProperty(texts, async (words) => {
+        const run = new Run();
+        const { shell, log } = run.room;
+        const outbox = new Map<string, unknown>();
+        const acks: Array<[text: string, call: { acks: ReadonlyArray<readonly unknown[]> }]> = [];
+        let client = await run.room.join("ada");
+        const send = (content: string): void => {
+          acks.push([content, client.call("chat-message", { content, clientMsgId: content })]);
+        };
+        const settle = (): void => {
+          for (const [text, { acks: answers }] of acks) {
+            if (answers.some(([answer]) => (answer as { ok?: true }).ok)) outbox.delete(text);
+          }
+        };
+        const sendAgain = async (): Promise<void> => {
+          settle();
+          if (client.closing) client = await run.room.join("ada");
+          for (const text of outbox.keys()) send(text);
+        };
+        for (const [i, word] of words.entries()) {
+          if (word === "post") {
+            outbox.set(`text ${i}`, undefined);
+            send(`text ${i}`);
+          } else if (word === "wait") shell.advance(2000);
+          else if (word === "crash") {
+            settle();
+            const promised = acks.filter(([text]) => !outbox.has(text)).map(([text]) => text);
+            shell.crash();
+            const kept = log.messages.map(({ content }) => content);
+            for (const text of promised) expect(kept.filter((other) => other === text)).toHaveLength(1);
+            await sendAgain();
+          } else log.failure = word === "fail" ? new Error("disk full") : undefined;
+        }
+        log.failure = undefined;
+        for (let tries = 0; tries < 20; tries++) {
+          shell.advance(2000);
+          await sendAgain();
+        }
+        settle();
+        expect([...outbox.keys()]).toEqual([]);
+        const posted = words.flatMap((word, i) => (word === "post" ? [`text ${i}`] : []));
+        expect(log.messages.map(({ content }) => content).sort()).toEqual(posted.sort());
+      }),
+      PARAMETERS,
+    );
+  });
+});

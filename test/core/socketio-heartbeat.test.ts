@@ -1,0 +1,140 @@
+// EIO-7: who is pinged when, and who is taken for dead. The server never sees a pong; it asks for its time.
+import { describe, expect, it } from "vitest";
+
+import { OPTIONS, type Client } from "./harness.ts";
+import { probeShell } from "./probe.ts";
+
+const { pingIntervalMs, pingTimeoutMs } = OPTIONS;
+
+describe("EIO-7: a client that answers", () => {
+  it("is pinged once per interval and stays", async () => {
+    const { shell } = probeShell();
+    const client = await shell.connect();
+    shell.advance(pingIntervalMs - 1);
+    expect(client.pings).toBe(0);
+    shell.advance(1);
+    expect(client.pings).toBe(1);
+    shell.advance(pingIntervalMs * 99);
+    expect(client.pings).toBe(100);
+    expect(client.closing).toBeUndefined();
+  });
+
+  it("EIO-2: sees the ping as the frame 2", async () => {
+    const { shell } = probeShell();
+    const client = await shell.connect();
+    shell.advance(pingIntervalMs);
+    expect(client.frames.at(-1)).toBe("2");
+  });
+
+  it("stays through sleep after sleep", async () => {
+    const { shell, calls } = probeShell();
+    const client = await shell.connect();
+    for (let i = 0; i < 60; i++) {
+      shell.advance(20_000);
+      shell.evict();
+    }
+    expect(client.closing).toBeUndefined();
+    expect(calls.filter((call) => call.startsWith("disconnect"))).toEqual([]);
+  });
+
+  it("is not pinged before its time because the room slept in between", async () => {
+    const { shell } = probeShell();
+    const client = await shell.connect();
+    shell.advance(pingIntervalMs + 10_000);
+    expect(client.pings).toBe(1);
+    shell.evict();
+    shell.advance(10_000);
+    expect(client.pings).toBe(1);
+  });
+});
+
+describe("EIO-7: a client that gives no sign of life", () => {
+  it("is closed at the first ping after interval and timeout", async () => {
+    const { shell, calls } = probeShell();
+    const client = await shell.connect();
+    client.answersPings = false;
+    shell.advance(pingIntervalMs + pingTimeoutMs);
+    expect(client.closing).toBeUndefined();
+    shell.advance(pingIntervalMs);
+    expect(client.closing?.code).toBe(4002);
+    expect(calls.at(-1)).toBe(`disconnect ${client.socketId()}: ping timeout`);
+  });
+
+  it.each([5000, 20_000, 44_000])("is closed also where the room sleeps every %d ms", async (ms) => {
+    const { shell } = probeShell();
+    const client = await shell.connect();
+    client.answersPings = false;
+    for (let elapsedMs = 0; elapsedMs <= 2 * pingIntervalMs + pingTimeoutMs; elapsedMs += ms) {
+      shell.advance(ms);
+      shell.evict();
+    }
+    shell.advance(pingIntervalMs);
+    expect(client.closing?.code).toBe(4002);
+  });
+
+  it("does not take the others with it", async () => {
+    const { shell } = probeShell();
+    const clients = await Promise.all(Array.from({ length: 5 }, () => shell.connect()));
+    clients[2]!.answersPings = false;
+    shell.advance(pingIntervalMs * 4);
+    expect(clients.map(({ closing }) => closing?.code)).toEqual([undefined, undefined, 4002, undefined, undefined]);
+  });
+
+  it("lives as long as it sends anything else", async () => {
+    const { shell } = probeShell();
+    const client = await shell.connect();
+    client.answersPings = false;
+    for (let i = 0; i < 20; i++) {
+      shell.advance(pingIntervalMs);
+      client.emit("anything");
+    }
+    expect(client.closing).toBeUndefined();
+  });
+
+  it("was last alive when it last answered", async () => {
+    const { shell } = probeShell();
+    const client = await shell.connect();
+    shell.advance(pingIntervalMs * 10);
+    client.answersPings = false;
+    shell.advance(pingIntervalMs + pingTimeoutMs);
+    expect(client.closing).toBeUndefined();
+    shell.advance(pingIntervalMs);
+    expect(client.closing?.code).toBe(4002);
+  });
+});
+
+describe("EIO-7: the pings of a room", () => {
+  /** How often the room has to wake in an hour. */
+  async function wakesPerInterval(offsetsMs: readonly number[]): Promise<number> {
+    const { shell } = probeShell();
+    const clients: Client[] = [];
+    for (const offsetMs of offsetsMs) {
+      shell.advance(offsetMs);
+      clients.push(await shell.connect());
+    }
+    shell.advance(pingIntervalMs * 20);
+    const wakesAtMs = new Set<number>();
+    const endMs = shell.nowMs + pingIntervalMs * 10;
+    while (shell.nowMs + shell.quietMs <= endMs) {
+      shell.advance(shell.quietMs);
+      wakesAtMs.add(shell.nowMs);
+    }
+    for (const { closing } of clients) expect(closing).toBeUndefined();
+    return wakesAtMs.size / 10;
+  }
+
+  it("share one moment per interval where the sessions came close together", async () => {
+    expect(await wakesPerInterval([0, 1000, 3000, 2000, 5000])).toBe(1);
+  });
+
+  it("come to few moments per interval, however many sessions came whenever", async () => {
+    expect(await wakesPerInterval(Array.from({ length: 200 }, (_, i) => (i * 7919) % 1301))).toBeLessThanOrEqual(4);
+  });
+
+  it("end with the last session: an empty room is not woken for ever", async () => {
+    const { shell } = probeShell();
+    (await shell.connect()).leave();
+    shell.advance(pingIntervalMs);
+    expect(shell.quietMs).toBe(Infinity);
+  });
+});
