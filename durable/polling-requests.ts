@@ -9,12 +9,15 @@ const POLL_HEADERS = { "Content-Type": "text/plain; charset=UTF-8", "Cache-Contr
 export class PollingRequests {
   readonly #server: SessionServer;
   readonly #maxPayloadBytes: number;
+  readonly #afterInput: () => void;
   /** Polls that wait, each with the way to answer it. */
   readonly #waiting = new Map<Session, (response: Response) => void>();
 
-  constructor(server: SessionServer, maxPayloadBytes: number) {
+  /** @param afterInput called after every input to the server: a request may wait long for its answer */
+  constructor(server: SessionServer, maxPayloadBytes: number, afterInput: () => void) {
     this.#server = server;
     this.#maxPayloadBytes = maxPayloadBytes;
+    this.#afterInput = afterInput;
   }
 
   /** A first GET: opens a session, and is the poll that brings its handshake. */
@@ -35,7 +38,9 @@ export class PollingRequests {
       // A second poll at a time is refused by the core, which first answers the one that is here.
       const isFirst = !this.#waiting.has(session);
       if (isFirst) this.#waiting.set(session, resolve);
-      if (this.#server.poll(session)) return;
+      const isAccepted = this.#server.poll(session);
+      this.#afterInput();
+      if (isAccepted) return;
       if (isFirst) this.#waiting.delete(session);
       resolve(refuse("badRequest"));
     });
@@ -58,6 +63,7 @@ export class PollingRequests {
       return new Response(null, { status: 413 });
     }
     const { ok, work } = this.#server.endPost(session, body);
+    this.#afterInput();
     await Promise.all(work);
     return ok ? new Response("ok", { headers: { "Content-Type": "text/html" } }) : refuse("badRequest");
   }

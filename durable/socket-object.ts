@@ -54,7 +54,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     });
     this.#server = server;
     this.#limits = limits;
-    this.#polling = new PollingRequests(server, limits.maxPayloadBytes);
+    this.#polling = new PollingRequests(server, limits.maxPayloadBytes, () => this.#clock.schedule());
     this.#clock = new WakeClock(ctx.storage, server.deadlines, () => void this.#input(() => this.#server.tick()));
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
