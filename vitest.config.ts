@@ -18,6 +18,10 @@ export default defineConfig({
         test: { name: "object", include: ["test/object/**/*.test.ts"], testTimeout: 20_000 },
       },
       {
+        plugins: [cloudflareTest({ wrangler: { configPath: "./test/third-party/wrangler.toml" } })],
+        test: { name: "third-party", include: ["test/third-party/**/*.test.ts"], testTimeout: 20_000 },
+      },
+      {
         test: {
           name: "outside",
           include: ["test/outside/**/*.test.ts"],

@@ -53,6 +53,13 @@ export class PollingRequests {
     resolve?.(new Response(payload, { headers: POLL_HEADERS }));
   }
 
+  /** Carries out the effect `refuse-poll`. */
+  refuse(session: Session): void {
+    const resolve = this.#waiting.get(session);
+    this.#waiting.delete(session);
+    resolve?.(refuse("badRequest"));
+  }
+
   async post(sid: string, request: Request): Promise<Response> {
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");

@@ -11,14 +11,17 @@ import type { Effect } from "../src/socketio/outbox.ts";
 import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
 import type { Handshake, Session, SessionRecord } from "../src/socketio/session.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
-import { WakeClock } from "./wake-clock.ts";
+import { TIMER_MS_MAX, WakeClock, type Waiting } from "./wake-clock.ts";
 
 /** What an object needs to know besides its server. */
 export interface ObjectLimits {
   /** Bytes of one long-polling POST. */
   readonly maxPayloadBytes: number;
+  readonly pingIntervalMs: number;
   /** Connections that one address may have here; 0 is no limit. */
   readonly maxConnectionsPerIp: number;
+  /** How it waits for its deadlines; tests have reasons of their own. */
+  readonly waiting?: Waiting;
 }
 
 /** Builds the server of an object. Called once per instance, before any session is restored. */
@@ -55,9 +58,13 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     this.#server = server;
     this.#limits = limits;
     this.#polling = new PollingRequests(server, limits.maxPayloadBytes, () => this.#clock.schedule());
-    this.#clock = new WakeClock(ctx.storage, server.deadlines, () => void this.#input(() => this.#server.tick()));
+    const tick = (): void => void this.#input(() => this.#server.tick());
+    this.#clock = new WakeClock(ctx.storage, server.deadlines, tick, limits.waiting);
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
-    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
+    // An object that waits awake for its next ping has nothing to gain by that, and spares its clients the noop.
+    if (limits.pingIntervalMs > TIMER_MS_MAX) {
+      ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
+    } else ctx.setWebSocketAutoResponse();
     this.#restore();
     void ctx.blockConcurrencyWhile(() => this.#clock.wake());
     this.#router
@@ -139,7 +146,12 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
     const probe = this.#server.openProbe(session);
-    if (!probe) return refuse("badRequest");
+    if (!probe) {
+      // As on Node: a client sees the reason in the closing, which it could not in a refused upgrade.
+      ws.accept();
+      ws.close(CLOSINGS.protocolViolation.code, "already upgraded");
+      return undefined;
+    }
     this.ctx.acceptWebSocket(ws);
     this.#link(probe, ws);
     return undefined;
@@ -202,6 +214,9 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
           break;
         case "answer-poll":
           this.#polling.answer(effect.session, effect.payload);
+          break;
+        case "refuse-poll":
+          this.#polling.refuse(effect.session);
           break;
         case "adopt":
           this.#adopt(effect.session, effect.probe);

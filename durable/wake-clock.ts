@@ -4,7 +4,7 @@
 import type { Deadlines } from "../src/socketio/deadlines.ts";
 
 /** Further away than this, waiting awake costs more than an alarm (one row written, one request). */
-const TIMER_MS_MAX = 1000;
+export const TIMER_MS_MAX = 1000;
 
 /**
  * An alarm is set only after this much quiet: most new deadlines dissolve at once (the CONNECT that
@@ -12,7 +12,20 @@ const TIMER_MS_MAX = 1000;
  */
 const ARM_DELAY_MS = 250;
 
+/** How an object waits. */
+export interface Waiting {
+  /** Deadlines at most this near are waited for awake, with a timer. */
+  readonly timerMsMax: number;
+  readonly armDelayMs: number;
+}
+
+export const WAITING: Waiting = { timerMsMax: TIMER_MS_MAX, armDelayMs: ARM_DELAY_MS };
+
+/** Never awake for a deadline, however near: for tests that put an object to sleep, which has to wait for its timers. */
+export const WAITING_ASLEEP: Waiting = { timerMsMax: 0, armDelayMs: 0 };
+
 export class WakeClock {
+  readonly #waiting: Waiting;
   readonly #storage: DurableObjectStorage;
   readonly #deadlines: Deadlines;
   readonly #fire: () => void;
@@ -21,7 +34,8 @@ export class WakeClock {
   #timerAtMs = Infinity;
 
   /** @param fire called when something is due; it runs it */
-  constructor(storage: DurableObjectStorage, deadlines: Deadlines, fire: () => void) {
+  constructor(storage: DurableObjectStorage, deadlines: Deadlines, fire: () => void, waiting = WAITING) {
+    this.#waiting = waiting;
     this.#storage = storage;
     this.#deadlines = deadlines;
     this.#fire = fire;
@@ -40,9 +54,10 @@ export class WakeClock {
     const nowMs = Date.now();
     // Where something else keeps the object awake anyway, waiting costs nothing more.
     const isAwake = this.#deadlines.nextAwake() !== undefined;
-    if (isAwake || nextMs - nowMs <= TIMER_MS_MAX) return this.#setTimer(nextMs, nowMs, () => this.#fire());
+    if (isAwake || nextMs - nowMs <= this.#waiting.timerMsMax) return this.#setTimer(nextMs, nowMs, () => this.#fire());
     if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return this.#clearTimer();
-    this.#setTimer(nowMs + ARM_DELAY_MS, nowMs, () => void this.arm());
+    if (this.#waiting.armDelayMs === 0) return void this.arm();
+    this.#setTimer(nowMs + this.#waiting.armDelayMs, nowMs, () => void this.arm());
   }
 
   /** The alarm went off, so none is set now. */
@@ -54,7 +69,7 @@ export class WakeClock {
   async arm(): Promise<void> {
     const nextMs = this.#deadlines.next();
     if (nextMs === undefined) return;
-    if (nextMs - Date.now() <= TIMER_MS_MAX) return this.schedule();
+    if (nextMs - Date.now() <= this.#waiting.timerMsMax) return this.schedule();
     if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return;
     this.#alarmAtMs = nextMs;
     await this.#storage.setAlarm(nextMs);

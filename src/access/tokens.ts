@@ -28,6 +28,9 @@ const PUBLIC_KEY_ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 /** Control characters have no place in a name that others see. */
 const PRINTABLE = /^[^\p{Cc}]*$/u;
 
+/** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
+const EXP_MAX = 8.64e12;
+
 const claimsSchema = z.object({
   sub: z
     .string("is required")
@@ -41,7 +44,7 @@ const claimsSchema = z.object({
     .optional(),
   rooms: z.array(z.string().max(65)).max(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`).optional(),
   role: z.enum(["member", "moderator", "reader", "service"]).default("member"),
-  exp: z.number().optional(),
+  exp: z.number().min(0).max(EXP_MAX, "too far in the future").optional(),
 });
 
 /** Verifies tokens against the keys of the settings; keys are imported once and kept. */

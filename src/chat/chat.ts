@@ -188,7 +188,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   #watch(client: Client): void {
     const { user, bucket, exp } = client.peek();
-    this.#buckets.restore(user, bucket);
+    this.#buckets.restore(user, bucket, this.context.now());
     if (exp !== undefined) this.#expiryDeadline.pull(exp * 1000);
   }
 

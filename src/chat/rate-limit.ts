@@ -44,7 +44,8 @@ export class Buckets {
   }
 
   /** After sleep each connection brings the bucket as its own last post left it: the latest is true, or the emptier of two. */
-  restore(user: string, bucket: Bucket): void {
+  restore(user: string, bucket: Bucket, nowMs: number): void {
+    if (this.#isFull(bucket, nowMs)) return;
     const known = this.#byUser.get(user);
     const isLater = !known || bucket.atMs > known.atMs || (bucket.atMs === known.atMs && bucket.tokens < known.tokens);
     if (isLater) this.#byUser.set(user, bucket);
@@ -59,10 +60,12 @@ export class Buckets {
 
   /** Forgets users whose bucket is full again: a new one would be no different. */
   #prune(nowMs: number): void {
-    const { perSecond, burst } = this.#limit;
-    for (const [user, { tokens, atMs }] of this.#byUser) {
-      if (tokens + ((nowMs - atMs) * perSecond) / 1000 >= burst) this.#byUser.delete(user);
-    }
+    for (const [user, bucket] of this.#byUser) if (this.#isFull(bucket, nowMs)) this.#byUser.delete(user);
     this.#pruneAtSize = Math.max(128, this.#byUser.size * 2);
+  }
+
+  #isFull({ tokens, atMs }: Bucket, nowMs: number): boolean {
+    const { perSecond, burst } = this.#limit;
+    return tokens + ((nowMs - atMs) * perSecond) / 1000 >= burst;
   }
 }

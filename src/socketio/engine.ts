@@ -105,8 +105,10 @@ export class Engine {
       case "ping":
       case undefined:
         return this.close(session, CLOSINGS.parseError);
-      // A pong was its sign of life; the rest means nothing on an open session, as with Socket.IO on Node.
+      // Its sign of life; only where the runtime does not absorb it does it come so far.
       case "pong":
+        return this.#outbox.save(session);
+      // The rest means nothing on an open session, as with Socket.IO on Node.
       case "open":
       case "upgrade":
       case "noop":
@@ -129,9 +131,12 @@ export class Engine {
     if (session.probe) this.close(session.probe, closing);
     if (session.probeOf) {
       session.probeOf.probe = undefined;
+      // Otherwise its polls would end at once for ever.
+      session.probeOf.isUpgrading = false;
       return;
     }
     this.sessions.delete(session.sid);
+    if (this.sessions.size === 0) this.#heartbeat.rest();
     this.#layer.onClose(session, closing);
   }
 }

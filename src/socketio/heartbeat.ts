@@ -12,10 +12,10 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Sessions whose ping is due within this share of the interval are pinged along with the first one,
- * so that all sessions of a room come to share one alarm per interval.
+ * Sessions whose ping is due within this share of the interval are pinged along with the first one. With a
+ * half, any two of them meet within an interval, so all sessions of a room come to share one alarm.
  */
-const ALIGNMENT = 0.25;
+const ALIGNMENT = 0.5;
 
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
@@ -49,6 +49,11 @@ export class Heartbeat {
     session.seenAtMs = seenAtMs;
     session.pingedAtMs = seenAtMs;
     this.#deadline.pull(seenAtMs + this.#options.pingIntervalMs);
+  }
+
+  /** Nobody is left to ping. */
+  rest(): void {
+    this.#deadline.clear();
   }
 
   #aliveAtMs(session: Session): number {

@@ -10,6 +10,8 @@ export type Effect =
   | { readonly type: "send"; readonly sessions: readonly Session[]; readonly frames: readonly Frame[] }
   /** Answers the poll that waits; the session has one. */
   | { readonly type: "answer-poll"; readonly session: Session; readonly payload: string }
+  /** Refuses the poll that waits: a WebSocket carries it by now. */
+  | { readonly type: "refuse-poll"; readonly session: Session }
   /** The WebSocket that `probe` came over is from now on the session's. */
   | { readonly type: "adopt"; readonly session: Session; readonly probe: Session }
   | { readonly type: "close"; readonly session: Session; readonly closing: Closing }
@@ -65,6 +67,10 @@ export class Outbox {
     if (polling?.waitingSinceMs === undefined || polling.isEmpty) return;
     polling.waitingSinceMs = undefined;
     this.#push({ type: "answer-poll", session, payload: encodePayload(polling.takeAll()) });
+  }
+
+  refusePoll(session: Session): void {
+    this.#push({ type: "refuse-poll", session });
   }
 
   adopt(session: Session, probe: Session): void {

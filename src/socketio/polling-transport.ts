@@ -15,14 +15,22 @@ import { endPoll } from "./transport-upgrade.ts";
  */
 export const POLL_HOLD_MS = 20_000;
 
+/**
+ * Between probe and upgrade a poll waits this long only: a client that is still polling goes on when it ends.
+ * Not at once, for it may have overtaken the packet that completes the upgrade.
+ */
+const UPGRADING_HOLD_MS = 50;
+
 /** Ended sessions whose last packets are kept for one more poll, at most. */
 const LAST_WORDS_MAX = 100;
+
+const holdMs = (session: Session): number => (session.isUpgrading ? UPGRADING_HOLD_MS : POLL_HOLD_MS);
 
 export class PollingTransport {
   readonly #engine: Engine;
   readonly #outbox: Outbox;
   readonly #holdDeadline: Deadline;
-  /** Sessions with a poll that waits, oldest first. */
+  /** Sessions with a poll that waits. */
   readonly #waiting = new Set<Session>();
   readonly #lastWords = new Map<string, string>();
 
@@ -42,12 +50,11 @@ export class PollingTransport {
     }
     session.seenAtMs = nowMs;
     polling.waitingSinceMs = nowMs;
-    if (session.isUpgrading) endPoll(this.#outbox, session);
-    else this.#outbox.answerPoll(session);
+    if (!session.isUpgrading) this.#outbox.answerPoll(session);
     if (polling.waitingSinceMs !== undefined) {
       this.#waiting.delete(session);
       this.#waiting.add(session);
-      this.#holdDeadline.pull(nowMs + POLL_HOLD_MS);
+      this.#holdDeadline.pull(nowMs + holdMs(session));
     }
     return true;
   }
@@ -55,8 +62,9 @@ export class PollingTransport {
   #releasePolls(nowMs: number): void {
     for (const session of this.#waiting) {
       const sinceMs = session.polling?.waitingSinceMs;
-      if (sinceMs !== undefined && sinceMs + POLL_HOLD_MS > nowMs) {
-        return this.#holdDeadline.set(sinceMs + POLL_HOLD_MS);
+      if (sinceMs !== undefined && sinceMs + holdMs(session) > nowMs) {
+        this.#holdDeadline.pull(sinceMs + holdMs(session));
+        continue;
       }
       this.#waiting.delete(session);
       if (sinceMs !== undefined) endPoll(this.#outbox, session);
@@ -103,7 +111,8 @@ export class PollingTransport {
   sayGoodbye(session: Session, closing: Closing): void {
     const { polling } = session;
     if (!polling) return;
-    const isUnheard = !polling.isEmpty;
+    // Whom we give up as dead hears nothing more: its next poll is told that the session is unknown.
+    const isUnheard = closing !== CLOSINGS.pingTimeout && !polling.isEmpty;
     polling.push([closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE]);
     if (polling.waitingSinceMs !== undefined) this.#outbox.answerPoll(session);
     else if (isUnheard) this.#remember(session.sid, encodePayload(polling.takeAll()));

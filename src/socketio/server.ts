@@ -69,6 +69,8 @@ export class Server extends SessionServer implements SocketHost {
       void this.#inTurns(session, () => seat.namespace.onRestore?.(socket));
       if (session.closed) return;
     }
+    // The namespaces it was in may be gone with an older version of the application.
+    if (session.sockets.size === 0 && record.strangerSinceMs === undefined) this.#strangers.add(session, this.now());
   }
 
   override record(session: Session): SessionRecord {

@@ -63,7 +63,7 @@ export abstract class SessionServer implements EngineLayer {
 
   /** Brings a session back from its record. Sends nothing: its peer has noticed nothing. */
   restore(record: SessionRecord, link: (session: Session) => void): void {
-    const session = new Session(record.sid, record.handshake, record.handshake.issued);
+    const session = new Session(record.sid, record.handshake, record.seenAtMs ?? record.handshake.issued);
     this.outbox.turn(() => {
       link(session);
       this.engine.restore(session);
@@ -73,7 +73,7 @@ export abstract class SessionServer implements EngineLayer {
 
   /** What has to be kept of a session for `restore`. */
   record(session: Session): SessionRecord {
-    return { v: 1, sid: session.sid, handshake: session.handshake, sockets: [] };
+    return { v: 1, sid: session.sid, handshake: session.handshake, sockets: [], seenAtMs: session.seenAtMs };
   }
 
   /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */

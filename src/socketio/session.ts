@@ -40,6 +40,8 @@ export interface SessionRecord {
   readonly sid: string;
   readonly handshake: Handshake;
   readonly sockets: readonly SocketRecord[];
+  /** Its last sign of life, as far as it did not go to the runtime; in milliseconds since 1970. */
+  readonly seenAtMs?: number;
   /** Since when the session is in no namespace and a deadline runs, in milliseconds since 1970. */
   readonly strangerSinceMs?: number;
   readonly partial?: PartialPacket;

@@ -24,7 +24,8 @@ function confirm(outbox: Outbox, probe: Session, session: Session): void {
 function takeOver(outbox: Outbox, probe: Session, session: Session): void {
   const { polling } = session;
   if (!polling) return;
-  if (polling.waitingSinceMs !== undefined) endPoll(outbox, session);
+  // It came after the probe's answer, so its client was not waiting for it.
+  if (polling.waitingSinceMs !== undefined) outbox.refusePoll(session);
   const unfetched = polling.takeAll();
   session.polling = undefined;
   session.probe = undefined;

@@ -188,6 +188,7 @@ export class FakeShell {
           for (const session of effect.sessions) this.#clients.get(session)?.deliver(effect.frames, this.journal);
           break;
         case "answer-poll":
+        case "refuse-poll":
         case "adopt":
           throw new Error("nobody here speaks long-polling");
         case "close":

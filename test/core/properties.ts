@@ -10,3 +10,6 @@ configureGlobal({ seed: Number(SEED ?? 20_261_121), ...(RUNS && { numRuns: Numbe
 export const runs = (count: number): { numRuns: number } => ({ numRuns: Number(RUNS ?? count) });
 
 export { fc };
+
+/** For properties that take a second on a quick machine, and tests that make RSA keys. */
+export const PATIENT = { timeout: 120_000 };

@@ -48,23 +48,14 @@ describe("wrangler.toml", () => {
     else tables.push({ name, lines: [] });
   }
 
-  /** Tables that environments do not inherit: each has to name its own. */
-  const INHERITED = new Set(["", "build", "assets", "migrations", "observability", "vars"]);
-  const environment = (prefix: string): Table[] =>
-    tables
-      .filter(({ name }) => name.startsWith(prefix) && !/^env\b/.test(name.slice(prefix.length)))
-      .map((table) => ({ ...table, name: table.name.slice(prefix.length) }));
-  /** Table names with their lines; `env.x.build` and the like are not bindings. */
+  /** Tables that are no bindings: environments inherit them, or name values of their own. */
+  const NO_BINDINGS = /^(|build|assets|migrations|triggers|limits|placement|observability(\..*)?|vars|env\..*)$/;
+  /** What the code calls a binding, and what it leads to; the names of resources may differ. */
+  const IDENTITY = /^(name|binding|class_name|type) *=/;
   const bindingsOf = (prefix: string): string[] =>
-    environment(prefix)
-      .filter(({ name }) => !INHERITED.has(name))
-      .map(({ name, lines }) => `${name}: ${lines.toSorted().join(", ")}`)
-      .sort();
-  const varsOf = (prefix: string): string[] =>
-    environment(prefix)
-      .filter(({ name }) => name === "vars")
-      .flatMap(({ lines }) => lines)
-      .map((line) => line.split("=")[0]!.trim())
+    tables
+      .filter(({ name }) => name.startsWith(prefix) && !NO_BINDINGS.test(name.slice(prefix.length)))
+      .map((table) => `${table.name.slice(prefix.length)}: ${table.lines.filter((line) => IDENTITY.test(line)).join()}`)
       .sort();
 
   it("is read by this test as it is meant", () => {
@@ -72,9 +63,8 @@ describe("wrangler.toml", () => {
     expect(tables.map(({ name }) => name)).toContain("env.development.vars");
   });
 
-  it.each(["production", "development"])("gives %s the bindings and the vars of the top level", (name) => {
+  it.each(["production", "development"])("gives %s the bindings of the top level", (name) => {
     expect(bindingsOf(`env.${name}.`)).toEqual(bindingsOf(""));
-    expect(varsOf(`env.${name}.`)).toEqual(varsOf(""));
   });
 
   it("is production at the top level: the same vars as [env.production]", () => {

@@ -14,6 +14,7 @@ import {
   TokenVerifier,
   USER_LENGTH_MAX,
 } from "../../src/access/tokens.ts";
+import { PATIENT } from "./properties.ts";
 
 const SECRET = "a-secret-that-only-the-tests-know";
 const secretKey = new TextEncoder().encode(SECRET);
@@ -203,7 +204,7 @@ describe("claims at their limits", () => {
 });
 
 describe.each(["RS256", "ES256", "EdDSA"])("%s", (alg) => {
-  it("a token is believed by PEM, by PEM with escaped line breaks, and by JWK", async () => {
+  it("a token is believed by PEM, by PEM with escaped line breaks, and by JWK", PATIENT, async () => {
     const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
     const token = await sign({}, privateKey, alg);
     const pem = await exportSPKI(publicKey);
@@ -215,7 +216,7 @@ describe.each(["RS256", "ES256", "EdDSA"])("%s", (alg) => {
     }
   });
 
-  it("another key's token is not believed, nor one signed with the public key as an HMAC secret", async () => {
+  it("another key's token is not believed, nor one signed with the public key as an HMAC secret", PATIENT, async () => {
     const { publicKey } = await generateKeyPair(alg, { extractable: true });
     const other = await generateKeyPair(alg);
     const pem = await exportSPKI(publicKey);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { decodeUpgradeFacts, encodeUpgradeFacts, type UpgradeFacts } from "../../src/access/upgrade-header.ts";
-import { fc } from "./properties.ts";
+import { PATIENT, fc } from "./properties.ts";
 
 const FACTS: UpgradeFacts = {
   address: "2001:db8::1",
@@ -23,7 +23,7 @@ describe("the facts of an upgrade", () => {
     expect(decodeUpgradeFacts(encodeUpgradeFacts(facts))).toEqual(facts);
   });
 
-  it("may hold any text, in any place, and a header takes them", () => {
+  it("may hold any text, in any place, and a header takes them", PATIENT, () => {
     const text = fc.string({ unit: "binary" });
     const query = fc.dictionary(text, text, { noNullPrototype: true });
     fc.assert(

@@ -18,7 +18,8 @@ const CONTENTS = ["plain", 'Grüße 👋🏽, 日本語,   "quoted" \\ \u2028 \u
 /** An event's last argument behind an object: where recovery puts the offset. */
 const OFFSET_ARGUMENT = /\},"[^"]*"\]/;
 
-const TRANSPORTS = ["polling", "websocket"] as const;
+/** `default` polls first, and upgrades. */
+const TRANSPORTS = ["default", "polling", "websocket"] as const;
 type Transport = (typeof TRANSPORTS)[number];
 const PROGRAMS: ReadonlyArray<readonly [library: string, language: LanguageName, ...args: string[]]> = [
   ["python-socketio, async", "python", "async"],
@@ -26,8 +27,8 @@ const PROGRAMS: ReadonlyArray<readonly [library: string, language: LanguageName,
   ["socket.io-client-java", "java"],
   ["rust_socketio", "rust"],
 ];
-const CASES = PROGRAMS.flatMap(([library, language, ...args]) =>
-  TRANSPORTS.map((transport) => ({ library, language, args, transport })),
+const CASES = PROGRAMS.flatMap(([library, ...program]) =>
+  TRANSPORTS.map((transport) => [library, transport, ...program] as const),
 );
 
 let server: DevServer;
@@ -44,11 +45,11 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 describe.concurrent("a member", () => {
-  it.for(CASES)("$library, $transport: posts, hears itself, outlives pings, leaves", async (program, ctx) => {
-    const { language, args, transport } = program;
+  it.for(CASES)("%s, %s: posts, hears itself, outlives pings, leaves", async (program, ctx) => {
+    const [library, transport, language, ...args] = program;
     const obstacle = obstacles.get(language);
     ctx.skip(obstacle !== undefined, obstacle);
-    const { user, room, watcher, proxy } = await stage(program, ctx);
+    const { user, room, watcher, proxy } = await stage(library, transport, ctx);
     const messages = collect<Message>(watcher, "chat-message");
     const changes = collect<PresenceChange>(watcher, "presence");
     const steps = await run(language, [proxy.url, room, await tokenFor(user), transport, String(STAY_MS), ...args]);
@@ -57,8 +58,7 @@ describe.concurrent("a member", () => {
     // A member in JavaScript heard the same, and that it left at once instead of timing out.
     expect(messages).toEqual(factsOf(steps, "message", "message"));
     await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]), { timeout: 1000 });
-    expectTransport(proxy, transport);
-    expect(proxy.pingFrames).toBeGreaterThanOrEqual(3);
+    expectTransport(proxy, steps, transport);
     // The wire itself, whatever the library makes of it: recovery is nothing to this client.
     expect(proxy.fromServer).toContain('40{"sid":');
     expect(proxy.fromServer).toContain('42["chat-message",{');
@@ -66,23 +66,22 @@ describe.concurrent("a member", () => {
     expect(proxy.fromServer).not.toMatch(OFFSET_ARGUMENT);
   });
 
-  it.for(TRANSPORTS)("and the stock JavaScript client, %s: is told how to recover", async (transport, ctx) => {
-    const { user, room, proxy } = await stage({ library: "javascript", transport }, ctx);
-    const transports = transport === "polling" ? ["polling", "websocket"] : ["websocket"];
-    const socket = await join(proxy.url, room, user, { transports });
-    // So the proxy would see it, and the pattern fits.
+  it("the stock JavaScript client by polling, as a control: the proxy sees `pid` and offsets", async (ctx) => {
+    const { user, room, proxy } = await stage("javascript", "polling", ctx);
+    const socket = await join(proxy.url, room, user, { transports: ["polling"] });
     expect(await ask(socket, "chat-message", { content: "plain" })).toMatchObject({ ok: true });
     await vi.waitFor(() => expect(proxy.fromServer).toMatch(OFFSET_ARGUMENT));
     expect(proxy.fromServer).toContain('"pid"');
-    await vi.waitFor(() => expectTransport(proxy, transport));
   });
 });
 
 /** A room of its own, a member that watches it, and a proxy to it; all gone with the test. */
-async function stage({ library, transport }: Pick<(typeof CASES)[number], "library" | "transport">, ctx: TestContext) {
+async function stage(library: string, transport: Transport, ctx: TestContext) {
   const user = `${library} ${transport}`.replaceAll(/\W+/g, "-");
   const room = `languages-${user}`;
   const watcher = await join(server.url, room, "watcher");
+  watcher.on("disconnect", (r, d: any) => console.error("DEBUG", Date.now() % 1e6, user, r, d?.description, d?.context?.code));
+  watcher.on("welcome", (w: any) => console.error("DEBUG", Date.now() % 1e6, user, "welcome again", w.lastSeq, watcher.recovered));
   const proxy = await RecordingProxy.to(server.port);
   ctx.onTestFinished(() => proxy.close());
   return { user, room, watcher, proxy };
@@ -107,12 +106,15 @@ function expectSteps(steps: readonly Step[], user: string, room: string): void {
   }
 }
 
-/** Polling first and upgraded, or a WebSocket from the start. */
-function expectTransport(proxy: RecordingProxy, transport: Transport): void {
+function expectTransport(proxy: RecordingProxy, steps: readonly Step[], transport: Transport): void {
   const requests = proxy.requests.map(({ query }) => [query.get("transport"), query.has("sid")]);
-  expect(requests[0]).toEqual([transport, false]);
-  if (transport === "polling") expect(requests).toContainEqual(["websocket", true]);
-  else expect(requests).toHaveLength(1);
+  const upgrade = ["websocket", true];
+  expect(requests[0]).toEqual([transport === "websocket" ? "websocket" : "polling", false]);
+  if (transport === "default") expect(requests).toContainEqual(upgrade);
+  else expect(requests).not.toContainEqual(upgrade);
+  const inTheEnd = transport === "polling" ? "polling" : "websocket";
+  for (const shown of factsOf(steps, "stayed", "transport")) expect(shown ?? inTheEnd).toBe(inTheEnd);
+  if (inTheEnd === "websocket") expect(proxy.pingFrames).toBeGreaterThanOrEqual(3);
 }
 
 function factsOf(steps: readonly Step[], step: string, fact: string): unknown[] {

@@ -31,10 +31,9 @@ const sources = (language: string, ...names: string[]): string => path.join(impo
 const installed = (language: string, ...names: string[]): string =>
   path.join(PROJECT_ROOT, ".bench", "clients", language, ...names);
 
-const cargoBuild: Command = [
-  ...(["cargo", "build", "--quiet", "--locked"] as const),
-  ...["--manifest-path", sources("rust", "Cargo.toml"), "--target-dir", installed("rust", "target")],
-];
+const cargoFolders = ["--manifest-path", sources("rust", "Cargo.toml"), "--target-dir", installed("rust", "target")];
+const cargoBuild: Command = ["cargo", "build", "--quiet", "--locked", ...cargoFolders];
+const mavenFolders = ["--file", sources("java", "pom.xml"), `-DoutputDirectory=${installed("java", "jars")}`];
 const python = installed("python", "venv", "bin", "python");
 
 const LANGUAGES = {
@@ -50,12 +49,7 @@ const LANGUAGES = {
   java: {
     tools: ["java", "javac", "mvn"],
     pins: sources("java", "pom.xml"),
-    install: [
-      [
-        ...(["mvn", "--quiet", "--batch-mode", "--file", sources("java", "pom.xml")] as const),
-        ...["dependency:copy-dependencies", `-DoutputDirectory=${installed("java", "jars")}`],
-      ],
-    ],
+    install: [["mvn", "--quiet", "--batch-mode", ...mavenFolders, "dependency:copy-dependencies"]],
     run: ["java", "-Dfile.encoding=UTF-8", "-cp", installed("java", "jars", "*"), sources("java", "Client.java")],
   },
   rust: {
@@ -82,7 +76,8 @@ export async function prepare(name: LanguageName): Promise<string | undefined> {
     try {
       for (const command of language.install) await execute(command, INSTALL_TIMEOUT_MS);
     } catch (error) {
-      return `packages of ${name} cannot be installed: ${(error as Error).message}`;
+      const reason = (error as Error).message.trim().replaceAll(/\s*\n\s*/g, " ");
+      return `packages of ${name} cannot be installed: ${reason}`;
     }
     writeFileSync(stamp, pins);
   }

@@ -1,5 +1,5 @@
 // Stands between a client and the server, passes every byte on, and keeps them: what a client really asks for,
-// and what it is really told, whatever its library shows of it.
+// and what it is really told, whatever its library shows of it. Answers of polls are kept from being compressed.
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
 import { HOST } from "../dev-server.ts";
@@ -11,6 +11,8 @@ export interface RecordedRequest {
 }
 
 const REQUEST_HEAD = /(GET|POST|OPTIONS) (\S+) HTTP\/1\.1\r\n((?:[^\r\n]+\r\n)+)\r\n/g;
+/** Its name is spoiled on the way, at the same length: the server does not know it then. */
+const ACCEPT_ENCODING = /^Accept-Encoding:/gim;
 /** A whole, unmasked WebSocket frame with the text `2`: Engine.IO's ping. */
 const PING_FRAME = "\x81\x012";
 
@@ -67,8 +69,9 @@ export class RecordingProxy {
     this.#sockets.add(from);
     const place = record.push("") - 1;
     from.on("data", (chunk) => {
-      record[place] += chunk.toString("latin1");
-      to.write(chunk);
+      const bytes = chunk.toString("latin1").replaceAll(ACCEPT_ENCODING, "X-ccept-Encoding:");
+      record[place] += bytes;
+      to.write(bytes, "latin1");
     });
     from.once("end", () => to.end());
     // A client that is gone is no business of the proxy.

@@ -1,4 +1,4 @@
-// socket.io-client-java as a member of a room: Client.java URL ROOM TOKEN polling|websocket STAY_MS
+// socket.io-client-java as a member of a room: Client.java URL ROOM TOKEN default|polling|websocket STAY_MS
 // Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
 
 import io.socket.client.Ack;
@@ -31,7 +31,8 @@ public final class Client {
   private final Socket socket;
   private final BlockingQueue<Object[]> messages;
   private final AtomicInteger pings = new AtomicInteger();
-  private volatile String transport;
+  /** Where the last ping came from. */
+  private volatile String transport = "none yet";
 
   private Client(Socket socket) {
     this.socket = socket;
@@ -45,7 +46,7 @@ public final class Client {
     options.auth = Map.of("token", arguments[2]);
     options.reconnection = false;
     // By default the library polls first and upgrades.
-    if (arguments[3].equals("websocket")) options.transports = new String[] {"websocket"};
+    if (!arguments[3].equals("default")) options.transports = new String[] {arguments[3]};
     new Client(IO.socket(URI.create(arguments[0]), options)).run(Long.parseLong(arguments[4]));
     // The library's threads would keep the process for a while.
     System.exit(0);
@@ -58,7 +59,7 @@ public final class Client {
     socket.on(Socket.EVENT_CONNECT_ERROR, reasons -> System.err.println("connect_error: " + reasons[0]));
     socket.connect();
     next(connects);
-    say("connected", Map.of("transport", transport));
+    say("connected", Map.of());
     Object[] welcome = next(welcomes);
     say("welcome", Map.of("arguments", welcome.length, "welcome", welcome[0]));
     for (String content : CONTENTS) post(content);
@@ -78,9 +79,7 @@ public final class Client {
     say("message", Map.of("arguments", message.length, "message", message[0]));
   }
 
-  /** Where pings show, and over which transport. The probe's transport passes by here, too. */
   private void watch(Transport transport) {
-    if (this.transport == null) this.transport = transport.name;
     transport.on(Transport.EVENT_PACKET, arguments -> {
       if (!Packet.PING.equals(((Packet<?>) arguments[0]).type)) return;
       pings.incrementAndGet();

@@ -1,4 +1,4 @@
-"""python-socketio as a member of a room: client.py URL ROOM TOKEN polling|websocket STAY_MS async|sync
+"""python-socketio as a member of a room: client.py URL ROOM TOKEN default|polling|websocket STAY_MS async|sync
 
 Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
 """
@@ -42,7 +42,7 @@ def counting_logger():
 
 def options(room, token, transport):
     # By default the library polls first and upgrades.
-    transports = ["websocket"] if transport == "websocket" else None
+    transports = None if transport == "default" else [transport]
     return {"auth": {"token": token}, "socketio_path": f"rooms/{room}/socket.io", "transports": transports}
 
 
@@ -62,12 +62,12 @@ def run_sync(url, room, token, transport, stay_seconds):
         say("message", message=messages.get(timeout=ANSWER_TIMEOUT_SECONDS))
 
     client.connect(url, **options(room, token, transport))
-    say("connected", transport=client.transport())
+    say("connected")
     say("welcome", welcome=welcomes.get(timeout=ANSWER_TIMEOUT_SECONDS))
     for content in CONTENTS:
         post(content)
     time.sleep(stay_seconds)
-    say("stayed", pings=pings.count)
+    say("stayed", pings=pings.count, transport=client.transport())
     post(CONTENT_AFTERWARDS)
     client.disconnect()
     say("disconnected", reason=goodbyes.get(timeout=ANSWER_TIMEOUT_SECONDS))
@@ -91,12 +91,12 @@ async def run_async(url, room, token, transport, stay_seconds):
         say("message", message=await next_of(messages))
 
     await client.connect(url, **options(room, token, transport))
-    say("connected", transport=client.transport())
+    say("connected")
     say("welcome", welcome=await next_of(welcomes))
     for content in CONTENTS:
         await post(content)
     await asyncio.sleep(stay_seconds)
-    say("stayed", pings=pings.count)
+    say("stayed", pings=pings.count, transport=client.transport())
     await post(CONTENT_AFTERWARDS)
     await client.disconnect()
     say("disconnected", reason=await next_of(goodbyes))

@@ -1,4 +1,4 @@
-//! rust_socketio as a member of a room: parley-client URL ROOM TOKEN polling|websocket STAY_MS
+//! rust_socketio as a member of a room: parley-client URL ROOM TOKEN default|polling|websocket STAY_MS
 //! Prints one line of JSON per step; see ../../README.md. language-clients.test.ts runs it.
 
 use std::error::Error;
@@ -17,9 +17,10 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [url, room, token, transport, stay_ms] = arguments.as_slice() else {
-        return Err("usage: URL ROOM TOKEN polling|websocket STAY_MS".into());
+        return Err("usage: URL ROOM TOKEN default|polling|websocket STAY_MS".into());
     };
     let transport = match transport.as_str() {
+        "polling" => TransportType::Polling,
         "websocket" => TransportType::Websocket,
         // The library's default: polls first, and upgrades.
         _ => TransportType::Any,
@@ -51,11 +52,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn post(client: &Client, messages: &Receiver<Vec<Value>>, content: &str) -> Result<(), Box<dyn Error>> {
+fn post(
+    client: &Client,
+    messages: &Receiver<Vec<Value>>,
+    content: &str,
+) -> Result<(), Box<dyn Error>> {
     let (answered, answers) = channel();
-    client.emit_with_ack("chat-message", json!({ "content": content }), ANSWER_TIMEOUT, move |answer, _| {
-        answered.send(values_of(answer)).ok();
-    })?;
+    client.emit_with_ack(
+        "chat-message",
+        json!({ "content": content }),
+        ANSWER_TIMEOUT,
+        move |answer, _| {
+            answered.send(values_of(answer)).ok();
+        },
+    )?;
     // An ack's arguments come as one array.
     let answer = answers.recv_timeout(ANSWER_TIMEOUT)?;
     say(json!({ "step": "ack", "answer": answer[0][0] }));

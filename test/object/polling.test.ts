@@ -1,0 +1,465 @@
+// Long-polling and the way from it to a WebSocket, as they travel: EIO-8, EIO-9.
+import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { ORIGIN, upgrade, type UpgradeOptions } from "./raw-client.ts";
+import { freshRoom, join, stubOf, tokenFor, workerWith } from "./rooms.ts";
+
+const SEPARATOR = "\x1e";
+/** MAX_PAYLOAD of a server that is told nothing else. */
+const PAYLOAD_BYTES_MAX = 65_536;
+/** A poll that has nothing to bring is still waiting after this. */
+const PATIENCE_MS = 300;
+
+const UNKNOWN_SID = { code: 1, message: "Session ID unknown" };
+const BAD_REQUEST = { code: 3, message: "Bad request" };
+
+interface PollingOptions {
+  readonly room: string;
+  readonly sid?: string;
+  readonly method?: string;
+  readonly body?: string | ReadableStream;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetcher?: NonNullable<UpgradeOptions["fetcher"]>;
+}
+
+async function request(options: PollingOptions): Promise<Response> {
+  const { room, sid, method = "GET", body, headers = {}, fetcher = exports.default } = options;
+  const url = new URL(`/rooms/${room}/socket.io/`, ORIGIN);
+  url.searchParams.set("EIO", "4");
+  url.searchParams.set("transport", "polling");
+  if (sid !== undefined) url.searchParams.set("sid", sid);
+  return fetcher.fetch(new Request(url, { method, headers, ...(body !== undefined && { body }) }));
+}
+
+async function answerOf(response: Promise<Response> | Response): Promise<{ status: number; body: unknown }> {
+  const { status, body } = await textOf(response);
+  return { status, body: JSON.parse(body) };
+}
+
+async function textOf(response: Promise<Response> | Response): Promise<{ status: number; body: string }> {
+  const answer = await response;
+  return { status: answer.status, body: await answer.text() };
+}
+
+interface Handshake {
+  readonly sid: string;
+  readonly upgrades: readonly string[];
+}
+
+class Poller {
+  readonly room: string;
+  readonly handshake: Handshake;
+
+  static async open(room = freshRoom()): Promise<Poller> {
+    const { body } = await textOf(request({ room }));
+    return new Poller(room, JSON.parse(body.slice(1)) as Handshake);
+  }
+
+  /** A member who has heard the welcome. */
+  static async join(room: string, user: string): Promise<Poller> {
+    const poller = await Poller.open(room);
+    await poller.post(`40${JSON.stringify({ token: await tokenFor(user) })}`);
+    await poller.pollUntil((packet) => packet.startsWith('42["welcome"'));
+    return poller;
+  }
+
+  private constructor(room: string, handshake: Handshake) {
+    this.room = room;
+    this.handshake = handshake;
+  }
+
+  poll(): Promise<Response> {
+    return request({ room: this.room, sid: this.handshake.sid });
+  }
+
+  post(body: string | ReadableStream): Promise<Response> {
+    return request({ room: this.room, sid: this.handshake.sid, method: "POST", body });
+  }
+
+  /** Polls until a packet fits. @returns all packets up to the payload that brought it */
+  async pollUntil(fits: (packet: string) => boolean): Promise<string[]> {
+    const packets: string[] = [];
+    while (!packets.some(fits)) {
+      const { status, body } = await textOf(this.poll());
+      expect(status, body).toBe(200);
+      packets.push(...body.split(SEPARATOR));
+    }
+    return packets;
+  }
+
+  /** A WebSocket for the same session. */
+  async openWebSocket(): Promise<Probe> {
+    const response = await upgrade({ room: this.room, query: { sid: this.handshake.sid } });
+    expect(response.status).toBe(101);
+    return new Probe(response.webSocket!);
+  }
+
+  async isGone(): Promise<void> {
+    expect(await answerOf(this.poll())).toEqual({ status: 400, body: UNKNOWN_SID });
+  }
+}
+
+class Probe {
+  readonly frames: string[] = [];
+  closed: { readonly code: number; readonly reason: string } | undefined;
+  readonly #ws: WebSocket;
+
+  constructor(ws: WebSocket) {
+    this.#ws = ws;
+    ws.addEventListener("message", ({ data }) => void this.frames.push(data as string));
+    ws.addEventListener("close", ({ code, reason }) => void (this.closed = { code, reason }));
+    ws.accept();
+  }
+
+  send(frame: string): void {
+    this.#ws.send(frame);
+  }
+
+  close(): void {
+    this.#ws.close(1000);
+  }
+
+  receives(frame: string): Promise<void> {
+    return vi.waitFor(() => expect(this.frames).toContain(frame), { timeout: 5000 });
+  }
+
+  /** From the probe to the moment when the client may complete the upgrade. */
+  async probe(): Promise<void> {
+    this.send("2probe");
+    await this.receives("3probe");
+  }
+}
+
+const isStillWaiting = (poll: Promise<Response>): Promise<boolean> =>
+  Promise.race([
+    poll.then(() => false),
+    new Promise<boolean>((resolve) => {
+      setTimeout(() => resolve(true), PATIENCE_MS);
+    }),
+  ]);
+
+const say = (content: string, ackId: number | "" = ""): string =>
+  `42${ackId}${JSON.stringify(["chat-message", { content }])}`;
+
+/** The messages among packets, in the order in which they came. */
+function messagesIn(packets: readonly string[]): Message[] {
+  return packets
+    .filter((packet) => packet.startsWith('42["chat-message"'))
+    .map((packet) => (JSON.parse(packet.slice(2)) as [string, Message])[1]);
+}
+
+describe("a polling session: EIO-8", () => {
+  it("the first poll brings the handshake: EIO-1", async () => {
+    const response = await request({ room: freshRoom() });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toMatch(/^text\/plain/);
+    expect(response.headers.get("Cache-Control")).toBe("no-store");
+    const body = await response.text();
+    expect(body[0]).toBe("0");
+    expect(JSON.parse(body.slice(1))).toEqual({
+      sid: expect.stringMatching(/^[\w-]{20}$/),
+      upgrades: ["websocket"],
+      pingInterval: 45_000,
+      pingTimeout: 30_000,
+      maxPayload: PAYLOAD_BYTES_MAX,
+    });
+  });
+
+  it("CONNECT goes out by post; its answer and the welcome come in one payload", async () => {
+    const poller = await Poller.open();
+    const posted = await poller.post(`40${JSON.stringify({ token: await tokenFor("ada") })}`);
+    expect(await textOf(posted)).toEqual({ status: 200, body: "ok" });
+    const { body } = await textOf(poller.poll());
+    const [connect, welcome] = body.split(SEPARATOR);
+    expect(connect).toMatch(/^40\{"sid":"[\w-]{20}"/);
+    expect(welcome).toMatch(/^42\["welcome",\{/);
+  });
+
+  it("a payload carries many packets, both ways and in order", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    await poller.post([say("one", 1), say("two", 2), say("three", 3)].join(SEPARATOR));
+    const packets = await poller.pollUntil((packet) => packet.startsWith("433["));
+    expect(messagesIn(packets).map(({ content }) => content)).toEqual(["one", "two", "three"]);
+    const acks = packets.filter((packet) => /^43\d\[/.test(packet));
+    expect(acks.map((packet) => packet.slice(0, 4))).toEqual(["431[", "432[", "433["]);
+  });
+
+  it("a poll waits for what others say", async () => {
+    const room = freshRoom();
+    const poller = await Poller.join(room, "ada");
+    const ben = await join(room, "ben");
+    await poller.pollUntil((packet) => packet.includes('"user":"ben"'));
+    const poll = poller.poll();
+    expect(await isStillWaiting(poll)).toBe(true);
+    ben.say("chat-message", { content: "good morning" });
+    const { body } = await textOf(poll);
+    expect(messagesIn(body.split(SEPARATOR))).toMatchObject([{ sender: "ben", content: "good morning" }]);
+  });
+
+  it("bytes travel as base64, and what is none closes the session", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    await poller.post(`451-7["chat-message",{"_placeholder":true,"num":0}]${SEPARATOR}bAQIDBA==`);
+    const packets = await poller.pollUntil((packet) => packet.startsWith("437["));
+    // Bytes are no message, but they arrived as the argument of that event.
+    expect(packets.at(-1)).toContain('"code":"INVALID_PAYLOAD"');
+    expect((await poller.post("b!")).status).toBe(400);
+    await poller.isGone();
+  });
+
+  it("a second poll ends the session: the first one is told, the second refused", async () => {
+    const poller = await Poller.open();
+    const first = poller.poll();
+    expect(await isStillWaiting(first)).toBe(true);
+    expect(await answerOf(poller.poll())).toEqual({ status: 400, body: BAD_REQUEST });
+    expect(await textOf(first)).toEqual({ status: 200, body: "1" });
+    await poller.isGone();
+  });
+
+  it("a second post ends the session", async () => {
+    const poller = await Poller.open();
+    const { readable, writable } = new IdentityTransformStream();
+    const writer = writable.getWriter();
+    const first = poller.post(readable);
+    await writer.write(new TextEncoder().encode("6"));
+    // It may still be on its way when the second one arrives.
+    await vi.waitFor(async () => {
+      expect(await answerOf(poller.post("6"))).toEqual({ status: 400, body: BAD_REQUEST });
+    });
+    await writer.close();
+    expect((await first).status).toBe(400);
+    await poller.isGone();
+  });
+
+  it.each([
+    [PAYLOAD_BYTES_MAX - 1, 200],
+    [PAYLOAD_BYTES_MAX, 200],
+    [PAYLOAD_BYTES_MAX + 1, 413],
+  ])("a post of %d bytes: %d, EIO-6", async (bytes, status) => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const [head, tail] = ['421["nothing","', '"]'];
+    expect((await poller.post(head + "x".repeat(bytes - head.length - tail.length) + tail)).status).toBe(status);
+    if (status === 413) return poller.isGone();
+    await poller.pollUntil((packet) => packet.startsWith("431["));
+  });
+
+  it.each(["abc", "2", "42{}", "4abc", ""])("a post of %j closes the session: EIO-4, SIO-7", async (body) => {
+    const poller = await Poller.open();
+    expect((await poller.post(body)).status).toBe(400);
+    await poller.isGone();
+  });
+
+  it("a close packet ends the session: the poll that waits gets a noop", async () => {
+    const poller = await Poller.open();
+    const poll = poller.poll();
+    expect(await isStillWaiting(poll)).toBe(true);
+    expect(await textOf(poller.post("1"))).toEqual({ status: 200, body: "ok" });
+    expect(await textOf(poll)).toEqual({ status: 200, body: "6" });
+    await poller.isGone();
+  });
+
+  it("last words: what an ended session had not heard comes with one more poll", async () => {
+    const poller = await Poller.open();
+    await poller.post(`40${JSON.stringify({ token: "no token at all" })}`);
+    await poller.post("abc");
+    const { status, body } = await textOf(poller.poll());
+    expect(status).toBe(200);
+    const [refusal, close] = body.split(SEPARATOR);
+    expect(refusal).toMatch(/^44\{"message":/);
+    expect(close).toBe("1");
+    await poller.isGone();
+  });
+
+  it("a session dies with its object, and its client opens another one", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const died = runInDurableObject(stubOf(poller.room), (_instance, state) => state.abort("died in a test"));
+    await expect(died).rejects.toThrow("died in a test");
+    await poller.isGone();
+    await Poller.join(poller.room, "ada");
+  });
+});
+
+describe("a session id", () => {
+  it("that nobody has: 400, for polls, posts and WebSockets", async () => {
+    const stranger = { room: freshRoom(), sid: "x".repeat(20) };
+    expect(await answerOf(request(stranger))).toEqual({ status: 400, body: UNKNOWN_SID });
+    expect(await answerOf(request({ ...stranger, method: "POST", body: "40" }))).toEqual({
+      status: 400,
+      body: UNKNOWN_SID,
+    });
+    const refused = await upgrade({ room: stranger.room, query: { sid: stranger.sid } });
+    expect(await answerOf(refused)).toEqual({ status: 400, body: UNKNOWN_SID });
+  });
+
+  it.each(["", "x", "x".repeat(19), "x".repeat(21), `${"x".repeat(19)}/`, "__proto__"])(
+    "that cannot be one (%j): 400, and no room is asked",
+    async (sid) => {
+      const before = await listDurableObjectIds(env.CHAT_ROOM);
+      const stranger = { room: freshRoom(), sid };
+      expect(await answerOf(request(stranger))).toEqual({ status: 400, body: UNKNOWN_SID });
+      expect((await request({ ...stranger, method: "POST", body: "40" })).status).toBe(400);
+      expect((await upgrade({ room: stranger.room, query: { sid } })).status).toBe(400);
+      expect(await listDurableObjectIds(env.CHAT_ROOM)).toHaveLength(before.length);
+    },
+  );
+
+  it("is good in its own room only", async () => {
+    const { handshake } = await Poller.open();
+    const elsewhere = request({ room: freshRoom(), sid: handshake.sid });
+    expect(await answerOf(elsewhere)).toEqual({ status: 400, body: UNKNOWN_SID });
+  });
+});
+
+describe("pages of other origins", () => {
+  const Origin = "https://chat.example";
+  const fetcher = workerWith({ ALLOWED_ORIGINS: Origin });
+  const corsOf = ({ headers }: Response): Array<string | null> => [
+    headers.get("Access-Control-Allow-Origin"),
+    headers.get("Access-Control-Allow-Credentials"),
+  ];
+
+  it("may read every answer, refusals too, with credentials", async () => {
+    const room = freshRoom();
+    const opened = await request({ room, fetcher, headers: { Origin } });
+    expect(corsOf(opened)).toEqual([Origin, "true"]);
+    expect(opened.headers.get("Vary")).toContain("Origin");
+    const { sid } = JSON.parse((await opened.text()).slice(1)) as Handshake;
+    const posted = await request({ room, sid, fetcher, method: "POST", body: "1", headers: { Origin } });
+    expect(corsOf(posted)).toEqual([Origin, "true"]);
+    for (const unknown of [sid, "malformed"]) {
+      const refused = await request({ room, sid: unknown, fetcher, headers: { Origin } });
+      expect(refused.status).toBe(400);
+      expect(corsOf(refused)).toEqual([Origin, "true"]);
+    }
+  });
+
+  it("a preflight is answered without asking the room", async () => {
+    const before = await listDurableObjectIds(env.CHAT_ROOM);
+    const headers = { Origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-mine" };
+    const response = await request({ room: freshRoom(), fetcher, method: "OPTIONS", headers });
+    expect(response.status).toBe(204);
+    expect(corsOf(response)).toEqual([Origin, "true"]);
+    expect(response.headers.get("Access-Control-Allow-Methods")).toMatch(/\bPOST\b/);
+    expect(response.headers.get("Access-Control-Allow-Headers")).toBe("x-mine");
+    expect(await listDurableObjectIds(env.CHAT_ROOM)).toHaveLength(before.length);
+  });
+
+  it("that are not allowed are refused and may read nothing", async () => {
+    for (const method of ["GET", "OPTIONS"]) {
+      const headers = { Origin: "https://evil.example" };
+      const response = await request({ room: freshRoom(), fetcher, method, headers });
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(corsOf(response)).toEqual([null, null]);
+      await response.text();
+    }
+  });
+
+  it("no page, no headers", async () => {
+    const response = await request({ room: freshRoom(), fetcher });
+    expect(corsOf(response)).toEqual([null, null]);
+    await response.text();
+  });
+});
+
+describe("TRANSPORTS", () => {
+  const unknownTransport = { status: 400, body: { code: 0, message: "Transport unknown" } };
+
+  it("websocket alone: a poll is refused", async () => {
+    const fetcher = workerWith({ TRANSPORTS: "websocket" });
+    expect(await answerOf(request({ room: freshRoom(), fetcher }))).toEqual(unknownTransport);
+  });
+
+  it("polling alone: a WebSocket is refused, and none is offered", async () => {
+    const fetcher = workerWith({ TRANSPORTS: "polling" });
+    expect(await answerOf(upgrade({ room: freshRoom(), fetcher }))).toEqual(unknownTransport);
+    const variables = env as Record<string, unknown>;
+    variables["TRANSPORTS"] = "polling";
+    try {
+      expect((await Poller.open()).handshake.upgrades).toEqual([]);
+    } finally {
+      delete variables["TRANSPORTS"];
+    }
+  });
+});
+
+describe("the upgrade: EIO-9", () => {
+  it("probe, noop for the poll that waits, upgrade: then the WebSocket alone speaks", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const poll = poller.poll();
+    expect(await isStillWaiting(poll)).toBe(true);
+    const socket = await poller.openWebSocket();
+    await socket.probe();
+    expect(await textOf(poll)).toEqual({ status: 200, body: "6" });
+    socket.send("5");
+    socket.send(say("over the WebSocket", 9));
+    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("439["))).toBe(true));
+    const wrongTransport = { status: 400, body: BAD_REQUEST };
+    expect(await answerOf(poller.poll())).toEqual(wrongTransport);
+    expect(await answerOf(poller.post("40"))).toEqual(wrongTransport);
+  });
+
+  it("while it lasts polls end soon, and nothing else may be said over the WebSocket", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const socket = await poller.openWebSocket();
+    await socket.probe();
+    expect(await textOf(poller.poll())).toEqual({ status: 200, body: "6" });
+    socket.send("40");
+    await vi.waitFor(() => expect(socket.closed).toEqual({ code: 1002, reason: "parse error" }));
+  });
+
+  it("a probe that goes away leaves the session as it was: its polls wait again", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const socket = await poller.openWebSocket();
+    await socket.probe();
+    socket.close();
+    await vi.waitFor(() => expect(socket.closed).toBeDefined());
+    const poll = poller.poll();
+    expect(await isStillWaiting(poll)).toBe(true);
+    await poller.post(say("still polling", 1));
+    expect(messagesIn((await textOf(poll)).body.split(SEPARATOR))).toMatchObject([{ content: "still polling" }]);
+    await (await poller.openWebSocket()).probe();
+  });
+
+  it("a second WebSocket is closed, before and after the upgrade, and the first one lives on", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const socket = await poller.openWebSocket();
+    const refused = { code: 1002, reason: expect.any(String) };
+    const second = await poller.openWebSocket();
+    await vi.waitFor(() => expect(second.closed).toEqual(refused));
+    await socket.probe();
+    socket.send("5");
+    socket.send(say("here", 1));
+    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("431["))).toBe(true));
+    const third = await poller.openWebSocket();
+    await vi.waitFor(() => expect(third.closed).toEqual(refused));
+    socket.send(say("and here", 2));
+    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("432["))).toBe(true));
+  });
+
+  it("nothing is lost, doubled or reordered on the way", async () => {
+    const room = freshRoom();
+    const poller = await Poller.join(room, "ada");
+    const ben = await join(room, "ben");
+    const packets: string[] = [];
+    const count = 8;
+    const says = async (number: number): Promise<void> => {
+      expect(await ben.ask("chat-message", { content: `message ${number}` })).toMatchObject({ ok: true });
+    };
+    // Unfetched before the probe, between probe and upgrade, and after it.
+    await says(1);
+    const socket = await poller.openWebSocket();
+    await says(2);
+    await socket.probe();
+    await says(3);
+    packets.push(...(await textOf(poller.poll())).body.split(SEPARATOR));
+    await says(4);
+    await says(5);
+    socket.send("5");
+    for (let number = 6; number <= count; number++) await says(number);
+    await vi.waitFor(() => expect(messagesIn([...packets, ...socket.frames])).toHaveLength(count));
+    const expected = Array.from({ length: count }, (_, i) => `message ${i + 1}`);
+    expect(messagesIn([...packets, ...socket.frames]).map(({ content }) => content)).toEqual(expected);
+  });
+});

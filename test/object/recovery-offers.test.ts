@@ -1,0 +1,168 @@
+// Who is offered recovery at all, and what its offer looks like on the wire.
+import { exports } from "cloudflare:workers";
+import { evictDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+
+import { ORIGIN, RawClient, type UpgradeOptions } from "./raw-client.ts";
+import { freshRoom, join, stubOf, tokenFor, useSettings } from "./rooms.ts";
+
+const RECOVERING = { query: { recovery: "on" } };
+const BROWSER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36";
+
+const connectAnswer = (client: RawClient): object =>
+  client.packets().find(({ digit }) => digit === "0")!.data as object;
+
+/** All events so far, each with all of its arguments; those that ask for an ack are not among them. */
+const eventsOf = (client: RawClient): unknown[][] =>
+  client.packets().flatMap(({ digit, id, data }) => (digit === "2" && id === undefined ? [data as unknown[]] : []));
+
+/** A member to whom everything was said that a room can say. */
+async function hearAll(room: string, options: UpgradeOptions): Promise<unknown[][]> {
+  const ada = await join(room, "ada", options);
+  ada.say("no-such-event", {});
+  await ada.receives("error");
+  const ben = await join(room, "ben");
+  await ben.ask("chat-message", { content: "hello" });
+  ben.close();
+  await ada.receives("chat-message");
+  await ada.receives("presence");
+  return eventsOf(ada);
+}
+
+describe("is offered to clients that know it: REC-1, REC-2", () => {
+  const clients: Array<[client: string, isOffered: boolean, options: Pick<UpgradeOptions, "query" | "headers">]> = [
+    ["a browser", true, { headers: { "User-Agent": BROWSER } }],
+    ["Node's own WebSocket", true, { headers: { "User-Agent": "node" } }],
+    ["Bun", true, { headers: { "User-Agent": "Bun/1.3" } }],
+    ["Python", false, { headers: { "User-Agent": "Python/3.12 aiohttp/3.11" } }],
+    ["Java", false, { headers: { "User-Agent": "okhttp/4.12.0" } }],
+    ["nobody in particular", false, {}],
+    ["a browser with recovery=off", false, { headers: { "User-Agent": BROWSER }, query: { recovery: "off" } }],
+    ["Python with recovery=on", true, { headers: { "User-Agent": "Python/3.12 aiohttp/3.11" }, ...RECOVERING }],
+  ];
+
+  it.each(clients)("%s: %s", async (_client, isOffered, options) => {
+    const room = freshRoom();
+    const ada = await join(room, "ada", options);
+    const keys = isOffered ? ["sid", "pid"] : ["sid"];
+    expect(Object.keys(connectAnswer(ada))).toEqual(keys);
+    const [welcome] = eventsOf(ada);
+    expect(welcome).toHaveLength(isOffered ? 3 : 2);
+  });
+
+  it("every event ends with an offset, also a private one: welcome, error, presence, chat-message", async () => {
+    const events = await hearAll(freshRoom(), RECOVERING);
+    expect(new Set(events.map(([name]) => name))).toEqual(new Set(["welcome", "error", "presence", "chat-message"]));
+    for (const event of events) {
+      expect(event, JSON.stringify(event)).toHaveLength(3);
+      expect(event[2]).toMatch(/^[0-9a-f]{20}\.[0-9a-z]+$/);
+    }
+    const ends = events.map((event) => Number.parseInt((event[2] as string).split(".")[1]!, 36));
+    expect(ends).toEqual([...ends].sort((a, b) => a - b));
+    expect(new Set(ends)).toEqual(new Set([0, 1]));
+  });
+
+  it("no event does for a client that does not know it: REC-2", async () => {
+    const events = await hearAll(freshRoom(), { query: { recovery: "off" } });
+    expect(new Set(events.map((event) => event.length))).toEqual(new Set([2]));
+  });
+
+  it("the first offset comes right after CONNECT, before anything is said: REC-1", async () => {
+    const ada = await join(freshRoom(), "ada", RECOVERING);
+    const texts = ada.frames.filter((frame) => typeof frame === "string");
+    expect(texts[1]).toMatch(/^40\{"sid":"[^"]+","pid":"[^"]+"\}$/);
+    expect(texts[2]).toMatch(/^42\["welcome",.*,"[0-9a-f]{20}\.0"\]$/);
+  });
+
+  it("who does not know it cannot use it: a pid of an earlier connection is ignored", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada", RECOVERING);
+    const { sid, pid } = connectAnswer(ada) as { sid: string; pid: string };
+    const offset = eventsOf(ada)[0]!.at(-1);
+    ada.close();
+    const plain = await RawClient.open({ room, query: { recovery: "off" } });
+    expect(await plain.connect({ token: await tokenFor("ada"), pid, offset })).not.toBe(sid);
+    expect(Object.keys(connectAnswer(plain))).toEqual(["sid"]);
+  });
+});
+
+describe("RECOVERY_WINDOW_SECONDS=0", () => {
+  useSettings({ RECOVERY_WINDOW_SECONDS: "0" });
+
+  it("nobody is offered a pid or an offset, and a made-up pid is ignored", async () => {
+    const room = freshRoom();
+    const events = await hearAll(room, RECOVERING);
+    expect(new Set(events.map((event) => event.length))).toEqual(new Set([2]));
+    const client = await RawClient.open({ room, ...RECOVERING });
+    await client.connect({ token: await tokenFor("ada"), pid: "made.up", offset: "x.0" });
+    expect(Object.keys(connectAnswer(client))).toEqual(["sid"]);
+  });
+});
+
+describe("long-polling", () => {
+  const addressOf = (room: string, sid?: string): URL => {
+    const query = new URLSearchParams({ EIO: "4", transport: "polling", recovery: "on", ...(sid && { sid }) });
+    return new URL(`/rooms/${room}/socket.io/?${query}`, ORIGIN);
+  };
+  const poll = (room: string, sid?: string): Promise<Response> =>
+    exports.default.fetch(new Request(addressOf(room, sid)));
+  const post = (room: string, sid: string, body: string): Promise<Response> =>
+    exports.default.fetch(new Request(addressOf(room, sid), { method: "POST", body }));
+
+  /** Opens a session and joins. @returns its sid and what the polls brought so far */
+  async function enter(room: string, auth: object): Promise<{ sid: string; packets: string[] }> {
+    const { sid } = JSON.parse((await (await poll(room)).text()).slice(1)) as { sid: string };
+    expect(await (await post(room, sid, `40${JSON.stringify({ token: await tokenFor("ada"), ...auth })}`)).text()).toBe(
+      "ok",
+    );
+    const packets: string[] = [];
+    while (!packets.some((packet) => packet.startsWith('42["welcome"'))) {
+      packets.push(...(await (await poll(room, sid)).text()).split("\x1e"));
+    }
+    return { sid, packets };
+  }
+
+  const contentsOf = (packets: readonly string[]): string[] =>
+    packets.flatMap((packet) => {
+      const [event, message] = packet.startsWith("42[")
+        ? (JSON.parse(packet.slice(2)) as [string, { content: string }])
+        : [];
+      return event === "chat-message" ? [message!.content] : [];
+    });
+  const answerOf = (packets: readonly string[]): { sid: string; pid: string } =>
+    JSON.parse(packets.find((packet) => packet.startsWith("40{"))!.slice(2)) as { sid: string; pid: string };
+  const offsetOf = (packets: readonly string[]): string =>
+    (JSON.parse(packets.findLast((packet) => packet.startsWith("42["))!.slice(2)) as string[]).at(-1)!;
+
+  it.each(["hibernate", "close"] as const)(
+    'its object dies (%s): 400 {"code":1}, and a client that recovers loses nothing: EIO-8, REC-4',
+    async (webSockets) => {
+      const room = freshRoom();
+      const first = await enter(room, {});
+      await evictDurableObject(stubOf(room), { webSockets });
+      for (const response of [await poll(room, first.sid), await post(room, first.sid, "3")]) {
+        expect([response.status, await response.json()]).toEqual([400, { code: 1, message: "Session ID unknown" }]);
+      }
+      const ben = await join(room, "ben");
+      const missed = ["missed 1", "missed 2"];
+      for (const content of missed) await ben.ask("chat-message", { content });
+      const { pid, sid } = answerOf(first.packets);
+      const second = await enter(room, { pid, offset: offsetOf(first.packets) });
+      expect(answerOf(second.packets)).toEqual({ sid, pid });
+      expect(contentsOf(second.packets)).toEqual(missed);
+    },
+  );
+
+  it("what was in the queue and never fetched is replayed: REC-4", async () => {
+    const room = freshRoom();
+    const first = await enter(room, {});
+    const ben = await join(room, "ben");
+    await ben.ask("chat-message", { content: "queued" });
+    const offset = offsetOf(first.packets);
+    await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
+    await ben.ask("chat-message", { content: "missed" });
+    const second = await enter(room, { pid: answerOf(first.packets).pid, offset });
+    expect(contentsOf(second.packets)).toEqual(["queued", "missed"]);
+    await vi.waitFor(() => expect(ben.received("chat-message")).toHaveLength(2));
+  });
+});

@@ -1,0 +1,375 @@
+// Who comes back with a `pid`: recovered with exactly what was missed, or as fresh as anybody else.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { SqlMessageLog } from "../../durable/sql-message-log.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { RawClient } from "./raw-client.ts";
+import { freshRoom, join, Sleeper, stubOf, tokenFor, useSettings } from "./rooms.ts";
+
+const WINDOW_SECONDS = 60;
+/** What one recovery replays at most: REC-5. */
+const MISSED_MAX = 1000;
+useSettings({
+  RECOVERY_WINDOW_SECONDS: String(WINDOW_SECONDS),
+  MESSAGE_RATE: "10000",
+  MESSAGE_BURST: "10000",
+  MAX_CONTENT_LENGTH: "100",
+});
+const realNow = Date.now.bind(Date);
+let skewMs = 0;
+afterEach(() => {
+  vi.restoreAllMocks();
+  skewMs = 0;
+});
+
+const RECOVERING = { query: { recovery: "on" } };
+const HEARD = ["heard 1", "heard 2"];
+const MISSED = ["missed 1", "missed 2", "missed 3"];
+
+/** What a client has to show to come back. */
+interface Ticket {
+  readonly sid: string;
+  readonly pid: string;
+  readonly offset: string;
+}
+
+/** Everything that a step of a story works with. */
+interface Story {
+  readonly room: string;
+  readonly ada: RawClient;
+  readonly ticket: Ticket;
+  readonly sleeper: Sleeper;
+  /** Says it as somebody else. */
+  say(contents: readonly string[]): Promise<void>;
+}
+
+type Step = (story: Story) => void | Promise<void>;
+
+const connectAnswer = (client: RawClient): { sid: string; pid?: string } =>
+  client.packets().find(({ digit }) => digit === "0")!.data as { sid: string; pid?: string };
+
+function offsets(client: RawClient, event?: string): string[] {
+  return client
+    .packets()
+    .map(({ digit, data }) => (digit === "2" ? (data as unknown[]) : []))
+    .filter(([name]) => name !== undefined && (event === undefined || name === event))
+    .map((packet) => packet.at(-1) as string);
+}
+
+const ticketOf = (client: RawClient): Ticket => ({
+  ...(connectAnswer(client) as { sid: string; pid: string }),
+  offset: offsets(client).at(-1)!,
+});
+
+const contentsOf = (client: RawClient): string[] =>
+  client.received<Message>("chat-message").map(({ content }) => content);
+
+/** Says it as a member of its own, who need not outlive it. */
+async function sayIn(room: string, contents: readonly string[]): Promise<void> {
+  const ben = await join(room, "ben");
+  await Promise.all(contents.map((content) => ben.ask("chat-message", { content })));
+  ben.close();
+}
+
+async function begin(): Promise<Story> {
+  const room = freshRoom();
+  const ada = await join(room, "ada", RECOVERING);
+  const say = (contents: readonly string[]): Promise<void> => sayIn(room, contents);
+  await say(HEARD);
+  await ada.receives("chat-message", HEARD.length);
+  return { room, ada, ticket: ticketOf(ada), sleeper: new Sleeper(room), say };
+}
+
+async function comeBack(
+  room: string,
+  { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
+  token?: string,
+): Promise<RawClient> {
+  const client = await RawClient.open({ room, ...RECOVERING });
+  await client.connect({ pid, offset, token: token ?? (await tokenFor("ada")) });
+  await client.receives("welcome");
+  return client;
+}
+
+/** Recovered, with these messages and no others, before and after `welcome`: REC-4, REC-5. */
+async function expectRecovered(
+  { room, ticket, say }: Story,
+  back: RawClient,
+  missed: readonly string[],
+): Promise<void> {
+  expect(connectAnswer(back)).toEqual({ sid: ticket.sid, pid: ticket.pid });
+  expect(contentsOf(back)).toEqual(missed);
+  const events = back.packets().flatMap(({ digit, data }) => (digit === "2" ? [(data as string[])[0]] : []));
+  expect(events.slice(0, missed.length + 1)).toEqual([...missed.map(() => "chat-message"), "welcome"]);
+  const seqs = back.received<Message>("chat-message").map(({ seq }) => seq);
+  expect(seqs).toEqual(missed.map((_, i) => HEARD.length + 1 + i));
+  const epoch = ticket.offset.split(".")[0];
+  expect(offsets(back, "chat-message")).toEqual(seqs.map((seq) => `${epoch}.${seq.toString(36)}`));
+  await say(["afterwards"]);
+  await back.receives("chat-message", missed.length + 1);
+  expect(contentsOf(back)).toEqual([...missed, "afterwards"]);
+  expect(await back.ask("history", { limit: 1 }), room).toMatchObject({ ok: true });
+}
+
+/** As fresh as anybody: another id, and nothing of what was missed, not even a part: REC-3. */
+async function expectFresh({ ticket, say }: Pick<Story, "ticket" | "say">, back: RawClient): Promise<void> {
+  const { sid, pid } = connectAnswer(back);
+  expect(sid).not.toBe(ticket.sid);
+  expect(pid).toBeTypeOf("string");
+  expect(pid).not.toBe(ticket.pid);
+  await say(["afterwards"]);
+  await back.receives("chat-message");
+  expect(contentsOf(back)).toEqual(["afterwards"]);
+}
+
+const drop: Step = async ({ ada }) => {
+  ada.close();
+  await ada.closes();
+};
+
+/** Clocks go on, later by so much. */
+function advance(seconds: number): void {
+  skewMs += seconds * 1000;
+  vi.spyOn(Date, "now").mockImplementation(() => realNow() + skewMs);
+}
+
+/** The process dies: nobody is told, and nothing in memory survives. */
+const crash: Step = async ({ room, ada }) => {
+  await evictDurableObject(stubOf(room), { webSockets: "close" });
+  await ada.closes();
+};
+
+/** So many more messages, as an instance finds them that wakes up. */
+async function fill({ room, sleeper }: Story, count: number): Promise<void> {
+  await runInDurableObject(stubOf(room), (_instance, { storage }) => {
+    const log = new SqlMessageLog(storage.sql, room, () => "never named anew");
+    const sent = { room, sender: "ben", name: "ben", timestamp: Date.now() };
+    const from = log.lastSeq + 1;
+    log.append(Array.from({ length: count }, (_, i) => ({ ...sent, id: "", seq: from + i, content: `missed ${i}` })));
+  });
+  await sleeper.sleep();
+}
+
+describe("recovers, with exactly what was missed, in order: REC-3, REC-4, REC-5", () => {
+  const causes: Array<[cause: string, ...steps: Step[]]> = [
+    ["the line breaks", drop],
+    ["the client's Engine.IO says close", async ({ ada }) => void (ada.send("1"), await ada.closes())],
+    ["the line breaks while the object sleeps", async (story) => void (await story.sleeper.sleep(), await drop(story))],
+    ["the object sleeps while the client is away", drop, ({ sleeper }) => sleeper.sleep()],
+    ["it sleeps twice", drop, ({ sleeper }) => sleeper.sleep(), ({ say }) => say([]), ({ sleeper }) => sleeper.sleep()],
+    ["the object dies with its connections", crash],
+    ["it dies while the client is away", drop, crash],
+    ["almost all of the window passes", drop, () => advance(WINDOW_SECONDS - 5)],
+  ];
+
+  it.each(causes)("%s", async (_cause, leave, ...meanwhile) => {
+    const story = await begin();
+    await leave!(story);
+    await story.say(MISSED);
+    for (const step of meanwhile) await step(story);
+    await expectRecovered(story, await comeBack(story.room, story.ticket), MISSED);
+  });
+
+  it("nothing was missed", async () => {
+    const story = await begin();
+    await drop(story);
+    await expectRecovered(story, await comeBack(story.room, story.ticket), []);
+  });
+
+  it("the server has not noticed yet: the connection left behind is closed with 4005", async () => {
+    const story = await begin();
+    const { room, ada, ticket, say } = story;
+    await say(MISSED);
+    const back = await comeBack(room, ticket);
+    expect(await ada.closes()).toEqual({ code: 4005, reason: "superseded" });
+    await expectRecovered(story, back, MISSED);
+    expect(await back.ask("presence", {})).toMatchObject({
+      members: expect.arrayContaining([expect.objectContaining({ user: "ada", connections: 1 })]),
+    });
+  });
+
+  it("again and again, each time from the last offset", async () => {
+    const story = await begin();
+    let { ticket, ada: line } = story;
+    for (let round = 1; round <= 4; round++) {
+      line.close();
+      await line.closes();
+      await story.say([`round ${round}`]);
+      if (round % 2) await story.sleeper.sleep();
+      line = await comeBack(story.room, ticket);
+      expect(connectAnswer(line)).toEqual({ sid: ticket.sid, pid: ticket.pid });
+      expect(contentsOf(line)).toEqual([`round ${round}`]);
+      ticket = ticketOf(line);
+    }
+  });
+
+  it("again and again without ever being noticed", async () => {
+    const { room, ticket, say } = await begin();
+    for (let round = 1; round <= 3; round++) {
+      const back = await comeBack(room, ticket);
+      expect(connectAnswer(back), `round ${round}`).toEqual({ sid: ticket.sid, pid: ticket.pid });
+    }
+    await say([]);
+  });
+
+  it(`${MISSED_MAX} messages are replayed, one more is a fresh start`, async () => {
+    const story = await begin();
+    await drop(story);
+    await fill(story, MISSED_MAX);
+    const back = await comeBack(story.room, story.ticket);
+    expect(connectAnswer(back)).toEqual({ sid: story.ticket.sid, pid: story.ticket.pid });
+    const first = HEARD.length + 1;
+    expect(back.received<Message>("chat-message").map(({ seq }) => seq)).toEqual(
+      Array.from({ length: MISSED_MAX }, (_, i) => first + i),
+    );
+    back.close();
+    await back.closes();
+    await story.say(["one more"]);
+    await expectFresh(story, await comeBack(story.room, story.ticket));
+  });
+});
+
+describe("does not recover: REC-3", () => {
+  const trim: Step = ({ room }) =>
+    runInDurableObject(stubOf(room), (_instance, { storage }) => {
+      // The batch that followed the last one heard is gone, the later ones are there.
+      storage.sql.exec("DELETE FROM batches WHERE first_seq <= ?", HEARD.length + 1);
+    });
+  const wipe: Step = ({ room }) =>
+    runInDurableObject(stubOf(room), (_instance, { storage }) => {
+      storage.sql.exec("DELETE FROM batches; DELETE FROM log_names");
+    });
+  const sayOneByOne: Step = async ({ say }) => {
+    for (const content of MISSED) await say([content]);
+  };
+  const sleep: Step = ({ sleeper }) => sleeper.sleep();
+
+  const causes: Array<[cause: string, ...steps: Step[]]> = [
+    ["the client said goodbye", async (story) => void (story.ada.send("41"), await drop(story))],
+    ["the client broke the protocol", async ({ ada }) => void (ada.send("nonsense"), await ada.closes())],
+    ["the window is over", drop, () => advance(WINDOW_SECONDS + 1)],
+    ["the log was trimmed", drop, sayOneByOne, trim, sleep],
+    ["the room was wiped", drop, wipe, sleep],
+    [
+      "the room was wiped, and has grown as long again",
+      drop,
+      wipe,
+      sleep,
+      ({ say }) => say([...HEARD, ...MISSED, "more"]),
+    ],
+  ];
+
+  it.each(causes)("%s", async (_cause, ...steps) => {
+    const story = await begin();
+    for (const step of steps) await step(story);
+    await expectFresh(story, await comeBack(story.room, story.ticket));
+  });
+
+  it("the server said goodbye: the token's time was over", async () => {
+    const room = freshRoom();
+    const ada = await RawClient.open({ room, ...RECOVERING });
+    await ada.connect({ token: await tokenFor("ada", {}, 30) });
+    await ada.receives("welcome");
+    const ticket = ticketOf(ada);
+    advance(31);
+    const say = (contents: readonly string[]): Promise<void> => sayIn(room, contents);
+    await say(["on and on"]);
+    await ada.until("the disconnect packet", () => ada.packets().find(({ digit }) => digit === "1"));
+    await expectFresh({ ticket, say }, await comeBack(room, ticket));
+  });
+
+  it("after the window, however many others have gone since", async () => {
+    const story = await begin();
+    await drop(story);
+    for (let i = 0; i < 3; i++) {
+      advance(WINDOW_SECONDS + 1);
+      await story.say([`later ${i}`]);
+    }
+    await expectFresh(story, await comeBack(story.room, story.ticket));
+  });
+
+  it("after a goodbye, however many others have gone since", async () => {
+    const story = await begin();
+    story.ada.send("41");
+    await drop(story);
+    for (let i = 0; i < 3; i++) {
+      advance(WINDOW_SECONDS + 1);
+      await story.say([`later ${i}`]);
+    }
+    await expectFresh(story, await comeBack(story.room, story.ticket));
+  });
+
+  it("a token that has expired meanwhile is refused: CONNECT_ERROR", async () => {
+    const { room, ticket } = await begin();
+    const expired = await tokenFor("ada", {}, -10);
+    await expect(comeBack(room, ticket, expired)).rejects.toMatchObject({ data: { code: "TOKEN_EXPIRED" } });
+  });
+
+  it("the token of somebody else with a stolen pid, and the owner still recovers", async () => {
+    const story = await begin();
+    await story.say(MISSED);
+    const thief = await comeBack(story.room, story.ticket, await tokenFor("mallory"));
+    expect(connectAnswer(thief).sid).not.toBe(story.ticket.sid);
+    expect(contentsOf(thief)).toEqual([]);
+    expect(story.ada.closed).toBeUndefined();
+    thief.close();
+    await drop(story);
+    const back = await comeBack(story.room, story.ticket);
+    expect(connectAnswer(back).sid).toBe(story.ticket.sid);
+    expect(contentsOf(back)).toEqual(MISSED);
+  });
+
+  it("the pid of another room", async () => {
+    const [here, there] = [await begin(), await begin()];
+    await expectFresh({ ...there, ticket: here.ticket }, await comeBack(there.room, here.ticket));
+  });
+
+  const flip = (text: string): string => `${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`;
+  const forgeries: Array<[what: string, forge: (ticket: Ticket) => { pid?: unknown; offset?: unknown }]> = [
+    ["a pid with another signature", ({ pid, offset }) => ({ pid: flip(pid), offset })],
+    [
+      "a pid with another id",
+      ({ pid, offset }) => ({ pid: pid.replace(/^./, (first) => (first === "A" ? "B" : "A")), offset }),
+    ],
+    ["a pid cut short", ({ pid, offset }) => ({ pid: pid.slice(0, -1), offset })],
+    ["a pid with something behind it", ({ pid, offset }) => ({ pid: `${pid}0`, offset })],
+    ["a pid without a signature", ({ sid, offset }) => ({ pid: sid, offset })],
+    ["an empty pid", ({ offset }) => ({ pid: "", offset })],
+    ["a pid that is a number", ({ offset }) => ({ pid: 7, offset })],
+    ["a pid that is an object", ({ offset }) => ({ pid: { toString: 1, length: 3 }, offset })],
+    ["a giant pid", ({ pid, offset }) => ({ pid: pid.repeat(500), offset })],
+    ["no pid", ({ offset }) => ({ offset })],
+    ["no offset", ({ pid }) => ({ pid })],
+    ["null for an offset", ({ pid }) => ({ pid, offset: null })],
+    ["an empty offset", ({ pid }) => ({ pid, offset: "" })],
+    ["an offset that is a number", ({ pid }) => ({ pid, offset: 2 })],
+    ["an offset that is a list", ({ pid, offset }) => ({ pid, offset: [offset] })],
+    ["an offset of another epoch", ({ pid, offset }) => ({ pid, offset: `x${offset}` })],
+    ["an offset without a place", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".") })],
+    ["an offset beyond the end", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".zz") })],
+    ["an offset below zero", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".-1") })],
+    ["an offset with a fraction", ({ pid, offset }) => ({ pid, offset: `${offset}.5` })],
+    ["an offset with leading zeros", ({ pid, offset }) => ({ pid, offset: offset.replace(".", ".00") })],
+    ["an offset in capitals", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".1E1") })],
+    ["an offset that is no number", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".NaN") })],
+    ["an infinite offset", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".Infinity") })],
+    ["a giant offset", ({ pid, offset }) => ({ pid, offset: `${offset.replace(/\..*/, ".")}${"1".repeat(20_000)}` })],
+  ];
+
+  it("whatever a client makes of its pid and its offset", { timeout: 60_000 }, async () => {
+    const story = await begin();
+    await drop(story);
+    await story.say(MISSED);
+    for (const [what, forge] of forgeries) {
+      const client = await comeBack(story.room, forge(story.ticket));
+      const { sid, pid } = connectAnswer(client);
+      expect(sid, what).not.toBe(story.ticket.sid);
+      expect(pid, what).not.toBe(story.ticket.pid);
+      expect(contentsOf(client), what).toEqual([]);
+      client.close();
+    }
+    // None of it has cost the rightful owner anything.
+    await expectRecovered(story, await comeBack(story.room, story.ticket), MISSED);
+  });
+});

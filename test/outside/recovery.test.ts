@@ -1,0 +1,206 @@
+// Recovery as a stock client has it: `socket.recovered`, the same id, exactly what was missed.
+import { connect as dial, createServer, type Server as TcpServer, type Socket as TcpSocket } from "node:net";
+
+import type { Socket } from "socket.io-client";
+import { afterAll, describe, expect, it, vi } from "vitest";
+
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { freePort, HOST, startDevServer, type DevServer } from "./dev-server.ts";
+import { ask, collect, join, type Options } from "./stock-clients.ts";
+
+const servers = new Set<DevServer>();
+const lines = new Set<Line>();
+afterAll(() => {
+  for (const line of lines) line.close();
+  return Promise.all([...servers].map((server) => server.stop()));
+});
+
+async function serve(options: Parameters<typeof startDevServer>[0]): Promise<DevServer> {
+  const server = await startDevServer(options);
+  servers.add(server);
+  return server;
+}
+
+/** A line to the server that can be cut, with or without its ends noticing. */
+class Line {
+  url = "";
+  readonly #server: TcpServer;
+  readonly #pairs = new Set<readonly [TcpSocket, TcpSocket]>();
+  #isDead = false;
+
+  constructor(port: number) {
+    this.#server = createServer((near) => {
+      if (this.#isDead) return void near.destroy();
+      const far = dial(port, HOST);
+      const pair = [near, far] as const;
+      this.#pairs.add(pair);
+      for (const [from, to] of [pair, [far, near] as const]) {
+        from.pipe(to);
+        from.on("error", () => to.destroy());
+        from.on("close", () => to.destroy());
+      }
+    });
+    lines.add(this);
+  }
+
+  async open(): Promise<this> {
+    const port = await freePort();
+    await new Promise<void>((resolve) => void this.#server.listen(port, HOST, resolve));
+    this.url = `http://${HOST}:${port}`;
+    return this;
+  }
+
+  /** Both ends are told. */
+  cut(): void {
+    this.#isDead = true;
+    for (const [near] of this.#pairs) near.destroy();
+    this.#pairs.clear();
+  }
+
+  /** Only the client is told: the server believes that it is still there. */
+  cutSilently(): void {
+    this.#isDead = true;
+    for (const [near, far] of this.#pairs) {
+      near.unpipe(far);
+      far.unpipe(near);
+      near.removeAllListeners("close");
+      near.destroy();
+      far.resume();
+    }
+  }
+
+  mend(): void {
+    this.#isDead = false;
+  }
+
+  close(): void {
+    for (const [near, far] of this.#pairs) for (const end of [near, far]) end.destroy();
+    this.#server.close();
+  }
+}
+
+const QUICK: Options = { reconnectionDelay: 200, reconnectionDelayMax: 400 };
+const MISSED = ["missed 1", "missed 2", "missed 3"];
+
+interface Scene {
+  readonly ada: Socket;
+  readonly heard: Message[];
+  readonly id: string;
+}
+
+async function enter(url: string, room: string, options: Options = {}): Promise<Scene> {
+  const ada = await join(url, room, "ada", { ...QUICK, ...options });
+  const heard = collect<Message>(ada, "chat-message");
+  await ask(ada, "chat-message", { content: "heard" });
+  await vi.waitFor(() => expect(heard).toHaveLength(1));
+  return { ada, heard, id: ada.id! };
+}
+
+/** Says what is missed, as somebody whose line is whole. */
+async function sayMissed(url: string, room: string): Promise<void> {
+  const ben = await join(url, room, "ben");
+  for (const content of MISSED) expect(await ask(ben, "chat-message", { content })).toMatchObject({ ok: true });
+  ben.disconnect();
+}
+
+async function expectRecovered({ ada, heard, id }: Scene): Promise<void> {
+  await vi.waitFor(() => expect(ada.connected).toBe(true), { timeout: 20_000, interval: 20 });
+  expect(ada.recovered).toBe(true);
+  expect(ada.id).toBe(id);
+  expect(await ask(ada, "chat-message", { content: "afterwards" })).toMatchObject({ ok: true });
+  await vi.waitFor(() => expect(heard.at(-1)?.content).toBe("afterwards"));
+  expect(heard.map(({ content }) => content)).toEqual(["heard", ...MISSED, "afterwards"]);
+  expect(heard.map(({ seq }) => seq)).toEqual(heard.map((_, i) => i + 1));
+}
+
+describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
+  const TRANSPORTS = [["websocket"], ["polling"], ["polling", "websocket"]];
+
+  it.each(TRANSPORTS)("its line breaks (%s)", async (...transports) => {
+    const room = `cut-${transports.length}-${transports[0]}`;
+    const { url, port } = await shared();
+    const line = await new Line(port).open();
+    const scene = await enter(line.url, room, { transports });
+    if (transports.length > 1) await vi.waitFor(() => expect(scene.ada.io.engine.transport.name).toBe("websocket"));
+    line.cut();
+    await vi.waitFor(() => expect(scene.ada.connected).toBe(false), { timeout: 20_000 });
+    await sayMissed(url, room);
+    line.mend();
+    await expectRecovered(scene);
+  });
+
+  it("its line breaks and the server has not noticed", async () => {
+    const { url, port } = await shared();
+    const line = await new Line(port).open();
+    const scene = await enter(line.url, "half-open");
+    line.cutSilently();
+    await vi.waitFor(() => expect(scene.ada.connected).toBe(false), { timeout: 20_000 });
+    await sayMissed(url, "half-open");
+    line.mend();
+    await expectRecovered(scene);
+    expect(await ask(scene.ada, "presence", {})).toMatchObject({
+      count: 1,
+      members: [{ user: "ada", connections: 1 }],
+    });
+  });
+
+  it.each([["websocket"], ["polling"]])("the server is killed and started again (%s)", async (transport) => {
+    const port = await freePort();
+    const settings = { PORT: String(port) };
+    const url = `http://${HOST}:${port}`;
+    let server = await serve({ settings });
+    const scene = await enter(url, "killed", { transports: [transport] });
+    const spare = await join(url, "killed", "spare", { reconnection: false });
+    // Said when ada's line is dead already, and before the server is.
+    scene.ada.io.reconnection(false);
+    scene.ada.io.engine.close();
+    await vi.waitFor(() => expect(scene.ada.connected).toBe(false));
+    expect(await ask(spare, "chat-message", { content: MISSED[0] })).toMatchObject({ ok: true });
+    server.group.killAll();
+    await server.group.exit();
+    server = await serve({ settings, stateDir: server.stateDir });
+    const ben = await join(url, "killed", "ben");
+    for (const content of MISSED.slice(1)) await ask(ben, "chat-message", { content });
+    ben.disconnect();
+    scene.ada.io.reconnection(true);
+    scene.ada.connect();
+    await expectRecovered(scene);
+    await server.stop();
+  });
+
+  it("the server is killed under its open connection, and the client finds the way back by itself", async () => {
+    const port = await freePort();
+    const settings = { PORT: String(port) };
+    const url = `http://${HOST}:${port}`;
+    const server = await serve({ settings });
+    const scene = await enter(url, "killed", { reconnectionDelay: 4000, reconnectionDelayMax: 4000 });
+    server.group.killAll();
+    await server.group.exit();
+    await serve({ settings, stateDir: server.stateDir });
+    const before = scene.heard.length;
+    await vi.waitFor(() => expect(scene.ada.connected).toBe(true), { timeout: 20_000, interval: 20 });
+    expect(scene.ada.recovered).toBe(true);
+    expect(scene.ada.id).toBe(scene.id);
+    expect(scene.heard).toHaveLength(before);
+  });
+
+  it("it said goodbye: a fresh connection, and nothing of what it missed", async () => {
+    const { url } = await shared();
+    const { ada, heard, id } = await enter(url, "goodbye");
+    ada.disconnect();
+    await sayMissed(url, "goodbye");
+    ada.connect();
+    await vi.waitFor(() => expect(ada.connected).toBe(true));
+    expect(ada.recovered).toBeFalsy();
+    expect(ada.id).not.toBe(id);
+    await ask(ada, "chat-message", { content: "afterwards" });
+    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    expect(heard.map(({ content }) => content)).toEqual(["heard", "afterwards"]);
+  });
+});
+
+let started: Promise<DevServer> | undefined;
+/** The server of all stories in which no server dies. */
+function shared(): Promise<DevServer> {
+  return (started ??= serve({ settings: { PING_INTERVAL_MS: "2000", PING_TIMEOUT_MS: "3000" } }));
+}

@@ -1,0 +1,68 @@
+// A third-party application: a whiteboard with boards as channels. It keeps no events of its own, so that a
+// recovery log in SQL keeps them for it.
+import { SocketObject } from "../../durable/socket-object.ts";
+import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
+import { readSettings } from "../../src/access/settings.ts";
+import { Namespace, type Continuations, type Handlers } from "../../src/socketio/namespace.ts";
+import type { RecoveryLog } from "../../src/socketio/recovery.ts";
+import { Server } from "../../src/socketio/server.ts";
+import type { Socket } from "../../src/socketio/socket.ts";
+
+export const WINDOW_MS = 60_000;
+
+interface PainterData {
+  boards: number;
+  connects: number;
+  strokes: number;
+}
+type Painter = Socket<Outgoing, PainterData>;
+type Ack = (answer: unknown) => void;
+interface Incoming {
+  join: (board: string, ack: Ack) => void;
+  leave: (board: string, ack: Ack) => void;
+  draw: (board: string, stroke: unknown) => void;
+  shout: (text: string, exceptBoard?: string) => void;
+  vote: (painter: string, timeoutMs: number, ack: Ack) => Promise<void>;
+  review: (painter: string, timeoutMs: number) => void;
+  whoami: (ack: Ack) => void;
+}
+type Outgoing = Record<"drawn" | "shouted" | "vote?" | "review?" | "reviewed", (...args: unknown[]) => void>;
+
+class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
+  override readonly recovery: { log: RecoveryLog; windowMs: number };
+  override readonly continuations: Continuations<Painter> = {
+    reviewed: (socket, answer, asked) => void this.emit("reviewed", socket.id, answer, asked),
+  };
+  readonly handlers: Handlers<Incoming, Painter> = {
+    join: (socket, board, ack) => (socket.data.boards++, socket.join(board), ack([...socket.rooms])),
+    leave: (socket, board, ack) => (socket.leave(board), ack([...socket.rooms])),
+    draw: (socket, board, stroke) => (socket.data.strokes++, void socket.to(board).emit("drawn", board, stroke)),
+    shout: (_socket, text, board) => void (board ? this.except(board) : this).emit("shouted", text),
+    vote: async (_socket, painter, timeoutMs, ack) =>
+      ack(await this.to(painter).fetchSockets()[0]?.timeout(timeoutMs).emitWithAck("vote?").catch(String)),
+    review: ({ id }, painter, timeoutMs) =>
+      this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
+    whoami: ({ id, rooms, data, recovered }, ack) => ack({ id, rooms: [...rooms], recovered, ...data }),
+  };
+  constructor(log: RecoveryLog) {
+    super();
+    this.recovery = { log, windowMs: WINDOW_MS };
+  }
+  override authorize = () => ({ accepted: true as const, data: { boards: 0, connects: 0, strokes: 0 } });
+  override onConnect = (socket: Painter): void => void socket.data.connects++;
+}
+
+export class WhiteboardRoom extends SocketObject<object> {
+  constructor(ctx: DurableObjectState, env: object) {
+    const newName = (): string => crypto.randomUUID().replaceAll("-", "");
+    const log = new SqlRecoveryLog(ctx.storage.sql, { windowMs: WINDOW_MS, now: () => Date.now(), newName });
+    const read = readSettings({ ...env });
+    if (!read.ok) throw new Error(read.problems.join());
+    const { settings } = read;
+    super(ctx, env, (_ctx, _env, ports) => ({
+      server: new Server(settings, { static: { "/": new Whiteboard(log) } }, ports),
+      limits: settings,
+    }));
+  }
+}
+export { default } from "../../src/worker/app.ts";
