@@ -62,8 +62,10 @@ export class PollingRequests {
 
   async post(sid: string, request: Request): Promise<Response> {
     const session = this.#server.sessions.get(sid);
-    if (!session) return refuse("unknownSid");
-    if (!this.#server.beginPost(session)) return refuse("badRequest");
+    if (!session || !this.#server.beginPost(session)) {
+      await request.body?.cancel();
+      return refuse(session ? "badRequest" : "unknownSid");
+    }
     const body = await readText(request, this.#maxPayloadBytes).catch(() => undefined);
     if (body === undefined) {
       this.#server.abandonPost(session);
@@ -71,7 +73,8 @@ export class PollingRequests {
     }
     const { ok, work } = this.#server.endPost(session, body);
     this.#afterInput();
-    await Promise.all(work);
+    // Not waited for: a handler may wait for an ack, which the client sends with its next post only.
+    void Promise.all(work).finally(this.#afterInput);
     return ok ? new Response("ok", { headers: { "Content-Type": "text/html" } }) : refuse("badRequest");
   }
 }

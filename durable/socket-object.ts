@@ -31,6 +31,9 @@ export type CreateServer<Env> = (
   ports: ServerPorts,
 ) => { readonly server: SessionServer; readonly limits: ObjectLimits };
 
+/** The attachment of a WebSocket that wants to take over from long-polling. */
+const PROBE = { isProbe: true } as const;
+
 /** Seconds after which a client that was over a connection limit may try again. */
 const RETRY_AFTER_SECONDS = 30;
 
@@ -153,7 +156,9 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
       return undefined;
     }
     this.ctx.acceptWebSocket(ws);
+    ws.serializeAttachment(PROBE);
     this.#link(probe, ws);
+    this.#clock.schedule();
     return undefined;
   }
 
@@ -176,9 +181,11 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   #restoreOne(ws: WebSocket): void {
-    const record = ws.deserializeAttachment() as SessionRecord | null;
+    const record = ws.deserializeAttachment() as SessionRecord | typeof PROBE | null;
     // Without a record it was closed from this side, and only its last goodbye is still due.
     if (record === null) return;
+    // The session that it was to take over died with the object's last life.
+    if ("isProbe" in record) return ws.close(CLOSINGS.protocolViolation.code, "session unknown");
     if (record.v === 1) this.#server.restore(record, (session) => this.#link(session, ws));
     else ws.close(1012, "service restart");
   }
@@ -191,6 +198,8 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   #forget(ws: WebSocket, session: Session | undefined): void {
     this.#sessions.delete(ws);
     if (session) this.#webSockets.delete(session);
+    // Whatever else the runtime has to say of this socket, its session does not come back for it.
+    ws.serializeAttachment(null);
   }
 
   #sessionOf(ws: WebSocket): Session | undefined {
@@ -244,8 +253,9 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   #adopt(session: Session, probe: Session): void {
     const ws = this.#webSockets.get(probe);
     if (!ws) return;
-    this.#webSockets.delete(probe);
+    this.#forget(ws, probe);
     this.#link(session, ws);
+    this.#save(session);
   }
 
   #close(session: Session, { code, reason }: { code: number; reason: string }): void {
@@ -253,7 +263,6 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     if (!ws) return;
     this.#forget(ws, session);
     try {
-      ws.serializeAttachment(null);
       ws.close(code, reason);
     } catch {
       // It was closed from the other side at the same moment.

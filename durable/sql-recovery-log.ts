@@ -17,12 +17,18 @@ interface BroadcastRow extends Record<string, SqlStorageValue> {
 /** Broadcasts replayed at most; a client that missed more starts afresh. */
 export const MISSED_BROADCASTS_MAX = 1000;
 
+/** In front of the key under which a socket is remembered. */
+const REMEMBERED = "remembered:";
+
 const TABLES = ["broadcasts_0", "broadcasts_1"] as const;
 
 export class SqlRecoveryLog implements RecoveryLog {
   readonly epoch: string;
   readonly key: string;
+  readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  /** Sockets that are there, in this life of the object. */
+  readonly #present = new Set<string>();
   readonly #windowMs: number;
   readonly #now: () => number;
   #lastSeq: number;
@@ -31,16 +37,15 @@ export class SqlRecoveryLog implements RecoveryLog {
   #currentSinceMs: number;
 
   constructor(
-    sql: SqlStorage,
+    storage: DurableObjectStorage,
     { windowMs, now, newName }: { windowMs: number; now: () => number; newName: () => string },
   ) {
+    const { sql } = storage;
+    this.#storage = storage;
     this.#sql = sql;
     this.#windowMs = windowMs;
     this.#now = now;
     ({ epoch: this.epoch, key: this.key } = nameLog(sql, newName));
-    sql.exec(
-      "CREATE TABLE IF NOT EXISTS remembered (id TEXT PRIMARY KEY, gone_at_ms INTEGER, socket TEXT NOT NULL) WITHOUT ROWID",
-    );
     for (const table of TABLES) createTable(sql, table);
     const newest = TABLES.map((table) => this.#edge(table, "DESC")?.seq ?? 0);
     this.#lastSeq = Math.max(...newest);
@@ -79,7 +84,7 @@ export class SqlRecoveryLog implements RecoveryLog {
     this.#currentSinceMs = nowMs;
     this.#sql.exec(`DROP TABLE ${TABLES[this.#current]}`);
     createTable(this.#sql, TABLES[this.#current]);
-    this.#sql.exec("DELETE FROM remembered WHERE gone_at_ms < ?", nowMs - this.#windowMs);
+    this.#forgetGone(nowMs);
   }
 
   since(seq: number, socket: { readonly id: string; readonly channels: readonly string[] }): MissedEvent[] | undefined {
@@ -93,23 +98,30 @@ export class SqlRecoveryLog implements RecoveryLog {
       .map(toMissedEvent);
   }
 
-  remember(id: string, { goneAtMs, ...socket }: RememberedSocket): void {
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO remembered (id, gone_at_ms, socket) VALUES (?, ?, ?)",
-      id,
-      goneAtMs ?? null,
-      JSON.stringify(socket),
-    );
+  /** Kept as a structured clone, which carries whatever `socket.data` may hold. */
+  remember(id: string, socket: RememberedSocket): void {
+    if (socket.goneAtMs === undefined) this.#present.add(id);
+    else this.#present.delete(id);
+    this.#storage.kv.put(`${REMEMBERED}${id}`, socket);
   }
 
   recall(id: string): RememberedSocket | undefined {
-    const [row] = this.#sql.exec<{ gone_at_ms: number | null; socket: string }>(
-      "SELECT gone_at_ms, socket FROM remembered WHERE id = ?",
-      id,
-    );
-    if (!row) return undefined;
-    const socket = JSON.parse(row.socket) as Omit<RememberedSocket, "goneAtMs">;
-    return row.gone_at_ms === null ? socket : { ...socket, goneAtMs: row.gone_at_ms };
+    return this.#storage.kv.get<RememberedSocket>(`${REMEMBERED}${id}`);
+  }
+
+  retain(id: string): void {
+    this.#present.add(id);
+  }
+
+  /** Forgets those who have been gone for a window. Whoever went with an earlier life of the object is gone from now on. */
+  #forgetGone(nowMs: number): void {
+    for (const [key, socket] of this.#storage.kv.list<RememberedSocket>({ prefix: REMEMBERED })) {
+      const { goneAtMs } = socket;
+      if (goneAtMs !== undefined && nowMs - goneAtMs > this.#windowMs) this.#storage.kv.delete(key);
+      else if (goneAtMs === undefined && !this.#present.has(key.slice(REMEMBERED.length))) {
+        this.#storage.kv.put(key, { ...socket, goneAtMs: nowMs });
+      }
+    }
   }
 }
 
@@ -124,13 +136,13 @@ function isFor(own: ReadonlySet<string>, { channels, except }: Pick<Broadcast, "
   return isSelected && !except?.some((channel) => own.has(channel));
 }
 
-function toMissedEvent({ seq, body }: BroadcastRow): MissedEvent {
+function toMissedEvent({ seq, at_ms, body }: BroadcastRow): MissedEvent {
   let partial: PartialPacket | undefined;
   for (const frame of decodePayload(body) ?? []) {
     // The digit of the Engine.IO message is not part of the Socket.IO packet.
     const result = readMessage(typeof frame === "string" ? frame.slice(1) : frame, partial);
     if (result.kind === "packet" && result.packet.type === "event") {
-      return { seq, event: result.packet.event, args: result.packet.args };
+      return { seq, atMs: at_ms, event: result.packet.event, args: result.packet.args };
     }
     partial = result.kind === "partial" ? result.partial : undefined;
   }

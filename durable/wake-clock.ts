@@ -12,6 +12,9 @@ export const TIMER_MS_MAX = 1000;
  */
 const ARM_DELAY_MS = 250;
 
+/** An alarm that could not be set is tried again after this. */
+const RETRY_MS = 5000;
+
 /** How an object waits. */
 export interface Waiting {
   /** Deadlines at most this near are waited for awake, with a timer. */
@@ -72,7 +75,13 @@ export class WakeClock {
     if (nextMs - Date.now() <= this.#waiting.timerMsMax) return this.schedule();
     if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return;
     this.#alarmAtMs = nextMs;
-    await this.#storage.setAlarm(nextMs);
+    try {
+      await this.#storage.setAlarm(nextMs);
+    } catch {
+      // Storage is in trouble: nothing is set, so the next turn, or this timer, tries again.
+      this.#alarmAtMs = null;
+      this.#setTimer(Date.now() + RETRY_MS, Date.now(), () => void this.arm());
+    }
   }
 
   #setTimer(atMs: number, nowMs: number, run: () => void): void {

@@ -58,7 +58,9 @@ export class EvictingProxy {
       const server = new ws.WebSocket(this.#addressFor(request), { closeTimeout: QUIET_MS });
       server.on("error", () => stream.destroy());
       const held = holdMessages(server);
-      server.on("open", () => acceptor.handleUpgrade(request, stream, head, (client) => this.#join(client, server, held)));
+      server.on("open", () =>
+        acceptor.handleUpgrade(request, stream, head, (client) => this.#join(client, server, held)),
+      );
     });
   }
 
@@ -79,15 +81,16 @@ export class EvictingProxy {
       heardAtMs = Date.now();
       if (client.readyState === client.OPEN) client.send(data, { binary });
     });
+    const handOn = async (data: Buffer, binary: boolean): Promise<void> => {
+      if (server.readyState !== server.OPEN) return;
+      server.send(data, { binary });
+      heardAtMs = Date.now();
+      while (Date.now() - heardAtMs < QUIET_MS) await sleep(QUIET_MS - (Date.now() - heardAtMs));
+      this.evictions++;
+      await this.#evict();
+    };
     client.on("message", (data, binary) => {
-      this.#work = this.#work.then(async () => {
-        if (server.readyState !== server.OPEN) return;
-        server.send(data, { binary });
-        heardAtMs = Date.now();
-        while (Date.now() - heardAtMs < QUIET_MS) await sleep(QUIET_MS - (Date.now() - heardAtMs));
-        this.evictions++;
-        await this.#evict();
-      });
+      this.#work = this.#work.then(() => handOn(data, binary));
     });
     client.on("close", (code, reason) => passOn(server, code, reason));
     server.on("close", (code, reason) => passOn(client, code, reason));

@@ -7,6 +7,7 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
   let bytes = 0;
   for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
+    // Leaving the loop cancels the rest.
     if (bytes > maxBytes) return undefined;
     text += decoder.decode(chunk, { stream: true });
   }

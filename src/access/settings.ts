@@ -80,6 +80,20 @@ const transports = z
 
 const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
+const publicKey = z.string().refine(isPublicKey, {
+  error: "must be a public key: a PEM (-----BEGIN PUBLIC KEY-----) or a JWK of kind RSA, EC or OKP",
+});
+
+function isPublicKey(text: string): boolean {
+  if (!text.trimStart().startsWith("{")) return text.includes("-----BEGIN PUBLIC KEY-----");
+  try {
+    const jwk = JSON.parse(text) as { kty?: unknown; d?: unknown };
+    return ["RSA", "EC", "OKP"].includes(String(jwk.kty)) && jwk.d === undefined;
+  } catch {
+    return false;
+  }
+}
+
 const origins = z
   .string()
   .transform((list) => list.split(",").map((origin) => origin.trim()))
@@ -106,7 +120,7 @@ function schemaFor(environment: Settings["environment"]) {
       GUEST_ACCESS: onOff.optional(),
       ALLOWED_ORIGINS: origins.default(isDevelopment ? "*" : "same"),
       JWT_SECRET: z.string().optional(),
-      JWT_PUBLIC_KEY: z.string().optional(),
+      JWT_PUBLIC_KEY: publicKey.optional(),
       JWT_JWKS_URL: url.optional(),
       JWT_ISSUER: z.string().optional(),
       JWT_AUDIENCE: z.string().optional(),
@@ -130,6 +144,10 @@ function schemaFor(environment: Settings["environment"]) {
     .refine(({ JWT_SECRET, JWT_PUBLIC_KEY, JWT_JWKS_URL }) => JWT_SECRET || JWT_PUBLIC_KEY || JWT_JWKS_URL, {
       path: ["JWT_SECRET"],
       error: "is missing, and so are JWT_PUBLIC_KEY and JWT_JWKS_URL: no token can be verified",
+    })
+    .refine(({ JWT_PUBLIC_KEY, JWT_JWKS_URL }) => !(JWT_PUBLIC_KEY && JWT_JWKS_URL), {
+      path: ["JWT_PUBLIC_KEY"],
+      error: "and JWT_JWKS_URL exclude each other: a token would not say which of them to ask",
     })
     .refine(({ GUEST_ACCESS, JWT_SECRET }) => !GUEST_ACCESS || JWT_SECRET, {
       path: ["GUEST_ACCESS"],

@@ -71,7 +71,7 @@ export class TokenVerifier {
       }
       if (error instanceof errors.JWTClaimValidationFailed)
         return unauthorized(`The token's claim ${error.claim} is not accepted`);
-      if (error instanceof errors.JOSEError) return unauthorized("The token is not valid");
+      if (error instanceof errors.JOSEError && !isKeyTrouble(error)) return unauthorized("The token is not valid");
       // What remains is trouble with the keys (an unreachable JWKS): not the bearer's fault, still no way in.
       console.error("a token could not be verified:", error);
       return unauthorized("The token could not be verified");
@@ -105,7 +105,7 @@ export class TokenVerifier {
     if (exp === undefined && !this.#settings.allowUnexpiringTokens) return unauthorized("The token has no exp claim");
     const identity: Identity = {
       user: sub,
-      name: name?.trim() || sub.slice(0, NAME_LENGTH_MAX),
+      name: name?.trim() || Array.from(sub).slice(0, NAME_LENGTH_MAX).join(""),
       role,
       ...(rooms && { rooms }),
       ...(exp !== undefined && { exp }),
@@ -168,6 +168,13 @@ function algorithmOf(token: string): unknown {
   } catch {
     throw new errors.JWTInvalid("unreadable header");
   }
+}
+
+/** The keys could not be fetched, or what came was no key set: nothing that the token can be blamed for. */
+function isKeyTrouble(error: errors.JOSEError): boolean {
+  return (
+    error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === "ERR_JOSE_GENERIC"
+  );
 }
 
 function unauthorized(message: string): Authentication {

@@ -30,6 +30,11 @@ export class ChatRecoveryLog implements RecoveryLog {
     if (seq + 1 < this.#log.firstSeq) return undefined;
     const { messages, hasMore } = this.#log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
     if (hasMore) return undefined;
-    return messages.map((message) => ({ seq: message.seq, event: "chat-message", args: [message] }));
+    return messages.map((message) => ({
+      seq: message.seq,
+      atMs: message.timestamp,
+      event: "chat-message",
+      args: [message],
+    }));
   }
 }

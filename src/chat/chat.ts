@@ -33,6 +33,13 @@ import { Buckets, type Bucket, type RateLimit } from "./rate-limit.ts";
 /** Changes of presence are told at once in a quiet room, and at most this often in a busy one. */
 export const PRESENCE_WINDOW_MS = 250;
 
+/**
+ * What a user may ask of a room besides posting: every event takes one token, a page of history one for each
+ * `HISTORY_PER_TOKEN` messages. In memory only, because a bucket is full again before a room falls asleep.
+ */
+export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
+export const HISTORY_PER_TOKEN = 20;
+
 export interface ChatSettings {
   readonly messageRate: RateLimit;
   /** Characters (Unicode code points) of a message's content. */
@@ -74,6 +81,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #authenticate: ChatDependencies["authenticate"];
   readonly #members = new Members();
   readonly #buckets: Buckets;
+  readonly #requests = new Buckets(REQUEST_LIMIT);
   override readonly recovery;
   #posts!: Posts;
   #presencePacer!: Pacer;
@@ -81,9 +89,16 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   readonly handlers: Handlers<ClientToServerEvents, Client> = {
     "chat-message": answering(postSchema, (client, payload, reply) => this.#post(client, payload, reply)),
-    history: answering(historySchema, (_client, query, reply) => reply(this.#history(query))),
-    presence: answering(presenceSchema, (_client, _payload, reply) => reply(this.#presence())),
-    "refresh-token": answering(refreshTokenSchema, (client, { token }, reply) => this.#refresh(client, token, reply)),
+    history: answering(historySchema, (client, query, reply) =>
+      reply(this.#refuseRequest(client, Math.ceil(query.limit / HISTORY_PER_TOKEN)) ?? this.#history(query)),
+    ),
+    presence: answering(presenceSchema, (client, _payload, reply) =>
+      reply(this.#refuseRequest(client) ?? this.#presence()),
+    ),
+    "refresh-token": answering(refreshTokenSchema, (client, { token }, reply) => {
+      const refusal = this.#refuseRequest(client);
+      return refusal ? reply(refusal) : this.#refresh(client, token, reply);
+    }),
   };
 
   constructor({ room, settings, log, authenticate }: ChatDependencies) {
@@ -175,7 +190,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   override onDisconnect(client: Client): void {
     const { user } = client.peek();
     if (this.sockets.size === 0) this.#expiryDeadline.clear();
-    if (this.#members.remove(user, client.id)) return this.#presencePacer.request(this.context.now());
+    // Not at once: who comes back within the window, or over another connection, has not left for the others.
+    if (this.#members.remove(user, client.id)) return this.#presencePacer.requestLater(this.context.now());
     this.#passBucketOn(user);
   }
 
@@ -232,6 +248,13 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return undefined;
   }
 
+  #refuseRequest(client: Client, cost = 1): ErrorAnswer | undefined {
+    const taking = this.#requests.take(client.peek().user, this.context.now(), cost);
+    return taking.ok
+      ? undefined
+      : refuse("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
+  }
+
   #contentProblem(content: string): ErrorAnswer | undefined {
     const { maxContentLength } = this.#settings;
     if (content === "") return refuse("INVALID_PAYLOAD", "content: must not be empty");
@@ -280,7 +303,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   override onUnknownEvent(client: Client, event: string, args: readonly unknown[]): void {
     const { reply } = replyTo(client, args);
-    reply(refuse("UNKNOWN_EVENT", `No such event: ${event.slice(0, EVENT_NAME_SHOWN_MAX)}`));
+    reply(
+      this.#refuseRequest(client) ?? refuse("UNKNOWN_EVENT", `No such event: ${event.slice(0, EVENT_NAME_SHOWN_MAX)}`),
+    );
   }
 
   #expireTokens(nowMs: number): void {

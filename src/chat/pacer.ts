@@ -22,6 +22,11 @@ export class Pacer {
     else this.#deadline.pull(dueMs);
   }
 
+  /** Asks for a run that is in no hurry: a window from now, or when one is due anyway. */
+  requestLater(nowMs: number): void {
+    this.#deadline.pull(nowMs + this.#windowMs);
+  }
+
   flush(nowMs: number): void {
     this.#deadline.clear();
     this.#ranAtMs = nowMs;

@@ -59,9 +59,10 @@ export class Posts {
       const pending = this.#batch.find((other) => isSamePost(other.draft, draft));
       if (pending) return void pending.replies.push(reply);
     }
+    if (this.#batchChars + draft.content.length > BATCH_CHARS_MAX) this.#pacer.flush(nowMs);
     this.#batch.push({ draft, replies: [reply] });
     this.#batchChars += draft.content.length;
-    const isFull = this.#batch.length >= BATCH_POSTS_MAX || this.#batchChars >= BATCH_CHARS_MAX;
+    const isFull = this.#batch.length >= BATCH_POSTS_MAX;
     if (isFull) this.#pacer.flush(nowMs);
     else this.#pacer.request(nowMs);
   }

@@ -21,12 +21,12 @@ export function fullBucket({ burst }: RateLimit, nowMs: number): Bucket {
   return { tokens: burst, atMs: nowMs };
 }
 
-/** Takes one token. A clock that runs backwards gives nothing back and takes nothing away. */
-export function takeToken({ perSecond, burst }: RateLimit, bucket: Bucket, nowMs: number): Taking {
+/** Takes one token, or `cost` of them. A clock that runs backwards gives nothing back and takes nothing away. */
+export function takeToken({ perSecond, burst }: RateLimit, bucket: Bucket, nowMs: number, cost = 1): Taking {
   const elapsedMs = Math.max(0, nowMs - bucket.atMs);
   const tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000);
-  if (tokens >= 1) return { ok: true, bucket: { tokens: tokens - 1, atMs: nowMs } };
-  return { ok: false, retryAfterMs: Math.ceil(((1 - tokens) * 1000) / perSecond) };
+  if (tokens >= cost) return { ok: true, bucket: { tokens: tokens - cost, atMs: nowMs } };
+  return { ok: false, retryAfterMs: Math.ceil(((cost - tokens) * 1000) / perSecond) };
 }
 
 /** All connections of a user drink from one bucket, and going and coming back does not fill it. */
@@ -51,8 +51,8 @@ export class Buckets {
     if (isLater) this.#byUser.set(user, bucket);
   }
 
-  take(user: string, nowMs: number): Taking {
-    const taking = takeToken(this.#limit, this.of(user, nowMs), nowMs);
+  take(user: string, nowMs: number, cost = 1): Taking {
+    const taking = takeToken(this.#limit, this.of(user, nowMs), nowMs, cost);
     if (taking.ok) this.#byUser.set(user, taking.bucket);
     if (this.#byUser.size >= this.#pruneAtSize) this.#prune(nowMs);
     return taking;

@@ -2,7 +2,10 @@
 // for an offset; the others hand it to their handlers, and a Python handler with one parameter breaks on it.
 // No client says which kind it is, so its request headers have to tell.
 
-/** How JavaScript runtimes name themselves; their socket.io-client knows recovery, or ignores what it does not know. */
+/**
+ * How JavaScript runtimes name themselves. Their socket.io-client knows recovery, or is older than 4.6 and passes
+ * the offset on as one more argument, which JavaScript handlers ignore unless they count.
+ */
 const JAVASCRIPT_AGENT = /^(Mozilla|node|Bun|Deno)/i;
 
 /** What the `ws` package offers, which names itself not at all. */

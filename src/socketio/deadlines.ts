@@ -66,12 +66,19 @@ export class Deadlines {
     return soonest;
   }
 
-  /** Runs whatever is due at `nowMs`. Returns the names of what ran, for the record of why the room woke. */
-  runDue(nowMs: number): string[] {
+  /**
+   * Runs whatever is due at `nowMs`; one that throws keeps no other from running.
+   * @returns the names of what ran, for the record of why the room woke
+   */
+  runDue(nowMs: number, report: (name: string, error: unknown) => void): string[] {
     const due = [...this.#all].filter(({ atMs }) => atMs !== undefined && atMs <= nowMs);
     for (const deadline of due) {
       deadline.clear();
-      deadline.run(nowMs);
+      try {
+        deadline.run(nowMs);
+      } catch (error) {
+        report(deadline.name, error);
+      }
     }
     return due.map(({ name }) => name);
   }

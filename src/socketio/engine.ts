@@ -2,13 +2,16 @@
 // keeps their heartbeat, ends them. Knows nothing of Socket.IO; the layer above hears of messages and closings.
 import { CLOSINGS, type Closing } from "../protocol/closings.ts";
 import { decodeFrame, encodeOpen, frameFits, type Frame } from "../protocol/engine-io.ts";
-import type { Deadlines } from "./deadlines.ts";
+import type { Deadline, Deadlines } from "./deadlines.ts";
 import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
 import type { Outbox } from "./outbox.ts";
 import { PollQueue } from "./poll-queue.ts";
 import { PollingTransport } from "./polling-transport.ts";
 import { Session, type Handshake } from "./session.ts";
 import { receiveOverProbe } from "./transport-upgrade.ts";
+
+/** From the WebSocket's opening to its taking over; Node's default for the same. */
+export const UPGRADE_TIMEOUT_MS = 10_000;
 
 export type Transport = "websocket" | "polling";
 
@@ -39,12 +42,15 @@ export class Engine {
   readonly #layer: EngineLayer;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
+  readonly #probes = new Set<Session>();
+  readonly #upgradeDeadline: Deadline;
 
   constructor(options: EngineOptions, layer: EngineLayer, context: EngineContext) {
     this.#options = options;
     this.#layer = layer;
     this.#outbox = context.outbox;
     this.polling = new PollingTransport(this, context);
+    this.#upgradeDeadline = context.deadlines.add("upgrade", (nowMs) => this.#closeProbes(nowMs));
     this.#heartbeat = new Heartbeat(options, {
       ...context,
       sessions: this.sessions,
@@ -82,12 +88,24 @@ export class Engine {
   }
 
   /** A WebSocket for a session that is carried by long-polling so far. @returns `undefined` when it may not take over */
-  openProbe(session: Session): Session | undefined {
+  openProbe(session: Session, nowMs: number): Session | undefined {
     if (!session.polling || session.probe) return undefined;
-    const probe = new Session(session.sid, session.handshake, session.seenAtMs);
+    const probe = new Session(session.sid, session.handshake, nowMs);
     probe.probeOf = session;
     session.probe = probe;
+    this.#probes.add(probe);
+    this.#upgradeDeadline.pull(nowMs + UPGRADE_TIMEOUT_MS);
     return probe;
+  }
+
+  /** A WebSocket that asks and never takes over must not stay for nothing. */
+  #closeProbes(nowMs: number): void {
+    for (const probe of this.#probes) {
+      if (probe.closed) this.#probes.delete(probe);
+      else if (probe.pingedAtMs + UPGRADE_TIMEOUT_MS > nowMs) {
+        this.#upgradeDeadline.pull(probe.pingedAtMs + UPGRADE_TIMEOUT_MS);
+      } else this.close(probe, CLOSINGS.connectTimeout);
+    }
   }
 
   receive(session: Session, frame: Frame, nowMs: number): void | Promise<void> {
@@ -131,6 +149,7 @@ export class Engine {
     if (session.probe) this.close(session.probe, closing);
     if (session.probeOf) {
       session.probeOf.probe = undefined;
+      this.#probes.delete(session);
       // Otherwise its polls would end at once for ever.
       session.probeOf.isUpgrading = false;
       return;

@@ -63,6 +63,8 @@ export class Heartbeat {
   #beat(nowMs: number): void {
     const { pingIntervalMs, pingTimeoutMs } = this.#options;
     const patienceMs = pingIntervalMs + pingTimeoutMs;
+    // In case closing somebody fails: the others are pinged next time.
+    this.#deadline.set(nowMs + pingIntervalMs);
     const pinged: Session[] = [];
     let nextAtMs = Infinity;
     for (const session of this.#sessions.values()) {
@@ -81,6 +83,7 @@ export class Heartbeat {
       if (session.polling) nextAtMs = Math.min(nextAtMs, session.seenAtMs + patienceMs);
     }
     this.#outbox.send(pinged, [ENGINE_PING]);
-    if (nextAtMs !== Infinity) this.#deadline.set(nextAtMs);
+    if (nextAtMs === Infinity) this.rest();
+    else this.#deadline.set(nextAtMs);
   }
 }

@@ -62,14 +62,12 @@ export class Hub {
     socket.channels.add(channel);
     this.#enter(socket, channel);
     this.#outbox.save(socket.session);
-    socket.remember();
   }
 
   leave(socket: Socket, channel: string): void {
     if (!socket.channels.delete(channel)) return;
     this.#exit(socket, channel);
     this.#outbox.save(socket.session);
-    socket.remember();
   }
 
   #enter(socket: Socket, channel: string): void {

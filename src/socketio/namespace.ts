@@ -85,6 +85,12 @@ export abstract class Namespace<
    */
   admit?(data: Data): Refusal | undefined;
 
+  /**
+   * `socket.data` of a recovered socket, from what it was and what `authorize` says now. Without it the old one is
+   * taken: a namespace that keeps rights in it has to let the new token have its say.
+   */
+  mergeData?(remembered: Data, fresh: Data): Data;
+
   /** Whose a socket is: only the same owner can recover it. */
   ownerOf(_data: Data): string {
     return "";

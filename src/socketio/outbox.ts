@@ -58,6 +58,8 @@ export class Outbox {
     if (!session.polling) return false;
     session.polling.push(frames);
     this.#fed.add(session);
+    // At once, not at the end of the turn: one turn can ask for more than an object can hold.
+    if (session.polling.isOverflowing && !session.closed) this.#ports.overflow(session);
     return true;
   }
 
@@ -100,7 +102,7 @@ export class Outbox {
   #drain(): void {
     this.#depth++;
     // Only at the end of a turn, so that one poll takes all that the turn had for it.
-    for (const session of this.#fed) this.#finishFeeding(session);
+    for (const session of this.#fed) this.answerPoll(session);
     this.#fed.clear();
     this.#depth--;
     if (this.#effects.length === 0 && this.#unsaved.size === 0) return;
@@ -111,10 +113,5 @@ export class Outbox {
     this.#effects = [];
     this.#unsaved = new Set();
     this.#ports.apply(effects);
-  }
-
-  #finishFeeding(session: Session): void {
-    this.answerPoll(session);
-    if (session.polling?.isOverflowing) this.#ports.overflow(session);
   }
 }

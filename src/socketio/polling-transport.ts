@@ -21,8 +21,11 @@ export const POLL_HOLD_MS = 20_000;
  */
 const UPGRADING_HOLD_MS = 50;
 
-/** Ended sessions whose last packets are kept for one more poll, at most. */
-const LAST_WORDS_MAX = 100;
+/** Characters kept of what ended sessions had still to hear, all of them together. */
+const LAST_WORDS_CHARS_MAX = 262_144;
+
+/** Whom we gave up, or who left too much unfetched, hears nothing more: the next poll finds the session unknown. */
+const SILENT: ReadonlySet<Closing> = new Set([CLOSINGS.pingTimeout, CLOSINGS.queueTooLong]);
 
 const holdMs = (session: Session): number => (session.isUpgrading ? UPGRADING_HOLD_MS : POLL_HOLD_MS);
 
@@ -33,6 +36,7 @@ export class PollingTransport {
   /** Sessions with a poll that waits. */
   readonly #waiting = new Set<Session>();
   readonly #lastWords = new Map<string, string>();
+  #lastWordsChars = 0;
 
   constructor(engine: Engine, { outbox, deadlines }: EngineContext) {
     this.#engine = engine;
@@ -111,25 +115,26 @@ export class PollingTransport {
   sayGoodbye(session: Session, closing: Closing): void {
     const { polling } = session;
     if (!polling) return;
-    // Whom we give up as dead hears nothing more: its next poll is told that the session is unknown.
-    const isUnheard = closing !== CLOSINGS.pingTimeout && !polling.isEmpty;
+    if (SILENT.has(closing)) polling.takeAll();
+    const isUnheard = !polling.isEmpty;
     polling.push([closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE]);
     if (polling.waitingSinceMs !== undefined) this.#outbox.answerPoll(session);
     else if (isUnheard) this.#remember(session.sid, encodePayload(polling.takeAll()));
   }
 
   #remember(sid: string, payload: string): void {
-    for (const oldest of this.#lastWords.keys()) {
-      if (this.#lastWords.size < LAST_WORDS_MAX) break;
-      this.#lastWords.delete(oldest);
-    }
     this.#lastWords.set(sid, payload);
+    this.#lastWordsChars += payload.length;
+    for (const oldest of this.#lastWords.keys()) {
+      if (this.#lastWordsChars <= LAST_WORDS_CHARS_MAX) break;
+      this.takeLastWords(oldest);
+    }
   }
 
   /** What an ended session had still to hear; told once. */
   takeLastWords(sid: string): string | undefined {
     const payload = this.#lastWords.get(sid);
-    this.#lastWords.delete(sid);
+    if (this.#lastWords.delete(sid)) this.#lastWordsChars -= payload!.length;
     return payload;
   }
 }

@@ -8,6 +8,8 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 /** One broadcast that a recovering socket has not seen. */
 export interface MissedEvent {
   readonly seq: number;
+  /** When it was broadcast, in ms since 1970. */
+  readonly atMs: number;
   readonly event: string;
   readonly args: readonly unknown[];
 }
@@ -18,6 +20,8 @@ export interface RememberedSocket {
   readonly data: unknown;
   /** When it went, in ms since 1970; absent while it is there. */
   readonly goneAtMs?: number;
+  /** Whether either side said goodbye: then it does not come back. */
+  readonly saidGoodbye?: boolean;
 }
 
 /** A broadcast as it is kept: to everyone, or to channels, less some. */
@@ -40,9 +44,12 @@ export interface RecoveryLog {
   append?(broadcast: Broadcast): number;
   /** What the socket has not seen, in order; `undefined` where that cannot be said for certain. */
   since(seq: number, socket: { readonly id: string; readonly channels: readonly string[] }): MissedEvent[] | undefined;
-  /** Keeps what cannot be made again from the token. Absent where nothing is worth a row. */
+  /** Keeps what cannot be made again from the token. Absent where the token says it all. */
   remember?(id: string, socket: RememberedSocket): void;
+  /** What was remembered. A socket of which nothing is known is not recovered, where the log remembers at all. */
   recall?(id: string): RememberedSocket | undefined;
+  /** The socket is there, woken with its object: what is remembered of it is still in use. */
+  retain?(id: string): void;
 }
 
 export interface Resumed {
@@ -96,14 +103,19 @@ export class Recovery {
     const seq = this.#seqOf(offset);
     if (seq === undefined || !isSame(pid, this.pid(nsp, id, owner))) return undefined;
     const remembered = this.log.recall?.(id);
+    if (this.log.recall && (!remembered || remembered.saidGoodbye)) return undefined;
     const departure = this.#departed.get(id);
-    const goneAtMs = departure?.atMs ?? remembered?.goneAtMs;
-    if (departure?.mayReturn === false || (goneAtMs !== undefined && nowMs - goneAtMs > this.windowMs))
-      return undefined;
+    if (departure?.mayReturn === false) return undefined;
     const missed = this.log.since(seq, { id, channels: remembered?.channels ?? [] });
-    if (!missed) return undefined;
-    this.#departed.delete(id);
+    // Nobody may know when it went; what it missed first is no older than that.
+    const goneAtMs = departure?.atMs ?? remembered?.goneAtMs ?? missed?.[0]?.atMs ?? nowMs;
+    if (!missed || nowMs - goneAtMs > this.windowMs) return undefined;
     return { id, remembered, missed };
+  }
+
+  /** A socket is back: its earlier departures count no more. */
+  forgetDeparture(id: string): void {
+    this.#departed.delete(id);
   }
 
   /** A socket went. */

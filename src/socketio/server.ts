@@ -66,15 +66,18 @@ export class Server extends SessionServer implements SocketHost {
       const socket = new Socket(socketRecord, session, seat.hub, this);
       this.#seatSocket(session, seat, socket);
       if (socket.asks.length > 0) this.acks.watch(socket);
+      if (socket.pid !== undefined) seat.recovery?.log.retain?.(socket.id);
       void this.#inTurns(session, () => seat.namespace.onRestore?.(socket));
       if (session.closed) return;
     }
     // The namespaces it was in may be gone with an older version of the application.
-    if (session.sockets.size === 0 && record.strangerSinceMs === undefined) this.#strangers.add(session, this.now());
+    if (record.sockets.length > 0 && session.sockets.size === 0 && record.strangerSinceMs === undefined)
+      this.#strangers.add(session, this.now());
   }
 
   override record(session: Session): SessionRecord {
     const { strangerSinceMs, partial } = session;
+    for (const socket of session.sockets.values()) socket.rememberChange();
     return {
       ...super.record(session),
       sockets: [...session.sockets.values()].map((socket) => socket.toRecord()),
@@ -151,13 +154,15 @@ export class Server extends SessionServer implements SocketHost {
 
   #decide(session: Session, { nsp, auth }: ConnectRequest, seat: Seat, verdict: Verdict<unknown>): void {
     if (session.closed) return this.#namespaces.release(nsp);
-    const refusal = verdict.accepted ? seat.namespace.admit?.(verdict.data) : verdict;
-    if (refusal || !verdict.accepted) return this.#refuse(session, nsp, refusal!);
-    session.connecting.delete(nsp);
+    if (!verdict.accepted) return this.#refuse(session, nsp, verdict);
     const { recovery } = seat;
     const owner = recovery && session.handshake.canRecover ? seat.namespace.ownerOf(verdict.data) : undefined;
     const resumed = owner === undefined ? undefined : recovery?.resume(auth, { nsp, owner, nowMs: this.ports.now() });
     if (resumed) this.#evictTwin(seat, resumed.id);
+    // After its twin went: whoever comes back to a full room takes the place it had.
+    const refusal = seat.namespace.admit?.(verdict.data);
+    if (refusal) return this.#refuse(session, nsp, refusal);
+    session.connecting.delete(nsp);
     const id = resumed?.id ?? this.ports.newId();
     const pid = owner === undefined ? undefined : recovery?.pid(nsp, id, owner);
     const socket = this.#makeSocket(session, seat, { id, pid, verdict, resumed });
@@ -178,7 +183,7 @@ export class Server extends SessionServer implements SocketHost {
     const record = {
       nsp: seat.hub.nsp,
       id,
-      data: resumed?.remembered ? resumed.remembered.data : verdict.data,
+      data: resumed?.remembered ? mergeData(seat, resumed.remembered.data, verdict.data) : verdict.data,
       channels: resumed?.remembered?.channels ?? [],
       ...(pid !== undefined && { pid }),
       ...(seat.rule !== undefined && { rule: seat.rule }),
@@ -187,7 +192,7 @@ export class Server extends SessionServer implements SocketHost {
     socket.recovered = resumed !== undefined;
     this.#strangers.remove(session);
     this.#seatSocket(session, seat, socket);
-    if (resumed?.remembered) socket.remember();
+    socket.remember();
     return socket;
   }
 
@@ -197,9 +202,10 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   /** The connection that a recovering client left behind may not have noticed yet that it is dead. */
-  #evictTwin({ hub }: Seat, id: string): void {
+  #evictTwin({ hub, recovery }: Seat, id: string): void {
     const twin = hub.sockets.get(id);
     if (twin) this.engine.close(twin.session, CLOSINGS.superseded);
+    recovery?.forgetDeparture(id);
   }
 
   #onEvent(socket: Socket, packet: ClientPacket & { type: "event" }): void | Promise<void> {
@@ -262,23 +268,27 @@ export class Server extends SessionServer implements SocketHost {
 
   #dismiss(socket: Socket, reason: DisconnectReason): void {
     const { namespace, hub, recovery } = this.#seatOf(socket);
-    try {
-      namespace.onDisconnecting?.(socket, reason);
-    } catch (error) {
-      this.ports.report("onDisconnecting failed", error);
-    }
+    this.#survive("onDisconnecting failed", () => namespace.onDisconnecting?.(socket, reason));
     const nowMs = this.ports.now();
-    recovery?.depart(socket.id, { atMs: nowMs, mayReturn: RETURNABLE.has(reason) });
-    if (socket.pid !== undefined) socket.remember(nowMs);
+    const mayReturn = RETURNABLE.has(reason);
+    recovery?.depart(socket.id, { atMs: nowMs, mayReturn });
+    this.#survive("a socket could not be remembered", () =>
+      socket.remember({ goneAtMs: nowMs, saidGoodbye: !mayReturn }),
+    );
     socket.connected = false;
-    hub.remove(socket);
+    this.#survive("leaving channels failed", () => hub.remove(socket));
     this.acks.forget(socket);
-    try {
-      namespace.onDisconnect?.(socket, reason);
-    } catch (error) {
-      this.ports.report("onDisconnect failed", error);
-    }
+    this.#survive("onDisconnect failed", () => namespace.onDisconnect?.(socket, reason));
     this.#namespaces.release(socket.nsp);
+  }
+
+  /** Runs a step of an ending, which goes on whatever happens in it. */
+  #survive(problem: string, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.ports.report(problem, error);
+    }
   }
 
   /** A socket's namespace is in service as long as the socket is. */
@@ -316,6 +326,11 @@ const PARTIAL_KEPT_BYTES_MAX = 8192;
 
 function fitsRecord({ frames }: PartialPacket): boolean {
   return frames.reduce((bytes, frame) => bytes + frameBytes(frame), 0) <= PARTIAL_KEPT_BYTES_MAX;
+}
+
+/** What a socket was and what its new token says: the namespace knows which of them counts. */
+function mergeData({ namespace }: Seat, remembered: unknown, fresh: unknown): unknown {
+  return namespace.mergeData ? namespace.mergeData(remembered, fresh) : remembered;
 }
 
 /** Middleware first, in order, then the namespace itself. Asynchronous only where one of them is. */

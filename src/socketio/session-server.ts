@@ -78,7 +78,7 @@ export abstract class SessionServer implements EngineLayer {
 
   /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */
   openProbe(session: Session): Session | undefined {
-    return this.engine.openProbe(session);
+    return this.engine.openProbe(session, this.ports.now());
   }
 
   /** @returns a promise while the frame's consequences outlast this turn (an asynchronous verdict or handler) */
@@ -122,6 +122,8 @@ export abstract class SessionServer implements EngineLayer {
 
   /** Runs what is due. Returns the names of the deadlines that ran. */
   tick(): string[] {
-    return this.outbox.turn(() => this.deadlines.runDue(this.ports.now()));
+    return this.outbox.turn(() =>
+      this.deadlines.runDue(this.ports.now(), (name, error) => this.ports.report(`deadline ${name} failed`, error)),
+    );
   }
 }

@@ -38,6 +38,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly #host: SocketHost;
   readonly #rule: number | undefined;
   #hasOffset = false;
+  /** What the log remembers of this socket. */
+  #remembered = "";
   #asks: readonly AskRecord[];
   #data: Data;
 
@@ -51,6 +53,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     this.#data = record.data as Data;
     this.#hub = hub;
     this.#host = host;
+    // A socket that slept was remembered as it was: its record and its memory are written together.
+    if (record.pid !== undefined && hub.recovery?.log.remember) this.#remembered = this.#memory();
   }
 
   get nsp(): string {
@@ -129,11 +133,23 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     this.#write("offset", [], recovery.offset(recovery.log.lastSeq));
   }
 
-  /** Keeps what a recovering socket gets back. @param goneAtMs when it went; absent while it is there */
-  remember(goneAtMs?: number): void {
-    if (this.pid === undefined) return;
-    const remembered = { channels: [...this.channels], data: this.#data };
-    this.#hub.recovery?.log.remember?.(this.id, goneAtMs === undefined ? remembered : { ...remembered, goneAtMs });
+  /** Keeps what a recovering socket gets back, where the namespace's log remembers sockets. */
+  remember(departure: { readonly goneAtMs?: number; readonly saidGoodbye?: boolean } = {}): void {
+    const log = this.#hub.recovery?.log;
+    if (this.pid === undefined || !log?.remember) return;
+    this.#remembered = this.#memory();
+    log.remember(this.id, { channels: [...this.channels], data: this.#data, ...departure });
+  }
+
+  /** The same, but only where something changed since: the object may die without noticing. */
+  rememberChange(): void {
+    if (this.pid === undefined || !this.#hub.recovery?.log.remember) return;
+    if (this.#memory() !== this.#remembered) this.remember();
+  }
+
+  /** What would be remembered, as text to compare. */
+  #memory(): string {
+    return JSON.stringify([[...this.channels], this.#data]);
   }
 
   /** Emits only what the client can take at once; what it cannot is dropped. */

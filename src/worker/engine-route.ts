@@ -14,6 +14,9 @@ import { findToken, type FoundToken } from "./token-source.ts";
 /** The ids that the server gives to sessions: anything else is unknown without asking. */
 const SESSION_ID = /^[A-Za-z0-9_-]{20}$/;
 
+/** Characters of a query, without its token: the room keeps it with the session. */
+const QUERY_CHARS_MAX = 2048;
+
 /** @param roomInPath the room where the address names it; otherwise `?room=` does */
 export async function connect(
   request: Request,
@@ -58,6 +61,8 @@ function refuseByForm(
       Upgrade: "websocket",
     });
   }
+  if (JSON.stringify(withoutToken(query)).length > QUERY_CHARS_MAX)
+    return refuseEngine("badRequest", "the query is too long");
   return sid !== null && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
 }
 

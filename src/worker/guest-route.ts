@@ -35,7 +35,7 @@ export async function issueGuestToken(request: Request, { settings }: Deployment
     const where = issue?.path.join(".") || "body";
     return refuseRequest(400, "INVALID_PAYLOAD", `${where}: ${issue?.message}`);
   }
-  const user = `guest-${crypto.randomUUID().slice(0, 8)}`;
+  const user = `guest-${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
   const name = body.data.name || user;
   const token = await signToken(
     secret,

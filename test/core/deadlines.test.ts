@@ -3,6 +3,10 @@ import { describe, expect, it } from "vitest";
 
 import { Deadlines } from "../../src/socketio/deadlines.ts";
 
+const fail = (name: string, error: unknown): never => {
+  throw new Error(`deadline ${name} failed`, { cause: error });
+};
+
 describe("deadlines", () => {
   it("are none at first, and the soonest of those that are set", () => {
     const deadlines = new Deadlines();
@@ -22,7 +26,7 @@ describe("deadlines", () => {
     const ran: number[] = [];
     deadlines.add("a", (nowMs) => ran.push(nowMs)).set(0);
     expect(deadlines.next()).toBe(0);
-    expect(deadlines.runDue(0)).toEqual(["a"]);
+    expect(deadlines.runDue(0, fail)).toEqual(["a"]);
     expect(ran).toEqual([0]);
   });
 
@@ -44,9 +48,9 @@ describe("deadlines", () => {
     deadlines.add("a", (nowMs) => ran.push(`a${nowMs}`)).set(10);
     deadlines.add("b", (nowMs) => ran.push(`b${nowMs}`)).set(11);
     deadlines.add("c", (nowMs) => ran.push(`c${nowMs}`)).set(12);
-    expect(deadlines.runDue(9)).toEqual([]);
-    expect(deadlines.runDue(11)).toEqual(["a", "b"]);
-    expect(deadlines.runDue(11)).toEqual([]);
+    expect(deadlines.runDue(9, fail)).toEqual([]);
+    expect(deadlines.runDue(11, fail)).toEqual(["a", "b"]);
+    expect(deadlines.runDue(11, fail)).toEqual([]);
     expect(ran).toEqual(["a11", "b11"]);
     expect(deadlines.next()).toBe(12);
   });
@@ -59,7 +63,7 @@ describe("deadlines", () => {
       deadline.set(nowMs);
     });
     deadline.set(5);
-    deadlines.runDue(10);
+    deadlines.runDue(10, fail);
     expect(runs).toBe(1);
     expect(deadlines.next()).toBe(10);
   });

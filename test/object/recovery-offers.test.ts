@@ -102,7 +102,7 @@ describe("RECOVERY_WINDOW_SECONDS=0", () => {
 describe("long-polling", () => {
   const addressOf = (room: string, sid?: string): URL => {
     const query = new URLSearchParams({ EIO: "4", transport: "polling", recovery: "on", ...(sid && { sid }) });
-    return new URL(`/rooms/${room}/socket.io/?${query}`, ORIGIN);
+    return new URL(`/rooms/${room}/socket.io/?${query.toString()}`, ORIGIN);
   };
   const poll = (room: string, sid?: string): Promise<Response> =>
     exports.default.fetch(new Request(addressOf(room, sid)));

@@ -38,7 +38,11 @@ function route(request: Request, env: Env, objects: DurableObjectNamespace): Pro
 
 /** Leaves a row for each instance that was ever built: what proves that an eviction took place. */
 abstract class CountedObject extends SocketObject<Env> {
-  constructor(ctx: DurableObjectState, env: Env, createServer: (settings: Settings, ports: ServerPorts) => SessionServer) {
+  constructor(
+    ctx: DurableObjectState,
+    env: Env,
+    createServer: (settings: Settings, ports: ServerPorts) => SessionServer,
+  ) {
     super(ctx, env, (_ctx, _env, ports) => {
       const settings = settingsOf(env);
       const waiting = env["WAITING"] === "asleep" ? WAITING_ASLEEP : WAITING;

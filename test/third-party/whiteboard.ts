@@ -2,19 +2,17 @@
 // recovery log in SQL keeps them for it.
 import { SocketObject } from "../../durable/socket-object.ts";
 import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
-import { readSettings } from "../../src/access/settings.ts";
 import { Namespace, type Continuations, type Handlers } from "../../src/socketio/namespace.ts";
 import type { RecoveryLog } from "../../src/socketio/recovery.ts";
-import { Server } from "../../src/socketio/server.ts";
+import { Server, type ServerOptions } from "../../src/socketio/server.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
 
 export const WINDOW_MS = 60_000;
+const HEARTBEAT = { pingIntervalMs: 45_000, pingTimeoutMs: 30_000, connectTimeoutMs: 10_000 };
+const LIMITS = { maxPayloadBytes: 65_536, maxConnectionsPerIp: 0 };
+const OPTIONS: ServerOptions & typeof LIMITS = { ...HEARTBEAT, ...LIMITS, transports: ["websocket", "polling"] };
 
-interface PainterData {
-  boards: number;
-  connects: number;
-  strokes: number;
-}
+type PainterData = Record<"boards" | "connects" | "strokes", number>;
 type Painter = Socket<Outgoing, PainterData>;
 type Ack = (answer: unknown) => void;
 interface Incoming {
@@ -54,15 +52,11 @@ class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
 
 export class WhiteboardRoom extends SocketObject<object> {
   constructor(ctx: DurableObjectState, env: object) {
-    const newName = (): string => crypto.randomUUID().replaceAll("-", "");
-    const log = new SqlRecoveryLog(ctx.storage.sql, { windowMs: WINDOW_MS, now: () => Date.now(), newName });
-    const read = readSettings({ ...env });
-    if (!read.ok) throw new Error(read.problems.join());
-    const { settings } = read;
-    super(ctx, env, (_ctx, _env, ports) => ({
-      server: new Server(settings, { static: { "/": new Whiteboard(log) } }, ports),
-      limits: settings,
-    }));
+    super(ctx, env, (_ctx, _env, ports) => {
+      const newName = (): string => crypto.randomUUID().replaceAll("-", "");
+      const log = new SqlRecoveryLog(ctx.storage, { windowMs: WINDOW_MS, now: ports.now, newName });
+      return { server: new Server(OPTIONS, { static: { "/": new Whiteboard(log) } }, ports), limits: OPTIONS };
+    });
   }
 }
 export { default } from "../../src/worker/app.ts";

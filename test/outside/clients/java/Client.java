@@ -14,8 +14,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import okhttp3.Dispatcher;
+import okhttp3.OkHttpClient;
 import org.json.JSONObject;
 
 public final class Client {
@@ -47,9 +51,16 @@ public final class Client {
     options.reconnection = false;
     // By default the library polls first and upgrades.
     if (!arguments[3].equals("default")) options.transports = new String[] {arguments[3]};
+    OkHttpClient http = httpClient();
+    options.callFactory = http;
+    options.webSocketFactory = http;
     new Client(IO.socket(URI.create(arguments[0]), options)).run(Long.parseLong(arguments[4]));
-    // The library's threads would keep the process for a while.
-    System.exit(0);
+  }
+
+  /** The library's own, but for threads that end soon: the process ends with them, after the last request. */
+  private static OkHttpClient httpClient() {
+    ThreadPoolExecutor threads = new ThreadPoolExecutor(0, 64, 500, TimeUnit.MILLISECONDS, new SynchronousQueue<>());
+    return new OkHttpClient.Builder().dispatcher(new Dispatcher(threads)).readTimeout(1, TimeUnit.MINUTES).build();
   }
 
   private void run(long stayMs) throws Exception {

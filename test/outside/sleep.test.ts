@@ -1,0 +1,115 @@
+// 11 s after the last packet a room sleeps, whatever its clients left behind. Sleep shows from outside: a
+// long-polling session lives in memory only, so a room that has slept does not know it any more (EIO-8).
+import { setTimeout as pause } from "node:timers/promises";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { startDevServer, type DevServer } from "./dev-server.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
+
+/** The platform's 10 s of quiet, and one more for the room to set its alarm. */
+const SLEEP_WITHIN_MS = 11_000;
+/** How long a poll that nobody reads any more is held: EIO-8. */
+const POLL_HOLD_MS = 20_000;
+/**
+ * An alarm that was set for a CONNECT that was slow to come (SIO-1) still rings, and is a packet of its own in what
+ * follows. Here it does so soon, and before the last packet that is counted from.
+ */
+const CONNECT_TIMEOUT_MS = 3000;
+const SETTLED_MS = CONNECT_TIMEOUT_MS + 1000;
+
+let server: DevServer;
+beforeAll(async () => {
+  server = await startDevServer({ settings: { CONNECT_TIMEOUT_MS: String(CONNECT_TIMEOUT_MS) } });
+});
+afterAll(() => server.stop());
+
+/** A member over long-polling who does nothing: its room knows it as long as it is awake. */
+class Canary {
+  readonly #url: URL;
+
+  constructor(room: string) {
+    this.#url = new URL(`/rooms/${room}/socket.io/?EIO=4&transport=polling`, server.url);
+  }
+
+  async enter(): Promise<this> {
+    const { sid } = JSON.parse((await (await this.#get()).text()).slice(1)) as { sid: string };
+    this.#url.searchParams.set("sid", sid);
+    const body = `40${JSON.stringify({ token: await tokenFor("canary") })}`;
+    expect((await fetch(this.#url, { method: "POST", body })).status).toBe(200);
+    let heard = "";
+    while (!heard.includes('"presence"')) heard += await (await this.#get()).text();
+    return this;
+  }
+
+  #get(signal?: AbortSignal): Promise<Response> {
+    return fetch(this.#url, signal ? { signal } : {});
+  }
+
+  /** Asks for packets, and is gone before any come. */
+  async pollAndGo(): Promise<void> {
+    const leaving = new AbortController();
+    const poll = this.#get(leaving.signal);
+    await pause(500);
+    leaving.abort();
+    await expect(poll).rejects.toThrow(/abort/);
+  }
+
+  /** Whether the room has slept since `enter`. It wakes for the question. */
+  async hasSlept(): Promise<boolean> {
+    const response = await this.#get(AbortSignal.timeout(5000));
+    if (response.status === 200) return false;
+    expect([response.status, await response.json()]).toMatchObject([400, { code: 1 }]);
+    return true;
+  }
+}
+
+const post = (socket: Parameters<typeof ask>[0], content: string): Promise<unknown> =>
+  ask(socket, "chat-message", { content });
+
+describe.concurrent("11 s after its last packet a room sleeps", () => {
+  it("with idle stock clients, who stay connected", async () => {
+    const canary = await new Canary("idle").enter();
+    const members = [await join(server.url, "idle", "ada"), await join(server.url, "idle", "ben")];
+    const disconnects = members.map((member) => collect(member, "disconnect"));
+    await pause(SETTLED_MS);
+    expect(await post(members[0]!, "last words")).toMatchObject({ ok: true });
+    await pause(SLEEP_WITHIN_MS);
+    expect(await canary.hasSlept()).toBe(true);
+    expect(await post(members[1]!, "good morning")).toMatchObject({ ok: true, seq: 2 });
+    expect(disconnects).toEqual([[], []]);
+  });
+
+  it("and not before: one who speaks every few seconds keeps it awake", async () => {
+    const canary = await new Canary("busy").enter();
+    const ada = await join(server.url, "busy", "ada");
+    for (let waitedMs = 0; waitedMs < SLEEP_WITHIN_MS + 4000; waitedMs += 3000) {
+      await post(ada, `after ${waitedMs} ms`);
+      await pause(3000);
+    }
+    expect(await canary.hasSlept()).toBe(false);
+  });
+
+  it("with a polling client that went away without a word: the last packet is the noop that ends its poll", async () => {
+    const canary = await new Canary("gone").enter();
+    await canary.pollAndGo();
+    await pause(POLL_HOLD_MS + SLEEP_WITHIN_MS);
+    expect(await canary.hasSlept()).toBe(true);
+  });
+
+  it("with half of a binary packet, whose other half is understood afterwards: SIO-9", async () => {
+    const canary = await new Canary("half").enter();
+    const ada = await join(server.url, "half", "ada");
+    const answers: string[] = [];
+    ada.io.engine.on("packet", ({ type, data }: { type: string; data?: unknown }) => {
+      if (type === "message") answers.push(String(data));
+    });
+    await pause(SETTLED_MS);
+    ada.io.engine.write('51-7["chat-message",{"_placeholder":true,"num":0}]');
+    await pause(SLEEP_WITHIN_MS);
+    expect(await canary.hasSlept()).toBe(true);
+    ada.io.engine.write(new Uint8Array([1, 2, 3]));
+    await expect.poll(() => answers.at(-1), { timeout: 5000 }).toMatch(/^37\[\{"error":\{"code":"INVALID_PAYLOAD"/);
+    expect(ada.connected).toBe(true);
+  });
+});
