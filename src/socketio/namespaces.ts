@@ -27,6 +27,8 @@ export interface Seat {
   readonly hub: Hub;
   readonly handlers: ReadonlyMap<string, (socket: Socket, ...args: unknown[]) => unknown>;
   readonly recovery?: Recovery;
+  /** CONNECTs that wait for their verdict: the namespace stays for them, though nobody is in it. */
+  waiting: number;
   /** The place of its rule in the table, where it was made on demand. */
   readonly rule?: number;
 }
@@ -98,7 +100,14 @@ export class Namespaces {
       }),
     });
     const handlers = new Map(Object.entries(namespace.handlers));
-    const seat: Seat = { namespace, hub, handlers, ...(recovery && { recovery }), ...(rule !== undefined && { rule }) };
+    const seat: Seat = {
+      waiting: 0,
+      namespace,
+      hub,
+      handlers,
+      ...(recovery && { recovery }),
+      ...(rule !== undefined && { rule }),
+    };
     this.#seats.set(nsp, seat);
     namespace.start({ ...this.#context, hub });
     return seat;
@@ -107,7 +116,7 @@ export class Namespaces {
   /** A socket went: a namespace made on demand goes with its last one. */
   release(nsp: string): void {
     const seat = this.#seats.get(nsp);
-    if (!seat || seat.rule === undefined || seat.hub.sockets.size > 0) return;
+    if (!seat || seat.rule === undefined || seat.hub.sockets.size > 0 || seat.waiting > 0) return;
     this.#seats.delete(nsp);
     seat.namespace.stop();
   }

@@ -138,9 +138,19 @@ export class Server extends SessionServer implements SocketHost {
     return this.#inTurns(session, () =>
       then(this.#namespaces.find(request), (seat) => {
         if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });
+        seat.waiting++;
         // One turn, also where it comes after an await.
-        return then(judge(seat, request), (verdict) =>
-          this.outbox.turn(() => this.#decide(session, request, seat, verdict)),
+        return then(
+          settle(() => judge(seat, request)),
+          ({ verdict, error }) =>
+            this.outbox.turn(() => {
+              seat.waiting--;
+              if (!verdict) {
+              this.#namespaces.release(nsp);
+              throw error;
+            }
+              this.#decide(session, request, seat, verdict);
+            }),
         );
       }),
     );
@@ -338,6 +348,25 @@ function judge({ namespace }: Seat, request: ConnectRequest, from = 0): Verdict<
   const middleware = namespace.connectMiddleware[from];
   if (!middleware) return namespace.authorize?.(request) ?? { accepted: true, data: {} };
   return then(middleware(request), (refusal) => refusal ?? judge({ namespace } as Seat, request, from + 1));
+}
+
+interface Judged {
+  readonly verdict?: Verdict<unknown>;
+  readonly error?: unknown;
+}
+
+/** A verdict, or why there is none. */
+function settle(run: () => Verdict<unknown> | Promise<Verdict<unknown>>): Judged | Promise<Judged> {
+  try {
+    const verdict = run();
+    if (!isPromise(verdict)) return { verdict };
+    return verdict.then(
+      (decided): Judged => ({ verdict: decided }),
+      (error: unknown): Judged => ({ error }),
+    );
+  } catch (error) {
+    return { error };
+  }
 }
 
 /** Goes on at once where nothing has to be waited for: a CONNECT that needs no key is answered in its own turn. */

@@ -1,6 +1,7 @@
 // Who gets into a room, how long they may stay, and how a fresh token prolongs it.
 import { describe, expect, it } from "vitest";
 
+import { PRESENCE_WINDOW_MS } from "../../src/chat/chat.ts";
 import { ChatRoom, expiresIn, ROOM } from "./chat-room.ts";
 
 const noticeOf = (code: string): object => ({ code, message: expect.any(String) });
@@ -104,6 +105,7 @@ describe("when a token ends", () => {
     expect(ada.received("notice")).toEqual([noticeOf("TOKEN_EXPIRED")]);
     expect(ada.frames.findLast((frame) => frame !== "2")).toBe("41");
     expect(ben.received("notice")).toEqual([]);
+    room.shell.advance(PRESENCE_WINDOW_MS);
     expect(ben.received("presence").at(-1)).toEqual({ count: 1, joined: [], left: [{ user: "ada" }] });
   });
 

@@ -24,9 +24,12 @@ describe("CHAT-5: presence", () => {
     expect(ben.received("presence")).toEqual([change]);
   });
 
-  it("tells the others who left", async () => {
-    const { people } = await roomWith("ada", "ben");
+  it("tells the others who left, after a window in which they might have come back", async () => {
+    const { room, people } = await roomWith("ada", "ben");
     people[1]!.leave();
+    room.shell.advance(PRESENCE_WINDOW_MS - 1);
+    expect(people[0]!.received("presence")).toEqual([]);
+    room.shell.advance(1);
     expect(people[0]!.received("presence")).toEqual([{ count: 1, joined: [], left: [{ user: "ben" }] }]);
   });
 

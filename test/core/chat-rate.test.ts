@@ -85,6 +85,16 @@ describe("RATE_LIMITED", () => {
     expect(await postsUntilLimited(ada)).toBe(0);
   });
 
+  it.each([0, 1])("is kept over sleep where only tab %d of two posted", async (poster) => {
+    const room = slowRoom();
+    const tabs = [await room.join("ada"), await room.join("ada")];
+    room.shell.advance(100);
+    await postsUntilLimited(tabs[poster]!);
+    room.quiet();
+    room.shell.evict();
+    for (const tab of tabs) expect(await postsUntilLimited(tab)).toBe(0);
+  });
+
   it("is kept over sleep where several tabs posted at the same millisecond", async () => {
     const room = slowRoom();
     const tabs = await Promise.all(["ada", "ada", "ada"].map((user) => room.join(user)));

@@ -126,7 +126,11 @@ export class Run {
   async #connect(step: Step & { do: "connect" }): Promise<void> {
     const person = { user: step.user, exp: this.#expiry(step) };
     const byToken = step.by === "token";
-    const client = this.room.shell.open(byToken ? {} : { identity: identityOf(person) });
+    const client = this.room.shell.open({
+      // One of them knows connection state recovery, so both kinds of client are in the room.
+      canRecover: step.user === "ben",
+      ...(!byToken && { identity: identityOf(person) }),
+    });
     client.name = step.user;
     this.clients.push(client);
     await client.connect(byToken ? { token: this.room.token(person) } : undefined);

@@ -5,6 +5,9 @@ import { readSettings, SETTING_NAMES, type Settings, type Variables } from "../.
 
 const KEY = { JWT_SECRET: "a secret" };
 
+/** Form is all that the settings look at. */
+const PUBLIC_KEY = "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----";
+
 function settingsOf(variables: Variables): Settings {
   const result = readSettings({ ...KEY, ...variables });
   if (!result.ok) throw new Error(result.problems.join("; "));
@@ -162,17 +165,17 @@ describe("settings that depend on each other", () => {
     ]);
   });
 
-  it.each([{ JWT_PUBLIC_KEY: "a key" }, { JWT_JWKS_URL: "https://example.com/keys" }])("%j is key enough", (key) => {
+  it.each([{ JWT_PUBLIC_KEY: PUBLIC_KEY }, { JWT_JWKS_URL: "https://example.com/keys" }])("%j is key enough", (key) => {
     expect(problemsOf({ JWT_SECRET: undefined, ...key })).toEqual([]);
   });
 
   it("GUEST_ACCESS=on needs the secret that signs the guests' tokens", () => {
-    const variables = { JWT_SECRET: undefined, JWT_PUBLIC_KEY: "a key", GUEST_ACCESS: "on" };
+    const variables = { JWT_SECRET: undefined, JWT_PUBLIC_KEY: PUBLIC_KEY, GUEST_ACCESS: "on" };
     expect(problemsOf(variables)).toEqual([expect.stringMatching(/^GUEST_ACCESS.*JWT_SECRET/)]);
   });
 
   it("development without a secret has no guests, and says nothing of it", () => {
-    const variables = { ENVIRONMENT: "development", JWT_SECRET: undefined, JWT_PUBLIC_KEY: "a key" };
+    const variables = { ENVIRONMENT: "development", JWT_SECRET: undefined, JWT_PUBLIC_KEY: PUBLIC_KEY };
     expect(settingsOf(variables).guestAccess).toBe(false);
   });
 });

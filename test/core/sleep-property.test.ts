@@ -8,7 +8,7 @@ import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
 import { programs, Run, sightOf, type Step } from "./program.ts";
 import { PATIENT, fc, runs } from "./properties.ts";
 
-const PARAMETERS = runs(400);
+const PARAMETERS = runs(1000);
 
 /** The platform takes longer than this to put an object to sleep; nothing may be due meanwhile either. */
 const SLEEPY_MS = 1000;

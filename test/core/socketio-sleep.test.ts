@@ -104,6 +104,19 @@ describe("after sleep", () => {
     expect(client.closing?.code).toBe(1002);
   });
 
+  it("a session that left its last namespace by itself may stay as long as if the room had not slept", async () => {
+    const stays = async (sleeps: boolean): Promise<boolean> => {
+      const { shell } = probeShell();
+      const client = await shell.connect();
+      client.send("41");
+      shell.advance(1000);
+      if (sleeps) shell.evict();
+      shell.advance(40_000);
+      return client.closing === undefined;
+    };
+    expect(await stays(true)).toBe(await stays(false));
+  });
+
   it("a session that ended is not there", async () => {
     const { shell, calls } = probeShell();
     const [client, other] = [await shell.connect(), await shell.connect()];

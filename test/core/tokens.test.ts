@@ -235,19 +235,25 @@ describe.each(["RS256", "ES256", "EdDSA"])("%s", (alg) => {
 });
 
 describe("a public key that is none", () => {
-  it.each(["nonsense", "{}", '{"kty":"oct","k":"c2VjcmV0"}', "{"])("%s lets nobody in", async (key) => {
-    const complaint = vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const { privateKey } = await generateKeyPair("ES256");
-    expect(await verifier({ JWT_PUBLIC_KEY: key }).verify(await sign({}, privateKey, "ES256"))).toEqual(UNAUTHORIZED);
-    expect(complaint).toHaveBeenCalled();
-    complaint.mockRestore();
+  it.each(["nonsense", "{}", '{"kty":"oct","k":"c2VjcmV0"}', "{"])("%s is named as a bad setting", (key) => {
+    expect(readSettings({ JWT_PUBLIC_KEY: key })).toEqual({
+      ok: false,
+      problems: [expect.stringMatching(/^JWT_PUBLIC_KEY: must be a public key/)],
+    });
   });
 
   it("a private JWK is refused: it has no business here", async () => {
-    const complaint = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { privateKey } = await generateKeyPair("ES256", { extractable: true });
     const key = JSON.stringify(await exportJWK(privateKey));
+    expect(readSettings({ JWT_PUBLIC_KEY: key })).toMatchObject({ ok: false });
+  });
+
+  it("one that only looks like a PEM lets nobody in, and the log says why", async () => {
+    const complaint = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { privateKey } = await generateKeyPair("ES256");
+    const key = "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----";
     expect(await verifier({ JWT_PUBLIC_KEY: key }).verify(await sign({}, privateKey, "ES256"))).toEqual(UNAUTHORIZED);
+    expect(complaint).toHaveBeenCalled();
     complaint.mockRestore();
   });
 });

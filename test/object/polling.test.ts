@@ -1,155 +1,23 @@
-// Long-polling and the way from it to a WebSocket, as they travel: EIO-8, EIO-9.
+// Long-polling as it travels: EIO-8.
 import { listDurableObjectIds, runInDurableObject } from "cloudflare:test";
-import { env, exports } from "cloudflare:workers";
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-
-import type { Message } from "../../src/protocol/chat-events.ts";
-import { ORIGIN, upgrade, type UpgradeOptions } from "./raw-client.ts";
+import { upgrade } from "./raw-client.ts";
 import { freshRoom, join, stubOf, tokenFor, workerWith } from "./rooms.ts";
-
-const SEPARATOR = "\x1e";
-/** MAX_PAYLOAD of a server that is told nothing else. */
-const PAYLOAD_BYTES_MAX = 65_536;
-/** A poll that has nothing to bring is still waiting after this. */
-const PATIENCE_MS = 300;
-
-const UNKNOWN_SID = { code: 1, message: "Session ID unknown" };
-const BAD_REQUEST = { code: 3, message: "Bad request" };
-
-interface PollingOptions {
-  readonly room: string;
-  readonly sid?: string;
-  readonly method?: string;
-  readonly body?: string | ReadableStream;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly fetcher?: NonNullable<UpgradeOptions["fetcher"]>;
-}
-
-async function request(options: PollingOptions): Promise<Response> {
-  const { room, sid, method = "GET", body, headers = {}, fetcher = exports.default } = options;
-  const url = new URL(`/rooms/${room}/socket.io/`, ORIGIN);
-  url.searchParams.set("EIO", "4");
-  url.searchParams.set("transport", "polling");
-  if (sid !== undefined) url.searchParams.set("sid", sid);
-  return fetcher.fetch(new Request(url, { method, headers, ...(body !== undefined && { body }) }));
-}
-
-async function answerOf(response: Promise<Response> | Response): Promise<{ status: number; body: unknown }> {
-  const { status, body } = await textOf(response);
-  return { status, body: JSON.parse(body) };
-}
-
-async function textOf(response: Promise<Response> | Response): Promise<{ status: number; body: string }> {
-  const answer = await response;
-  return { status: answer.status, body: await answer.text() };
-}
-
-interface Handshake {
-  readonly sid: string;
-  readonly upgrades: readonly string[];
-}
-
-class Poller {
-  readonly room: string;
-  readonly handshake: Handshake;
-
-  static async open(room = freshRoom()): Promise<Poller> {
-    const { body } = await textOf(request({ room }));
-    return new Poller(room, JSON.parse(body.slice(1)) as Handshake);
-  }
-
-  /** A member who has heard the welcome. */
-  static async join(room: string, user: string): Promise<Poller> {
-    const poller = await Poller.open(room);
-    await poller.post(`40${JSON.stringify({ token: await tokenFor(user) })}`);
-    await poller.pollUntil((packet) => packet.startsWith('42["welcome"'));
-    return poller;
-  }
-
-  private constructor(room: string, handshake: Handshake) {
-    this.room = room;
-    this.handshake = handshake;
-  }
-
-  poll(): Promise<Response> {
-    return request({ room: this.room, sid: this.handshake.sid });
-  }
-
-  post(body: string | ReadableStream): Promise<Response> {
-    return request({ room: this.room, sid: this.handshake.sid, method: "POST", body });
-  }
-
-  /** Polls until a packet fits. @returns all packets up to the payload that brought it */
-  async pollUntil(fits: (packet: string) => boolean): Promise<string[]> {
-    const packets: string[] = [];
-    while (!packets.some(fits)) {
-      const { status, body } = await textOf(this.poll());
-      expect(status, body).toBe(200);
-      packets.push(...body.split(SEPARATOR));
-    }
-    return packets;
-  }
-
-  /** A WebSocket for the same session. */
-  async openWebSocket(): Promise<Probe> {
-    const response = await upgrade({ room: this.room, query: { sid: this.handshake.sid } });
-    expect(response.status).toBe(101);
-    return new Probe(response.webSocket!);
-  }
-
-  async isGone(): Promise<void> {
-    expect(await answerOf(this.poll())).toEqual({ status: 400, body: UNKNOWN_SID });
-  }
-}
-
-class Probe {
-  readonly frames: string[] = [];
-  closed: { readonly code: number; readonly reason: string } | undefined;
-  readonly #ws: WebSocket;
-
-  constructor(ws: WebSocket) {
-    this.#ws = ws;
-    ws.addEventListener("message", ({ data }) => void this.frames.push(data as string));
-    ws.addEventListener("close", ({ code, reason }) => void (this.closed = { code, reason }));
-    ws.accept();
-  }
-
-  send(frame: string): void {
-    this.#ws.send(frame);
-  }
-
-  close(): void {
-    this.#ws.close(1000);
-  }
-
-  receives(frame: string): Promise<void> {
-    return vi.waitFor(() => expect(this.frames).toContain(frame), { timeout: 5000 });
-  }
-
-  /** From the probe to the moment when the client may complete the upgrade. */
-  async probe(): Promise<void> {
-    this.send("2probe");
-    await this.receives("3probe");
-  }
-}
-
-const isStillWaiting = (poll: Promise<Response>): Promise<boolean> =>
-  Promise.race([
-    poll.then(() => false),
-    new Promise<boolean>((resolve) => {
-      setTimeout(() => resolve(true), PATIENCE_MS);
-    }),
-  ]);
-
-const say = (content: string, ackId: number | "" = ""): string =>
-  `42${ackId}${JSON.stringify(["chat-message", { content }])}`;
-
-/** The messages among packets, in the order in which they came. */
-function messagesIn(packets: readonly string[]): Message[] {
-  return packets
-    .filter((packet) => packet.startsWith('42["chat-message"'))
-    .map((packet) => (JSON.parse(packet.slice(2)) as [string, Message])[1]);
-}
+import {
+  SEPARATOR,
+  PAYLOAD_BYTES_MAX,
+  UNKNOWN_SID,
+  BAD_REQUEST,
+  request,
+  answerOf,
+  textOf,
+  type Handshake,
+  Poller,
+  isStillWaiting,
+  say,
+  messagesIn,
+} from "./poller.ts";
 
 describe("a polling session: EIO-8", () => {
   it("the first poll brings the handshake: EIO-1", async () => {
@@ -381,85 +249,5 @@ describe("TRANSPORTS", () => {
     } finally {
       delete variables["TRANSPORTS"];
     }
-  });
-});
-
-describe("the upgrade: EIO-9", () => {
-  it("probe, noop for the poll that waits, upgrade: then the WebSocket alone speaks", async () => {
-    const poller = await Poller.join(freshRoom(), "ada");
-    const poll = poller.poll();
-    expect(await isStillWaiting(poll)).toBe(true);
-    const socket = await poller.openWebSocket();
-    await socket.probe();
-    expect(await textOf(poll)).toEqual({ status: 200, body: "6" });
-    socket.send("5");
-    socket.send(say("over the WebSocket", 9));
-    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("439["))).toBe(true));
-    const wrongTransport = { status: 400, body: BAD_REQUEST };
-    expect(await answerOf(poller.poll())).toEqual(wrongTransport);
-    expect(await answerOf(poller.post("40"))).toEqual(wrongTransport);
-  });
-
-  it("while it lasts polls end soon, and nothing else may be said over the WebSocket", async () => {
-    const poller = await Poller.join(freshRoom(), "ada");
-    const socket = await poller.openWebSocket();
-    await socket.probe();
-    expect(await textOf(poller.poll())).toEqual({ status: 200, body: "6" });
-    socket.send("40");
-    await vi.waitFor(() => expect(socket.closed).toEqual({ code: 1002, reason: "parse error" }));
-  });
-
-  it("a probe that goes away leaves the session as it was: its polls wait again", async () => {
-    const poller = await Poller.join(freshRoom(), "ada");
-    const socket = await poller.openWebSocket();
-    await socket.probe();
-    socket.close();
-    await vi.waitFor(() => expect(socket.closed).toBeDefined());
-    const poll = poller.poll();
-    expect(await isStillWaiting(poll)).toBe(true);
-    await poller.post(say("still polling", 1));
-    expect(messagesIn((await textOf(poll)).body.split(SEPARATOR))).toMatchObject([{ content: "still polling" }]);
-    await (await poller.openWebSocket()).probe();
-  });
-
-  it("a second WebSocket is closed, before and after the upgrade, and the first one lives on", async () => {
-    const poller = await Poller.join(freshRoom(), "ada");
-    const socket = await poller.openWebSocket();
-    const refused = { code: 1002, reason: expect.any(String) };
-    const second = await poller.openWebSocket();
-    await vi.waitFor(() => expect(second.closed).toEqual(refused));
-    await socket.probe();
-    socket.send("5");
-    socket.send(say("here", 1));
-    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("431["))).toBe(true));
-    const third = await poller.openWebSocket();
-    await vi.waitFor(() => expect(third.closed).toEqual(refused));
-    socket.send(say("and here", 2));
-    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("432["))).toBe(true));
-  });
-
-  it("nothing is lost, doubled or reordered on the way", async () => {
-    const room = freshRoom();
-    const poller = await Poller.join(room, "ada");
-    const ben = await join(room, "ben");
-    const packets: string[] = [];
-    const count = 8;
-    const says = async (number: number): Promise<void> => {
-      expect(await ben.ask("chat-message", { content: `message ${number}` })).toMatchObject({ ok: true });
-    };
-    // Unfetched before the probe, between probe and upgrade, and after it.
-    await says(1);
-    const socket = await poller.openWebSocket();
-    await says(2);
-    await socket.probe();
-    await says(3);
-    packets.push(...(await textOf(poller.poll())).body.split(SEPARATOR));
-    await says(4);
-    await says(5);
-    socket.send("5");
-    for (let number = 6; number <= count; number++) await says(number);
-    await vi.waitFor(() => expect(messagesIn([...packets, ...socket.frames])).toHaveLength(count));
-    const expected = Array.from({ length: count }, (_, i) => `message ${i + 1}`);
-    expect(messagesIn([...packets, ...socket.frames]).map(({ content }) => content)).toEqual(expected);
   });
 });

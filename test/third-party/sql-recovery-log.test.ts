@@ -65,7 +65,7 @@ it.each([1, 2, 3, 4, 5, 6])("tables take turns, and nothing is ever partial: REC
     }
     expect(log.lastSeq).toBe(all.length);
     expect(told).toBeGreaterThan(100);
-    const rows = storage.storage.sql.exec<{ n: number }>(
+    const rows = storage.sql.exec<{ n: number }>(
       "SELECT (SELECT count(*) FROM broadcasts_0) + (SELECT count(*) FROM broadcasts_1) AS n",
     );
     expect(rows.one().n, "and the tables do not grow for ever").toBeLessThan(all.length);
@@ -86,11 +86,11 @@ it("an offset before the oldest row that is left leads nowhere, also where the t
   await withStorage("log-cut", (storage) => {
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
     for (let i = 0; i < 5; i++) log.append({ event: "e", args: [i] });
-    storage.storage.sql.exec("DELETE FROM broadcasts_0 WHERE seq <= 2");
+    storage.sql.exec("DELETE FROM broadcasts_0 WHERE seq <= 2");
     const me = { id: "me", channels: [] };
     expect(log.since(1, me)).toBeUndefined();
     expect(log.since(2, me)).toHaveLength(3);
-    storage.storage.sql.exec("DELETE FROM broadcasts_0");
+    storage.sql.exec("DELETE FROM broadcasts_0");
     expect(log.since(4, me)).toBeUndefined();
     expect(log.since(5, me)).toEqual([]);
   });

@@ -54,7 +54,7 @@ export class WhiteboardRoom extends SocketObject<object> {
   constructor(ctx: DurableObjectState, env: object) {
     super(ctx, env, (_ctx, _env, ports) => {
       const newName = (): string => crypto.randomUUID().replaceAll("-", "");
-      const log = new SqlRecoveryLog(ctx.storage, { windowMs: WINDOW_MS, now: ports.now, newName });
+      const log = new SqlRecoveryLog(ctx.storage, { windowMs: WINDOW_MS, now: () => ports.now(), newName });
       return { server: new Server(OPTIONS, { static: { "/": new Whiteboard(log) } }, ports), limits: OPTIONS };
     });
   }

@@ -1,0 +1,84 @@
+// The way from long-polling to a WebSocket: EIO-9.
+import { describe, expect, it, vi } from "vitest";
+import { freshRoom, join } from "./rooms.ts";
+import { SEPARATOR, BAD_REQUEST, answerOf, textOf, Poller, isStillWaiting, say, messagesIn } from "./poller.ts";
+
+describe("the upgrade: EIO-9", () => {
+  it("probe, noop for the poll that waits, upgrade: then the WebSocket alone speaks", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const poll = poller.poll();
+    expect(await isStillWaiting(poll)).toBe(true);
+    const socket = await poller.openWebSocket();
+    await socket.probe();
+    expect(await textOf(poll)).toEqual({ status: 200, body: "6" });
+    socket.send("5");
+    socket.send(say("over the WebSocket", 9));
+    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("439["))).toBe(true));
+    const wrongTransport = { status: 400, body: BAD_REQUEST };
+    expect(await answerOf(poller.poll())).toEqual(wrongTransport);
+    expect(await answerOf(poller.post("40"))).toEqual(wrongTransport);
+  });
+
+  it("while it lasts polls end soon, and nothing else may be said over the WebSocket", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const socket = await poller.openWebSocket();
+    await socket.probe();
+    expect(await textOf(poller.poll())).toEqual({ status: 200, body: "6" });
+    socket.send("40");
+    await vi.waitFor(() => expect(socket.closed).toEqual({ code: 1002, reason: "parse error" }));
+  });
+
+  it("a probe that goes away leaves the session as it was: its polls wait again", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const socket = await poller.openWebSocket();
+    await socket.probe();
+    socket.close();
+    await vi.waitFor(() => expect(socket.closed).toBeDefined());
+    const poll = poller.poll();
+    expect(await isStillWaiting(poll)).toBe(true);
+    await poller.post(say("still polling", 1));
+    expect(messagesIn((await textOf(poll)).body.split(SEPARATOR))).toMatchObject([{ content: "still polling" }]);
+    await (await poller.openWebSocket()).probe();
+  });
+
+  it("a second WebSocket is closed, before and after the upgrade, and the first one lives on", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const socket = await poller.openWebSocket();
+    const refused = { code: 1002, reason: expect.any(String) };
+    const second = await poller.openWebSocket();
+    await vi.waitFor(() => expect(second.closed).toEqual(refused));
+    await socket.probe();
+    socket.send("5");
+    socket.send(say("here", 1));
+    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("431["))).toBe(true));
+    const third = await poller.openWebSocket();
+    await vi.waitFor(() => expect(third.closed).toEqual(refused));
+    socket.send(say("and here", 2));
+    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("432["))).toBe(true));
+  });
+
+  it("nothing is lost, doubled or reordered on the way", async () => {
+    const room = freshRoom();
+    const poller = await Poller.join(room, "ada");
+    const ben = await join(room, "ben");
+    const packets: string[] = [];
+    const count = 8;
+    const says = async (number: number): Promise<void> => {
+      expect(await ben.ask("chat-message", { content: `message ${number}` })).toMatchObject({ ok: true });
+    };
+    // Unfetched before the probe, between probe and upgrade, and after it.
+    await says(1);
+    const socket = await poller.openWebSocket();
+    await says(2);
+    await socket.probe();
+    await says(3);
+    packets.push(...(await textOf(poller.poll())).body.split(SEPARATOR));
+    await says(4);
+    await says(5);
+    socket.send("5");
+    for (let number = 6; number <= count; number++) await says(number);
+    await vi.waitFor(() => expect(messagesIn([...packets, ...socket.frames])).toHaveLength(count));
+    const expected = Array.from({ length: count }, (_, i) => `message ${i + 1}`);
+    expect(messagesIn([...packets, ...socket.frames]).map(({ content }) => content)).toEqual(expected);
+  });
+});
