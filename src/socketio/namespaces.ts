@@ -124,7 +124,6 @@ export class Namespaces {
 
 function matches({ match }: DynamicNamespace, request: ConnectRequest): boolean | Promise<boolean> {
   if (typeof match === "function") return match(request);
-  // A pattern with a flag that remembers its place must not answer differently the second time.
-  match.lastIndex = 0;
-  return match.exec(request.nsp)?.[0] === request.nsp;
+  // The whole name, whatever the pattern leaves open; and without the flags that remember a place.
+  return new RegExp(`^(?:${match.source})$`, match.flags.replace(/[gy]/g, "")).test(request.nsp);
 }

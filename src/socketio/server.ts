@@ -146,9 +146,9 @@ export class Server extends SessionServer implements SocketHost {
             this.outbox.turn(() => {
               seat.waiting--;
               if (!verdict) {
-              this.#namespaces.release(nsp);
-              throw error;
-            }
+                this.#namespaces.release(nsp);
+                throw error;
+              }
               this.#decide(session, request, seat, verdict);
             }),
         );

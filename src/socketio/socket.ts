@@ -108,6 +108,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   #write(event: string, args: readonly unknown[], offset: string | undefined, ackId?: number): void {
+    if (!this.connected) return;
     if (offset !== undefined) this.#hasOffset = true;
     const withOffset = offset === undefined ? args : [...args, offset];
     this.#host.outbox.send([this.session], encodeEvent(this.nsp, event, withOffset, ackId));
@@ -121,6 +122,12 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     return recovery.offset(log.append?.({ event, args, channels: [this.id] }) ?? log.lastSeq);
   }
 
+  /** For what is not kept: the place that the client has reached anyway. */
+  #currentOffset(): string | undefined {
+    const { recovery } = this.#hub;
+    return recovery && this.pid !== undefined ? recovery.offset(recovery.log.lastSeq) : undefined;
+  }
+
   /** Sends what was missed. Called by the server. */
   replay(event: string, args: readonly unknown[], seq: number): void {
     this.#write(event, args, this.#hub.recovery?.offset(seq));
@@ -128,9 +135,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   /** Sends an offset to a client that has none yet. Called by the server. */
   sendOffset(): void {
-    const { recovery } = this.#hub;
-    if (!recovery || this.pid === undefined || this.#hasOffset || !this.connected) return;
-    this.#write("offset", [], recovery.offset(recovery.log.lastSeq));
+    const offset = this.#currentOffset();
+    if (offset !== undefined && !this.#hasOffset && this.connected) this.#write("offset", [], offset);
   }
 
   /** Keeps what a recovering socket gets back, where the namespace's log remembers sockets. */
@@ -155,7 +161,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** Emits only what the client can take at once; what it cannot is dropped. */
   get volatile(): Pick<this, "emit"> {
     return {
-      emit: (event, ...args) => (isReady(this.session) ? this.emit(event, ...args) : true),
+      emit: (event, ...args) => {
+        if (isReady(this.session)) this.#write(event, args, this.#currentOffset());
+        return true;
+      },
     };
   }
 

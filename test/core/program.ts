@@ -61,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ms: fc.constantFrom(0, 7, 60, 300, 1500, 1500, 12_000, 70_000, 700_000),
     }),
   },
-) as fc.Arbitrary<Step>;
+);
 
 export const programs = fc.array(step, { minLength: 1, maxLength: 60 });
 
