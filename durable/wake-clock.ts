@@ -58,9 +58,17 @@ export class WakeClock {
     // Where something else keeps the object awake anyway, waiting costs nothing more.
     const isAwake = this.#deadlines.nextAwake() !== undefined;
     if (isAwake || nextMs - nowMs <= this.#waiting.timerMsMax) return this.#setTimer(nextMs, nowMs, () => this.#fire());
-    if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return this.#clearTimer();
+    if (this.#isArmedFor(nextMs)) return this.#clearTimer();
     if (this.#waiting.armDelayMs === 0) return void this.arm();
     this.#setTimer(nowMs + this.#waiting.armDelayMs, nowMs, () => void this.arm());
+  }
+
+  /**
+   * Whether the alarm that is set will do. One whose deadline has dissolved since would wake the object for
+   * nothing, and be set anew then: setting it anew now costs the same row and lets the object sleep.
+   */
+  #isArmedFor(nextMs: number): boolean {
+    return this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs && this.#alarmAtMs > nextMs - TIMER_MS_MAX;
   }
 
   /** The alarm went off, so none is set now. */
@@ -68,12 +76,12 @@ export class WakeClock {
     this.#alarmAtMs = null;
   }
 
-  /** Sets the alarm for the next deadline, unless one is set that comes before it. */
+  /** Sets the alarm for the next deadline, unless it is set for it. */
   async arm(): Promise<void> {
     const nextMs = this.#deadlines.next();
     if (nextMs === undefined) return;
     if (nextMs - Date.now() <= this.#waiting.timerMsMax) return this.schedule();
-    if (this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs) return;
+    if (this.#isArmedFor(nextMs)) return;
     this.#alarmAtMs = nextMs;
     try {
       await this.#storage.setAlarm(nextMs);
