@@ -185,9 +185,9 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     // Without a record it was closed from this side, and only its last goodbye is still due.
     if (record === null) return;
     // The session that it was to take over died with the object's last life.
-    if ("isProbe" in record) return ws.close(CLOSINGS.protocolViolation.code, "session unknown");
+    if ("isProbe" in record) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     if (record.v === 1) this.#server.restore(record, (session) => this.#link(session, ws));
-    else ws.close(1012, "service restart");
+    else finishClose(ws, 1012, "service restart");
   }
 
   #link(session: Session, ws: WebSocket): void {
@@ -285,7 +285,10 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 }
 
-/** Hibernating sockets are not closed by themselves: the peer waits for our half of the goodbye. */
+/**
+ * Closes a socket that has no session, or closes it from our side too: hibernating sockets are not closed by
+ * themselves, and the peer waits for our half of the goodbye.
+ */
 function finishClose(ws: WebSocket, code: number, reason: string): void {
   // 1006 and 1015 mean that nobody is there to hear it.
   if (code === 1006 || code === 1015) return;
