@@ -22,6 +22,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): { se
   const chat = new Chat({
     room,
     log: new SqlMessageLog(ctx.storage.sql, room, newName),
+    state: ctx.storage.kv,
     authenticate: (token) => tokens.verify(token),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },

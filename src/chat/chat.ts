@@ -1,143 +1,98 @@
-// A chat room: the first application of the Socket.IO core. It says who may come in and what each event
-// means; storing, sending and the clock are the shell's.
-import type { z } from "zod";
-
+// A chat room: the first application of the Socket.IO core. It says who may come in, and puts together what can
+// be done inside (the features); storing, sending and the clock are the shell's.
 import type {
   Answer,
   ClientToServerEvents,
   ErrorAnswer,
-  HistoryAnswer,
-  Message,
-  PostAnswer,
-  PresenceAnswer,
-  RefreshAnswer,
   RefusalCode,
-  Role,
   ServerToClientEvents,
+  Welcome,
 } from "../protocol/chat-events.ts";
-import type { Authentication, Identity } from "../protocol/identity.ts";
+import type { Identity } from "../protocol/identity.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
-import type { Deadline } from "../socketio/deadlines.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
-import type { Socket } from "../socketio/socket.ts";
 import { refuse } from "./answers.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
+import { History } from "./history.ts";
 import { Members } from "./members.ts";
-import { seqOf } from "./message-id.ts";
 import type { MessageLog } from "./message-log.ts";
-import { Pacer } from "./pacer.ts";
-import { describeIssues, historySchema, postSchema, presenceSchema, refreshTokenSchema } from "./payloads.ts";
-import { Posts } from "./posts.ts";
-import { Buckets, type Bucket, type RateLimit } from "./rate-limit.ts";
-
-/** Changes of presence are told at once in a quiet room, and at most this often in a busy one. */
-export const PRESENCE_WINDOW_MS = 250;
+import { perform, type Caller, type Operation, type Reply } from "./operation.ts";
+import { Posting } from "./posting.ts";
+import { Presence } from "./presence.ts";
+import { Buckets, type RateLimit } from "./rate-limit.ts";
+import type { RoomState } from "./room-state.ts";
+import type { ChatSettings, Client, Feature, Membership, Room } from "./room.ts";
+import { TokenLife, type Authenticate } from "./token-life.ts";
 
 /**
- * What a user may ask of a room besides posting: every event takes one token, a page of history one for each
- * `HISTORY_PER_TOKEN` messages. In memory only, because a bucket is full again before a room falls asleep.
+ * What a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
+ * only, because a bucket is full again before a room falls asleep.
  */
 export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
-export const HISTORY_PER_TOKEN = 20;
-
-export interface ChatSettings {
-  readonly messageRate: RateLimit;
-  /** Characters (Unicode code points) of a message's content. */
-  readonly maxContentLength: number;
-  readonly flushWindowMs: number;
-  /** Sockets that one room holds. */
-  readonly maxMembers: number;
-  /** How long after a broken connection a client may recover it, in ms; 0 turns recovery off. */
-  readonly recoveryWindowMs: number;
-}
-
-/** A member's connection, as it survives sleep. */
-export interface Membership {
-  readonly user: string;
-  readonly name: string;
-  readonly role: Role;
-  /** When this connection joined, in milliseconds since 1970. */
-  readonly sinceMs: number;
-  /** When its token ends, in seconds since 1970. */
-  readonly exp?: number;
-  /** The user's rate limit as of their last post on this connection. */
-  readonly bucket: Bucket;
-}
-
-type Client = Socket<ServerToClientEvents, Membership>;
-type Reply<Good extends object> = (answer: Answer<Good>) => void;
 
 export interface ChatDependencies {
   readonly room: string;
   readonly settings: ChatSettings;
   readonly log: MessageLog;
-  readonly authenticate: (token: string) => Promise<Authentication>;
+  readonly state: RoomState;
+  readonly authenticate: Authenticate;
 }
 
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
-  readonly #room: string;
-  readonly #settings: ChatSettings;
-  readonly #log: MessageLog;
-  readonly #authenticate: ChatDependencies["authenticate"];
-  readonly #members = new Members();
-  readonly #buckets: Buckets;
+  readonly #room: Room;
+  readonly #authenticate: Authenticate;
   readonly #requests = new Buckets(REQUEST_LIMIT);
+  readonly #posting: Posting;
+  readonly #features: readonly Feature[];
+  readonly #operations: ReadonlyMap<string, Operation>;
   override readonly recovery;
-  #posts!: Posts;
-  #presencePacer!: Pacer;
-  #expiryDeadline!: Deadline;
+  readonly handlers: Handlers<ClientToServerEvents, Client>;
 
-  readonly handlers: Handlers<ClientToServerEvents, Client> = {
-    "chat-message": answering(postSchema, (client, payload, reply) => this.#post(client, payload, reply)),
-    history: answering(historySchema, (client, query, reply) =>
-      reply(this.#refuseRequest(client, Math.ceil(query.limit / HISTORY_PER_TOKEN)) ?? this.#history(query)),
-    ),
-    presence: answering(presenceSchema, (client, _payload, reply) =>
-      reply(this.#refuseRequest(client) ?? this.#presence()),
-    ),
-    "refresh-token": answering(refreshTokenSchema, (client, { token }, reply) => {
-      const refusal = this.#refuseRequest(client);
-      return refusal ? reply(refusal) : this.#refresh(client, token, reply);
-    }),
-  };
-
-  constructor({ room, settings, log, authenticate }: ChatDependencies) {
+  constructor({ room, settings, log, state, authenticate }: ChatDependencies) {
     super();
-    this.#room = room;
-    this.#settings = settings;
-    this.#log = log;
     this.#authenticate = authenticate;
-    this.#buckets = new Buckets(settings.messageRate);
+    this.#room = this.#makeRoom({ name: room, settings, log, state });
+    const members = new Members();
+    this.#posting = new Posting(this.#room, members);
+    this.#features = [
+      new Presence(this.#room, members),
+      this.#posting,
+      new History(this.#room),
+      new TokenLife(this.#room, members, authenticate),
+    ];
+    this.#operations = new Map(this.#features.flatMap(({ operations = {} }) => Object.entries(operations)));
+    this.handlers = Object.fromEntries(
+      [...this.#operations].map(([event, operation]) => [event, this.#handler(operation)]),
+    ) as Handlers<ClientToServerEvents, Client>;
     this.recovery = { log: new ChatRecoveryLog(log), windowMs: settings.recoveryWindowMs };
   }
 
-  override onStart(): void {
-    const { now, report } = this.context;
-    this.#posts = new Posts({
-      room: this.#room,
-      log: this.#log,
-      windowMs: this.#settings.flushWindowMs,
-      deadline: this.deadline("flush", (nowMs) => this.#posts.flush(nowMs)),
-      now,
-      report,
-      broadcast: (messages) =>
+  #makeRoom(parts: Pick<Room, "name" | "settings" | "log" | "state">): Room {
+    const clients = (): ReadonlyMap<string, Client> => this.sockets;
+    const everyone = (): Room["everyone"] => this.everyone;
+    return {
+      ...parts,
+      get clients() {
+        return clients();
+      },
+      get everyone() {
+        return everyone();
+      },
+      now: () => this.context.now(),
+      turn: (work) => this.context.turn(work),
+      report: (problem, error) => this.context.report(problem, error),
+      deadline: (deadline, run) => this.deadline(deadline, run),
+      show: (messages) =>
         this.emitAll(
           "chat-message",
-          messages.map((message): [Message] => [message]),
+          messages.map((message) => [message]),
           messages.map(({ seq }) => seq),
         ),
-    });
-    const presenceDeadline = this.deadline("presence", (nowMs) => this.#presencePacer.flush(nowMs));
-    this.#presencePacer = new Pacer(PRESENCE_WINDOW_MS, presenceDeadline, () => this.#tellPresence());
-    this.#expiryDeadline = this.deadline("token-expiry", (nowMs) => this.#expireTokens(nowMs));
+    };
   }
 
-  override admit(): Refusal | undefined {
-    return this.sockets.size < this.#settings.maxMembers ? undefined : deny("ROOM_FULL", `Room ${this.#room} is full`);
-  }
-
-  override ownerOf({ user }: Membership): string {
-    return user;
+  override onStart(): void {
+    for (const feature of this.#features) feature.start?.();
   }
 
   // ---- coming and going ------------------------------------------------------------------------------------
@@ -156,201 +111,108 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     const nowMs = this.context.now();
     // A token that the Worker saw may have ended since: the connection can be older than its CONNECT.
     if (exp !== undefined && exp * 1000 <= nowMs) return deny("TOKEN_EXPIRED", "The token has expired");
-    if (!roomAllowed(rooms, this.#room)) return deny("FORBIDDEN_ROOM", `The token does not open room ${this.#room}`);
-    const bucket = this.#buckets.of(user, nowMs);
+    if (!roomAllowed(rooms, this.#room.name))
+      return deny("FORBIDDEN_ROOM", `The token does not open room ${this.#room.name}`);
+    const bucket = this.#posting.buckets.of(user, nowMs);
     return { accepted: true, data: { user, name, role, sinceMs: nowMs, bucket, ...(exp !== undefined && { exp }) } };
   }
 
+  override admit(): Refusal | undefined {
+    const { maxMembers } = this.#room.settings;
+    return this.sockets.size < maxMembers ? undefined : deny("ROOM_FULL", `Room ${this.#room.name} is full`);
+  }
+
+  override ownerOf({ user }: Membership): string {
+    return user;
+  }
+
   override onConnect(client: Client): void {
-    const { user, name, role, sinceMs } = client.peek();
-    this.#watch(client);
-    const isNew = this.#members.add(user, { socketId: client.id, name, sinceMs });
-    client.emit("welcome", {
-      room: this.#room,
-      user,
-      name,
-      role,
-      lastSeq: this.#log.lastSeq,
-      presence: { count: this.#members.count },
-      settings: {
-        maxContentLength: this.#settings.maxContentLength,
-        messageRate: this.#settings.messageRate.perSecond,
-        messageBurst: this.#settings.messageRate.burst,
+    for (const feature of this.#features) feature.onConnect?.(client);
+    client.emit("welcome", this.#welcome(client));
+    for (const feature of this.#features) feature.onWelcomed?.(client);
+  }
+
+  #welcome(client: Client): Welcome {
+    const { user, name, role } = client.peek();
+    const { settings, log } = this.#room;
+    return Object.assign(
+      {
+        room: this.#room.name,
+        user,
+        name,
+        role,
+        lastSeq: log.lastSeq,
+        settings: {
+          maxContentLength: settings.maxContentLength,
+          messageRate: settings.messageRate.perSecond,
+          messageBurst: settings.messageRate.burst,
+        },
       },
-    });
-    if (isNew) this.#presencePacer.request(this.context.now());
+      ...this.#features.map((feature) => feature.welcome?.(client)),
+    ) as Welcome;
   }
 
   override onRestore(client: Client): void {
-    const { user, name, sinceMs } = client.peek();
-    this.#watch(client);
-    this.#members.note(user, { socketId: client.id, name, sinceMs });
+    for (const feature of this.#features) feature.onRestore?.(client);
   }
 
   override onDisconnect(client: Client): void {
-    const { user } = client.peek();
-    if (this.sockets.size === 0) this.#expiryDeadline.clear();
-    // Not at once: who comes back within the window, or over another connection, has not left for the others.
-    if (this.#members.remove(user, client.id)) return this.#presencePacer.requestLater(this.context.now());
-    this.#passBucketOn(user);
+    for (const feature of this.#features) feature.onDisconnect?.(client);
   }
 
-  /** A user's rate limit sleeps with the connection that posted last; when that goes, another one takes it. */
-  #passBucketOn(user: string): void {
-    const [heir] = this.#members.socketsOf(user);
-    const client = heir === undefined ? undefined : this.sockets.get(heir);
-    if (client) client.data = { ...client.data, bucket: this.#buckets.of(user, this.context.now()) };
+  // ---- what can be asked -----------------------------------------------------------------------------------
+
+  /**
+   * The door for callers from outside the room, whom somebody else has checked.
+   * @param event as a client would name it
+   */
+  call(event: string, caller: Caller, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
+    const operation = this.#operations.get(event);
+    if (!operation) return reply(noSuchEvent(event));
+    return perform(operation, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
   }
 
-  #watch(client: Client): void {
-    const { user, bucket, exp } = client.peek();
-    this.#buckets.restore(user, bucket, this.context.now());
-    if (exp !== undefined) this.#expiryDeadline.pull(exp * 1000);
-  }
-
-  #tellPresence(): void {
-    const change = this.#members.takeChange();
-    if (change) this.emit("presence", change);
-  }
-
-  // ---- events ----------------------------------------------------------------------------------------------
-
-  #post(client: Client, payload: z.infer<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
-    const { user, name, role } = client.peek();
-    const nowMs = this.context.now();
-    if (role === "reader") return reply(refuse("FORBIDDEN", "A reader may not post."));
-    const taking = this.#takeToken(client, nowMs);
-    if (taking) return reply(taking);
-    const content = payload.content.trim();
-    const problem = this.#contentProblem(content) ?? this.#replyProblem(payload.replyTo);
-    if (problem) return reply(problem);
-    const { clientMsgId, replyTo } = payload;
-    this.#posts.post(
-      {
-        sender: user,
-        name,
-        content,
-        ...(clientMsgId !== undefined && { clientMsgId }),
-        ...(replyTo !== undefined && { replyTo }),
-      },
-      reply,
-    );
-  }
-
-  #takeToken(client: Client, nowMs: number): ErrorAnswer | undefined {
-    const membership = client.data;
-    const taking = this.#buckets.take(membership.user, nowMs);
-    if (!taking.ok) {
-      const limit = `at most ${this.#settings.messageRate.perSecond} messages per second`;
-      return refuse("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, taking.retryAfterMs);
-    }
-    client.data = { ...membership, bucket: taking.bucket };
-    return undefined;
-  }
-
-  #refuseRequest(client: Client, cost = 1): ErrorAnswer | undefined {
-    const taking = this.#requests.take(client.peek().user, this.context.now(), cost);
-    return taking.ok
-      ? undefined
-      : refuse("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
-  }
-
-  #contentProblem(content: string): ErrorAnswer | undefined {
-    const { maxContentLength } = this.#settings;
-    if (content === "") return refuse("INVALID_PAYLOAD", "content: must not be empty");
-    // Code points, counted only where UTF-16 units leave a doubt.
-    if (content.length <= maxContentLength || Array.from(content).length <= maxContentLength) return undefined;
-    return refuse("TOO_LONG", `content: at most ${maxContentLength} characters`);
-  }
-
-  #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
-    if (replyTo === undefined) return undefined;
-    const seq = seqOf(this.#log.epoch, replyTo);
-    const exists = seq !== undefined && seq >= this.#log.firstSeq && seq < this.#posts.nextSeq;
-    return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
-  }
-
-  #history({ before, after, limit }: z.infer<typeof historySchema>): HistoryAnswer {
-    const page = this.#log.page({
-      limit,
-      ...(before !== undefined && { before }),
-      ...(after !== undefined && { after }),
-    });
-    return { ok: true, ...page };
-  }
-
-  #presence(): PresenceAnswer {
-    return { ok: true, count: this.#members.count, members: this.#members.list() };
-  }
-
-  async #refresh(client: Client, token: string, reply: (answer: RefreshAnswer) => void): Promise<void> {
-    const result = await this.#authenticate(token);
-    this.context.turn(() => {
-      const { user } = client.peek();
-      if (!result.ok) return reply(refuse(result.code, result.message));
-      const { identity } = result;
-      if (identity.user !== user) return reply(refuse("FORBIDDEN", "The token names another user."));
-      if (!roomAllowed(identity.rooms, this.#room))
-        return reply(refuse("FORBIDDEN", "The token does not open this room."));
-      const { name, role, exp } = identity;
-      const { exp: _ended, ...membership } = client.data;
-      client.data = { ...membership, name, role, ...(exp !== undefined && { exp }) };
-      if (exp !== undefined) this.#expiryDeadline.pull(exp * 1000);
-      this.#members.note(user, { socketId: client.id, name, sinceMs: membership.sinceMs });
-      reply({ ok: true, exp: exp ?? null });
-    });
+  #handler(operation: Operation): (client: Client, ...args: unknown[]) => void | Promise<void> {
+    return (client, ...args) => {
+      const { reply, payload } = replyTo(client, args);
+      const { user, name, role } = client.peek();
+      const caller = { user, name, role, client };
+      return perform(operation, { caller, given: payload }, reply, (asker, cost) => this.#refuseRequest(asker, cost));
+    };
   }
 
   override onUnknownEvent(client: Client, event: string, args: readonly unknown[]): void {
     const { reply } = replyTo(client, args);
-    reply(
-      this.#refuseRequest(client) ?? refuse("UNKNOWN_EVENT", `No such event: ${event.slice(0, EVENT_NAME_SHOWN_MAX)}`),
-    );
+    const { user, name, role } = client.peek();
+    reply(this.#refuseRequest({ user, name, role }, 1) ?? noSuchEvent(event));
   }
 
-  #expireTokens(nowMs: number): void {
-    for (const client of this.sockets.values()) {
-      const { exp } = client.peek();
-      if (exp === undefined) continue;
-      if (exp * 1000 > nowMs) {
-        this.#expiryDeadline.pull(exp * 1000);
-        continue;
-      }
-      client.emit("notice", { code: "TOKEN_EXPIRED", message: "The token has expired; connect with a fresh one." });
-      client.disconnect();
-    }
+  #refuseRequest({ user }: Caller, cost: number): ErrorAnswer | undefined {
+    if (cost === 0) return undefined;
+    const taking = this.#requests.take(user, this.context.now(), cost);
+    return taking.ok
+      ? undefined
+      : refuse("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
   }
 }
 
 /** Characters of an unknown event's name that its error repeats. */
 const EVENT_NAME_SHOWN_MAX = 64;
 
+function noSuchEvent(event: string): ErrorAnswer {
+  return refuse("UNKNOWN_EVENT", `No such event: ${event.slice(0, EVENT_NAME_SHOWN_MAX)}`);
+}
+
 function deny(code: RefusalCode, message: string): Refusal {
   return { accepted: false, message, data: { code } };
 }
 
-/**
- * A handler that checks its payload first. The answer goes to the ack callback; without one, only an
- * error is worth telling, as event `error`.
- */
-function answering<Schema extends z.ZodType, Good extends object>(
-  schema: Schema,
-  run: (client: Client, payload: z.infer<Schema>, reply: Reply<Good>) => void | Promise<void>,
-): (client: Client, ...args: unknown[]) => void | Promise<void> {
-  return (client, ...args) => {
-    const { reply, payload } = replyTo<Good>(client, args);
-    const parsed = schema.safeParse(payload ?? {});
-    if (!parsed.success) return reply(refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
-    return run(client, parsed.data, reply);
-  };
-}
-
-function replyTo<Good extends object>(
-  client: Client,
-  args: readonly unknown[],
-): { reply: Reply<Good>; payload: unknown } {
+/** The answer goes to the ack callback; without one, only an error is worth telling, as event `error`. */
+function replyTo(client: Client, args: readonly unknown[]): { reply: Reply<Answer<object>>; payload: unknown } {
   const ack = args.at(-1);
-  if (typeof ack === "function") return { reply: ack as Reply<Good>, payload: args.length > 1 ? args[0] : undefined };
+  if (typeof ack === "function") {
+    return { reply: ack as Reply<Answer<object>>, payload: args.length > 1 ? args[0] : undefined };
+  }
   return {
     reply: (answer) => {
       if ("error" in answer) client.emit("error", answer.error);

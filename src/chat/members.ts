@@ -22,6 +22,11 @@ export class Members {
     return this.#present.size;
   }
 
+  /** Whether somebody came of whom the others have not been told. */
+  get hasJoined(): boolean {
+    return this.#joined.size > 0;
+  }
+
   /** Notes a connection, or what changed about it; nobody is told. */
   note(user: string, connection: Connection): void {
     const connections = this.#present.get(user);

@@ -1,7 +1,7 @@
 // Who gets into a room, how long they may stay, and how a fresh token prolongs it.
 import { describe, expect, it } from "vitest";
 
-import { PRESENCE_WINDOW_MS } from "../../src/chat/chat.ts";
+import { PRESENCE_WINDOW_MS } from "../../src/chat/presence.ts";
 import { ChatRoom, expiresIn, ROOM } from "./chat-room.ts";
 
 const noticeOf = (code: string): object => ({ code, message: expect.any(String) });

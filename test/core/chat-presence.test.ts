@@ -1,7 +1,7 @@
 // CHAT-5: presence is about people. Who hears what of whom, and when.
 import { describe, expect, it } from "vitest";
 
-import { PRESENCE_WINDOW_MS } from "../../src/chat/chat.ts";
+import { PRESENCE_WINDOW_MS } from "../../src/chat/presence.ts";
 import { ChatRoom } from "./chat-room.ts";
 import { START_MS } from "./harness.ts";
 

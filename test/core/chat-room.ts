@@ -1,6 +1,8 @@
 // A chat room for tests: the chat core over a log in memory, with tokens that need no keys.
-import { Chat, type ChatSettings } from "../../src/chat/chat.ts";
+import { Chat } from "../../src/chat/chat.ts";
 import type { MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
+import type { RoomState } from "../../src/chat/room-state.ts";
+import type { ChatSettings } from "../../src/chat/room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
@@ -67,6 +69,27 @@ export class MemoryLog implements MessageLog {
   }
 }
 
+/** Values by name, kept as the platform keeps them: what was put in later changes no more. */
+export class MemoryState implements RoomState {
+  readonly #values = new Map<string, unknown>();
+
+  get(key: string): unknown {
+    return structuredClone(this.#values.get(key));
+  }
+
+  put(key: string, value: unknown): void {
+    this.#values.set(key, structuredClone(value));
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key);
+  }
+
+  *list({ prefix }: { prefix: string }): Iterable<[string, unknown]> {
+    for (const key of [...this.#values.keys()].toSorted()) if (key.startsWith(prefix)) yield [key, this.get(key)];
+  }
+}
+
 export type Person = Partial<Identity> & Pick<Identity, "user">;
 
 export const identityOf = (person: string | Person): Identity => {
@@ -79,6 +102,7 @@ export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 export class ChatRoom {
   readonly log = new MemoryLog();
+  readonly state = new MemoryState();
   readonly shell: FakeShell;
   /** Waited for before each verdict on a token. */
   authenticating: Promise<void> | undefined;
@@ -89,6 +113,7 @@ export class ChatRoom {
       new Chat({
         room: ROOM,
         log: this.log,
+        state: this.state,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
       });

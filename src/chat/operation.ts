@@ -1,0 +1,63 @@
+// What can be asked of a room, whoever asks and by which door: a schema for what is given, and the rule that
+// answers. An event of a socket is one door (chat.ts), a call from outside the room the other.
+import type { z } from "zod";
+
+import type { Answer, ClientToServerEvents, Role } from "../protocol/chat-events.ts";
+import { refuse } from "./answers.ts";
+import { describeIssues } from "./payloads.ts";
+import type { Client } from "./room.ts";
+
+/** Who asks. */
+export interface Caller {
+  readonly user: string;
+  readonly name: string;
+  readonly role: Role;
+  /** The connection that it came over; absent where it came from outside the room. */
+  readonly client?: Client;
+}
+
+export type ChatEvent = keyof ClientToServerEvents;
+
+/** What an event is answered with. */
+export type AnswerTo<Event extends ChatEvent> = Parameters<NonNullable<Parameters<ClientToServerEvents[Event]>[1]>>[0];
+
+export type Reply<Given> = (answer: Given) => void;
+
+export interface Operation<Given = Answer<object>> {
+  readonly schema: z.ZodType;
+  /** What it takes from the caller's bucket of requests. */
+  readonly cost: (payload: unknown) => number;
+  /** Answers once: in the same turn, or after what it had to wait for. */
+  readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
+}
+
+export type Operations = { readonly [Event in ChatEvent]: Operation<AnswerTo<Event>> };
+
+/** Ties a schema to the rule that gets what it lets through. */
+export function operation<Schema extends z.ZodType, Given>(
+  schema: Schema,
+  run: (caller: Caller, payload: z.output<Schema>, reply: Reply<Given>) => void | Promise<void>,
+  cost: (payload: z.output<Schema>) => number = () => 1,
+): Operation<Given> {
+  return {
+    schema,
+    cost: (payload) => cost(payload as z.output<Schema>),
+    run: (caller, payload, reply) => run(caller, payload as z.output<Schema>, reply),
+  };
+}
+
+/**
+ * Checks what was given, then runs.
+ * @param refuseCost the last word before it runs: takes the cost from the caller's bucket, or says why not
+ */
+export function perform(
+  { schema, cost, run }: Operation,
+  { caller, given }: { readonly caller: Caller; readonly given: unknown },
+  reply: Reply<Answer<object>>,
+  refuseCost: (caller: Caller, cost: number) => Answer<object> | undefined,
+): void | Promise<void> {
+  const parsed = schema.safeParse(given ?? {});
+  if (!parsed.success) return reply(refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
+  const refusal = refuseCost(caller, cost(parsed.data));
+  return refusal ? reply(refusal) : run(caller, parsed.data, reply);
+}

@@ -1,0 +1,110 @@
+// Posting: who may, how often, and what; what passes goes to the batch that is open.
+import type { z } from "zod";
+
+import type { ErrorAnswer, PostAnswer } from "../protocol/chat-events.ts";
+import { refuse } from "./answers.ts";
+import type { Members } from "./members.ts";
+import { seqOf } from "./message-id.ts";
+import { operation, type Caller } from "./operation.ts";
+import { postSchema } from "./payloads.ts";
+import { Posts } from "./posts.ts";
+import { Buckets } from "./rate-limit.ts";
+import type { Client, Feature, Room } from "./room.ts";
+
+export class Posting implements Feature {
+  readonly #room: Room;
+  readonly #members: Members;
+  /** The users' rate limits, which each connection carries through sleep. */
+  readonly buckets: Buckets;
+  #posts!: Posts;
+  readonly operations = {
+    "chat-message": operation(
+      postSchema,
+      (caller, payload, reply: (answer: PostAnswer) => void) => this.#post(caller, payload, reply),
+      // It has a bucket of its own.
+      () => 0,
+    ),
+  };
+
+  constructor(room: Room, members: Members) {
+    this.#room = room;
+    this.#members = members;
+    this.buckets = new Buckets(room.settings.messageRate);
+  }
+
+  start(): void {
+    const { name, log, settings, now, report, show, deadline } = this.#room;
+    this.#posts = new Posts({
+      room: name,
+      log,
+      windowMs: settings.flushWindowMs,
+      deadline: deadline("flush", (nowMs) => this.#posts.flush(nowMs)),
+      now,
+      report,
+      broadcast: show,
+    });
+  }
+
+  onConnect(client: Client): void {
+    this.onRestore(client);
+  }
+
+  onRestore(client: Client): void {
+    const { user, bucket } = client.peek();
+    this.buckets.restore(user, bucket, this.#room.now());
+  }
+
+  /** A user's rate limit sleeps with the connection that posted last; when that goes, another one takes it. */
+  onDisconnect(client: Client): void {
+    const { user } = client.peek();
+    const heirId = this.#members.socketsOf(user).find((id) => id !== client.id);
+    const heir = heirId === undefined ? undefined : this.#room.clients.get(heirId);
+    if (heir) heir.data = { ...heir.data, bucket: this.buckets.of(user, this.#room.now()) };
+  }
+
+  #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
+    if (caller.role === "reader") return reply(refuse("FORBIDDEN", "A reader may not post."));
+    const taking = this.#takeToken(caller);
+    if (taking) return reply(taking);
+    const content = payload.content.trim();
+    const problem = this.#contentProblem(content) ?? this.#replyProblem(payload.replyTo);
+    if (problem) return reply(problem);
+    const { clientMsgId, replyTo } = payload;
+    this.#posts.post(
+      {
+        sender: caller.user,
+        name: caller.name,
+        content,
+        ...(clientMsgId !== undefined && { clientMsgId }),
+        ...(replyTo !== undefined && { replyTo }),
+      },
+      reply,
+    );
+  }
+
+  #takeToken({ user, client }: Caller): ErrorAnswer | undefined {
+    const taking = this.buckets.take(user, this.#room.now());
+    if (!taking.ok) {
+      const limit = `at most ${this.#room.settings.messageRate.perSecond} messages per second`;
+      return refuse("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, taking.retryAfterMs);
+    }
+    if (client) client.data = { ...client.data, bucket: taking.bucket };
+    return undefined;
+  }
+
+  #contentProblem(content: string): ErrorAnswer | undefined {
+    const { maxContentLength } = this.#room.settings;
+    if (content === "") return refuse("INVALID_PAYLOAD", "content: must not be empty");
+    // Code points, counted only where UTF-16 units leave a doubt.
+    if (content.length <= maxContentLength || Array.from(content).length <= maxContentLength) return undefined;
+    return refuse("TOO_LONG", `content: at most ${maxContentLength} characters`);
+  }
+
+  #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
+    if (replyTo === undefined) return undefined;
+    const { log } = this.#room;
+    const seq = seqOf(log.epoch, replyTo);
+    const exists = seq !== undefined && seq >= log.firstSeq && seq < this.#posts.nextSeq;
+    return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
+  }
+}

@@ -1,0 +1,74 @@
+// What the features of a chat room share: the room they are in, as far as they may touch it, and what each of
+// them may take part in. The room itself (chat.ts) puts them together.
+import type { Message, Role, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import type { BroadcastOperator } from "../socketio/broadcast.ts";
+import type { Deadline } from "../socketio/deadlines.ts";
+import type { Socket } from "../socketio/socket.ts";
+import type { MessageLog } from "./message-log.ts";
+import type { Operations } from "./operation.ts";
+import type { Bucket, RateLimit } from "./rate-limit.ts";
+import type { RoomState } from "./room-state.ts";
+
+export interface ChatSettings {
+  readonly messageRate: RateLimit;
+  /** Characters (Unicode code points) of a message's content. */
+  readonly maxContentLength: number;
+  readonly flushWindowMs: number;
+  /** Sockets that one room holds. */
+  readonly maxMembers: number;
+  /** How long after a broken connection a client may recover it, in ms; 0 turns recovery off. */
+  readonly recoveryWindowMs: number;
+}
+
+/** A member's connection, as it survives sleep. */
+export interface Membership {
+  readonly user: string;
+  readonly name: string;
+  readonly role: Role;
+  /** When this connection joined, in milliseconds since 1970. */
+  readonly sinceMs: number;
+  /** When its token ends, in seconds since 1970. */
+  readonly exp?: number;
+  /** The user's rate limit as of their last post on this connection. */
+  readonly bucket: Bucket;
+}
+
+export type Client = Socket<ServerToClientEvents, Membership>;
+
+export interface Room {
+  readonly name: string;
+  readonly settings: ChatSettings;
+  readonly log: MessageLog;
+  /** What outlives the room's sleep besides messages and connections. */
+  readonly state: RoomState;
+  /** All connections, by socket id. */
+  readonly clients: ReadonlyMap<string, Client>;
+  readonly everyone: BroadcastOperator<ServerToClientEvents, Membership>;
+  /** Milliseconds since 1970, as of the current input. */
+  readonly now: () => number;
+  /** Runs `work` as a turn: for what happens after an await. */
+  readonly turn: <Result>(work: () => Result) => Result;
+  /** A failure that the room survived but the operator should hear of. */
+  readonly report: (problem: string, error: unknown) => void;
+  /** @param name stands in the record of why a room woke */
+  readonly deadline: (name: string, run: (nowMs: number) => void) => Deadline;
+  /** Shows stored messages to everyone, in one go. */
+  readonly show: (messages: readonly Message[]) => void;
+}
+
+/** One thing that a chat room can do. Hooks are called for all features in the order of their list. */
+export interface Feature {
+  readonly operations?: Partial<Operations>;
+  /** The room starts or wakes, before any connection is there: the place to add deadlines. */
+  start?(): void;
+  /** A connection came, before its welcome. */
+  onConnect?(client: Client): void;
+  /** What the feature has to say in the welcome. */
+  welcome?(client: Client): Partial<Welcome>;
+  /** A connection came and has heard its welcome. */
+  onWelcomed?(client: Client): void;
+  /** A connection is still there after sleep. */
+  onRestore?(client: Client): void;
+  /** A connection is gone. */
+  onDisconnect?(client: Client): void;
+}
