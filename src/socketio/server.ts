@@ -278,16 +278,19 @@ export class Server extends SessionServer implements SocketHost {
 
   #dismiss(socket: Socket, reason: DisconnectReason): void {
     const { namespace, hub, recovery } = this.#seatOf(socket);
+    socket.isLeaving = true;
     this.#survive("onDisconnecting failed", () => namespace.onDisconnecting?.(socket, reason));
+    socket.connected = false;
+    this.#survive("leaving channels failed", () => hub.remove(socket));
+    // Before it is remembered: what they note in `socket.data` comes back with it.
+    this.acks.abandon(socket);
     const nowMs = this.ports.now();
     const mayReturn = RETURNABLE.has(reason);
     recovery?.depart(socket.id, { atMs: nowMs, mayReturn });
     this.#survive("a socket could not be remembered", () =>
       socket.remember({ goneAtMs: nowMs, saidGoodbye: !mayReturn }),
     );
-    socket.connected = false;
-    this.#survive("leaving channels failed", () => hub.remove(socket));
-    this.acks.forget(socket);
+    socket.channels.clear();
     this.#survive("onDisconnect failed", () => namespace.onDisconnect?.(socket, reason));
     this.#namespaces.release(socket.nsp);
   }
