@@ -59,4 +59,3 @@ export class WhiteboardRoom extends SocketObject<object> {
     });
   }
 }
-export { default } from "../../src/worker/app.ts";
