@@ -100,6 +100,6 @@ function dropAbandoned(storage: DurableObjectStorage, nowMs: number): void {
 
 function drop(storage: DurableObjectStorage, id: number): void {
   for (const table of tablesOf(id)) storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
-  for (const [key] of [...storage.kv.list({ prefix: rememberedPrefixOf(id) })]) storage.kv.delete(key);
+  for (const [key] of storage.kv.list({ prefix: rememberedPrefixOf(id) })) storage.kv.delete(key);
   storage.sql.exec("DELETE FROM recovery_logs WHERE id = ?", id);
 }

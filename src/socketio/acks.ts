@@ -6,6 +6,12 @@ import type { Socket } from "./socket.ts";
 /** A promise waits this long at most, because it keeps the object awake; for longer there is `ask`. */
 export const ACK_AWAIT_MS_MAX = 10_000;
 
+/** @throws RangeError when a promise is not to wait that long */
+export function checkAwaitMs(ms: number): void {
+  if (ms > 0 && ms <= ACK_AWAIT_MS_MAX) return;
+  throw new RangeError(`an ack is awaited for 1 to ${ACK_AWAIT_MS_MAX} ms, not ${ms}; use ask() for longer`);
+}
+
 /** A continuation: which method of the namespace goes on with the answer, and with what. */
 export interface AskRecord {
   /** The ack id on the wire. */

@@ -1,9 +1,10 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
-import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, type Acks, type AskRecord } from "./acks.ts";
+import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord } from "./acks.ts";
 import { encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Handshake, Session, SocketRecord } from "./session.ts";
@@ -41,8 +42,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly #host: SocketHost;
   readonly #rule: number | undefined;
   #hasOffset = false;
-  /** What the log remembers of this socket. */
-  #remembered = "";
+  /** What the log remembers of this socket; `undefined` where nobody can tell whether it is still the same. */
+  #remembered: string | undefined;
   #asks: readonly AskRecord[];
   #data: Data;
 
@@ -154,21 +155,27 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** The same, but only where something changed since: the object may die without noticing. */
   rememberChange(): void {
     if (this.pid === undefined || !this.#hub.recovery?.log.remember) return;
-    if (this.#memory() !== this.#remembered) this.remember();
+    const memory = this.#memory();
+    if (memory === undefined || memory !== this.#remembered) this.remember();
   }
 
   /** What would be remembered, as text to compare. */
-  #memory(): string {
-    return JSON.stringify([[...this.channels], this.#data]);
+  #memory(): string | undefined {
+    return fingerprint([[...this.channels], this.#data]);
   }
 
-  /** Emits only what the client can take at once; what it cannot is dropped. */
-  get volatile(): Pick<this, "emit"> {
+  /** Emits only what can be taken at once, by the client or by those selected next; the rest is dropped. */
+  get volatile(): Pick<this, "emit" | "broadcast" | "to" | "in" | "except"> {
+    const broadcast = this.broadcast.volatile;
     return {
       emit: (event, ...args) => {
         if (isReady(this.session)) this.#write(event, args, this.#currentOffset());
         return true;
       },
+      broadcast,
+      to: (channel) => broadcast.to(channel),
+      in: (channel) => broadcast.to(channel),
+      except: (channel) => broadcast.except(channel),
     };
   }
 
@@ -193,9 +200,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
-    if (!(timeoutMs > 0 && timeoutMs <= ACK_AWAIT_MS_MAX)) {
-      throw new RangeError(`an ack is awaited for 1 to ${ACK_AWAIT_MS_MAX} ms; use ask() for longer`);
-    }
+    checkAwaitMs(timeoutMs);
     if (!this.connected) throw new Error("socket has been disconnected");
     const { acks } = this.#host;
     const id = acks.takeId();
@@ -217,7 +222,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     args: EventArgs<Outgoing, Event>,
     { handler, data, timeoutMs }: AskOptions,
   ): boolean {
-    if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX)) throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}`);
+    if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX))
+      throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
     if (!this.connected) return false;
     const { acks } = this.#host;
     const id = acks.takeId();
@@ -240,6 +246,11 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** Everyone else in the namespace. */
   get broadcast(): BroadcastOperator<Outgoing, Data> {
     return new BroadcastOperator<Outgoing, Data>(this.#hub, { except: [this.id] });
+  }
+
+  /** The same: one room is one server. */
+  get local(): BroadcastOperator<Outgoing, Data> {
+    return this.broadcast;
   }
 
   /** Everyone else in the channel. */
