@@ -15,11 +15,13 @@ function tell(this: unknown, key: string): unknown {
   const value = (this as Record<string, unknown>)[key];
   if (typeof value === "object" && value !== null) return tellObject(value);
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  // Numbers that JSON would take for null or for zero, bigints, and the absence of a value.
-  const isPlain = Number.isFinite(value) && !Object.is(value, -0);
-  return isPlain
-    ? value
-    : { [typeof value]: Object.is(value, -0) ? "-0" : String(value as number | bigint | undefined) };
+  return tellNumber(value as number | bigint | undefined);
+}
+
+/** Some numbers are null or zero to JSON; bigints and the absence of a value are nothing to it. */
+function tellNumber(value: number | bigint | undefined): unknown {
+  if (Object.is(value, -0)) return { number: "-0" };
+  return Number.isFinite(value) ? value : { [typeof value]: String(value) };
 }
 
 function tellObject(value: object): unknown {
