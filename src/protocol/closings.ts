@@ -34,8 +34,8 @@ export const CLOSINGS = {
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
   forcedByServer: { code: 4003, reason: "forced server close", disconnect: "forced server close" },
-  /** The same client came back over another connection. */
-  superseded: { code: 4005, reason: "superseded", disconnect: "forced server close" },
+  /** The same client came back over another connection: this one had broken, and nobody said goodbye. */
+  superseded: { code: 4005, reason: "superseded", disconnect: "transport close" },
   stateTooLarge: { code: 4004, reason: "session state too large", disconnect: "forced server close" },
 } as const satisfies Record<string, Closing>;
 

@@ -6,6 +6,12 @@ import type { Socket } from "./socket.ts";
 /** A promise waits this long at most, because it keeps the object awake; for longer there is `ask`. */
 export const ACK_AWAIT_MS_MAX = 10_000;
 
+/** @throws RangeError when a promise is not to wait that long */
+export function checkAwaitMs(ms: number): void {
+  if (ms > 0 && ms <= ACK_AWAIT_MS_MAX) return;
+  throw new RangeError(`an ack is awaited for 1 to ${ACK_AWAIT_MS_MAX} ms, not ${ms}; use ask() for longer`);
+}
+
 /** A continuation: which method of the namespace goes on with the answer, and with what. */
 export interface AskRecord {
   /** The ack id on the wire. */
@@ -17,13 +23,24 @@ export interface AskRecord {
   readonly dueMs: number;
 }
 
-export type AskAnswer = { readonly kind: "ack"; readonly args: readonly unknown[] } | { readonly kind: "timeout" };
+/** An ask waits this long at most. */
+export const ASK_MS_MAX = 365 * 24 * 3_600_000;
+
+/**
+ * How an ask ends, once: the client answered, the time was over, or the socket went first. `disconnected` comes in
+ * the turn of the going, between `onDisconnecting` and `onDisconnect`: nothing can be sent to the socket any more, but
+ * `socket.rooms` still names its channels, and what is noted in `socket.data` comes back should it recover.
+ */
+export type AskAnswer =
+  | { readonly kind: "ack"; readonly args: readonly unknown[] }
+  | { readonly kind: "timeout" }
+  | { readonly kind: "disconnected" };
 
 interface Awaited {
   readonly socket: Socket;
   readonly dueMs: number;
-  settle(answer: AskAnswer): void;
-  fail(error: Error): void;
+  resolve(args: readonly unknown[]): void;
+  reject(error: Error): void;
 }
 
 export class Acks {
@@ -54,20 +71,17 @@ export class Acks {
   wait(socket: Socket, id: number, dueMs: number): Promise<readonly unknown[]> {
     this.#awaitDeadline.pull(dueMs);
     return new Promise((resolve, reject) => {
-      this.#awaited.set(id, {
-        socket,
-        dueMs,
-        settle: (answer) =>
-          answer.kind === "ack" ? resolve(answer.args) : reject(new Error("operation has timed out")),
-        fail: reject,
-      });
+      this.#awaited.set(id, { socket, dueMs, resolve, reject });
     });
   }
 
   /** The socket has continuations: new ones, or ones that slept with it. */
   watch(socket: Socket): void {
     this.#askers.add(socket);
-    for (const { dueMs } of socket.asks) this.#askDeadline.pull(dueMs);
+    for (const { id, dueMs } of socket.asks) {
+      this.#askDeadline.pull(dueMs);
+      this.#nextId = Math.max(this.#nextId, id + 1);
+    }
   }
 
   /** An ack packet came. One that nobody waits for is nothing. */
@@ -76,30 +90,32 @@ export class Acks {
     // Ids are the server's, not the socket's: another socket's answer is none.
     if (awaited?.socket === socket) {
       this.#awaited.delete(id);
-      awaited.settle({ kind: "ack", args });
+      awaited.resolve(args);
       if (this.#awaited.size === 0) this.#awaitDeadline.clear();
       return;
     }
     const ask = socket.asks.find((candidate) => candidate.id === id);
     if (!ask) return;
-    this.#drop(socket, ask);
-    this.#resume(socket, ask, { kind: "ack", args });
+    this.#end(socket, ask, { kind: "ack", args });
   }
 
-  /** The socket is gone: nobody will answer. */
-  forget(socket: Socket): void {
-    this.#askers.delete(socket);
+  /** The socket is gone: nobody will answer. Whoever awaits it fails, what was asked ends in the order of asking. */
+  abandon(socket: Socket): void {
     for (const [id, awaited] of this.#awaited) {
       if (awaited.socket !== socket) continue;
       this.#awaited.delete(id);
-      awaited.fail(new Error("socket has been disconnected"));
+      awaited.reject(new Error("socket has been disconnected"));
     }
     if (this.#awaited.size === 0) this.#awaitDeadline.clear();
+    for (const ask of socket.asks) this.#end(socket, ask, { kind: "disconnected" });
   }
 
-  #drop(socket: Socket, ask: AskRecord): void {
+  /** Goes on with the answer; it is not asked any more by then, so that it ends once whatever happens next. */
+  #end(socket: Socket, ask: AskRecord, answer: AskAnswer): void {
     socket.setAsks(socket.asks.filter((other) => other !== ask));
     if (socket.asks.length === 0) this.#askers.delete(socket);
+    if (this.#askers.size === 0) this.#askDeadline.clear();
+    this.#resume(socket, ask, answer);
   }
 
   #expireAwaited(nowMs: number): void {
@@ -109,19 +125,17 @@ export class Acks {
         continue;
       }
       this.#awaited.delete(id);
-      awaited.settle({ kind: "timeout" });
+      awaited.reject(new Error("operation has timed out"));
     }
   }
 
   #expireAsks(nowMs: number): void {
     for (const socket of this.#askers) {
       for (const ask of socket.asks) {
-        if (ask.dueMs > nowMs) {
-          this.#askDeadline.pull(ask.dueMs);
-          continue;
-        }
-        this.#drop(socket, ask);
-        this.#resume(socket, ask, { kind: "timeout" });
+        // What an earlier one went on with may have ended this one.
+        if (!socket.asks.includes(ask)) continue;
+        if (ask.dueMs > nowMs) this.#askDeadline.pull(ask.dueMs);
+        else this.#end(socket, ask, { kind: "timeout" });
       }
     }
   }

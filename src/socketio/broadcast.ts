@@ -1,5 +1,6 @@
 // "To whom": the immutable selection that `to`, `in`, `except` and the flags build up, and what can be
 // done with everyone selected.
+import { checkAwaitMs } from "./acks.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Audience, Hub } from "./hub.ts";
 import type { Socket } from "./socket.ts";
@@ -65,11 +66,13 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
   /**
    * Sends the event and waits for everyone's ack. Rejects when one is missing in time; the error's
    * `responses` holds those that came.
+   * @throws RangeError when the time given to `timeout` is out of range
    */
   async emitWithAck<Event extends EventName<Outgoing>>(
     event: Event,
     ...args: EventArgs<Outgoing, Event>
   ): Promise<unknown[]> {
+    if (this.#ackTimeoutMs !== undefined) checkAwaitMs(this.#ackTimeoutMs);
     const waits = this.fetchSockets().map((socket) =>
       // Who answers is all that differs, and each has an ack id of its own.
       (this.#ackTimeoutMs === undefined ? socket : socket.timeout(this.#ackTimeoutMs)).emitWithAck(event, ...args),

@@ -207,6 +207,14 @@ export abstract class Namespace<
     return this.everyone.volatile;
   }
 
+  get local(): BroadcastOperator<Outgoing, Data> {
+    return this.everyone;
+  }
+
+  compress(_compress: boolean): BroadcastOperator<Outgoing, Data> {
+    return this.everyone;
+  }
+
   timeout(ms: number): BroadcastOperator<Outgoing, Data> {
     return this.everyone.timeout(ms);
   }

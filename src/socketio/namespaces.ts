@@ -31,6 +31,8 @@ export interface Seat {
   waiting: number;
   /** The place of its rule in the table, where it was made on demand. */
   readonly rule?: number;
+  /** The epoch of its recovery log, once somebody was let in. */
+  epoch?: string;
 }
 
 /** Namespaces made on demand that may be in service at once. */
@@ -40,6 +42,8 @@ export class Namespaces {
   readonly #table: NamespaceTable;
   readonly #context: Omit<NamespaceContext, "hub"> & { readonly outbox: Outbox; readonly deadlines: Deadlines };
   readonly #seats = new Map<string, Seat>();
+  /** Which namespace writes a recovery log, by the log's epoch. */
+  readonly #writers = new Map<string, string>();
 
   constructor(
     table: NamespaceTable,
@@ -47,7 +51,7 @@ export class Namespaces {
   ) {
     this.#table = table;
     this.#context = context;
-    for (const [nsp, namespace] of Object.entries(table.static)) this.#seat(nsp, namespace);
+    for (const [nsp, namespace] of Object.entries(table.static)) this.occupy(this.#seat(nsp, namespace));
   }
 
   get(nsp: string): Seat | undefined {
@@ -56,13 +60,29 @@ export class Namespaces {
 
   /** The namespace that a socket slept in; made again if it was made on demand. */
   restore(nsp: string, rule: number | undefined): Seat | undefined {
-    return this.#seats.get(nsp) ?? (rule === undefined ? undefined : this.#make(nsp, rule));
+    const seat = this.#seats.get(nsp) ?? (rule === undefined ? undefined : this.#make(nsp, rule));
+    if (seat) this.occupy(seat);
+    return seat;
   }
 
-  /** Finds or makes the namespace of a CONNECT. Asynchronous only where a rule is. */
+  /**
+   * Finds or makes the namespace of a CONNECT, which waits in it from then on. Asynchronous only where a rule is.
+   */
   find(request: ConnectRequest): Seat | undefined | Promise<Seat | undefined> {
     const seat = this.#seats.get(request.nsp);
-    return seat ?? this.#ask(request, 0);
+    return seat ? wait(seat) : this.#ask(request, 0);
+  }
+
+  /** Somebody is let in. @throws Error where another namespace writes the same recovery log */
+  occupy(seat: Seat): void {
+    const { recovery, hub } = seat;
+    if (!recovery || seat.epoch !== undefined) return;
+    const { epoch } = recovery.log;
+    const writer = this.#writers.get(epoch);
+    if (writer !== undefined)
+      throw new Error(`namespaces ${writer} and ${hub.nsp} share one recovery log: name each its own`);
+    this.#writers.set(epoch, hub.nsp);
+    seat.epoch = epoch;
   }
 
   #ask(request: ConnectRequest, from: number): Seat | undefined | Promise<Seat | undefined> {
@@ -70,9 +90,12 @@ export class Namespaces {
     for (let rule = from; rule < rules.length; rule++) {
       const verdict = matches(rules[rule]!, request);
       if (verdict instanceof Promise) {
-        return verdict.then((isMatch) => (isMatch ? this.#make(request.nsp, rule) : this.#ask(request, rule + 1)));
+        // It waits from the very moment: whoever else is refused meanwhile must not take the namespace away.
+        return verdict.then((isMatch) =>
+          isMatch ? wait(this.#make(request.nsp, rule)) : this.#ask(request, rule + 1),
+        );
       }
-      if (verdict) return this.#make(request.nsp, rule);
+      if (verdict) return wait(this.#make(request.nsp, rule));
     }
     return undefined;
   }
@@ -108,8 +131,8 @@ export class Namespaces {
       ...(recovery && { recovery }),
       ...(rule !== undefined && { rule }),
     };
-    this.#seats.set(nsp, seat);
     namespace.start({ ...this.#context, hub });
+    this.#seats.set(nsp, seat);
     return seat;
   }
 
@@ -118,12 +141,23 @@ export class Namespaces {
     const seat = this.#seats.get(nsp);
     if (!seat || seat.rule === undefined || seat.hub.sockets.size > 0 || seat.waiting > 0) return;
     this.#seats.delete(nsp);
+    if (seat.epoch !== undefined) this.#writers.delete(seat.epoch);
     seat.namespace.stop();
+    try {
+      seat.recovery?.log.close?.();
+    } catch (error) {
+      this.#context.report(`the recovery log of ${nsp} could not be closed`, error);
+    }
   }
+}
+
+function wait(seat: Seat | undefined): Seat | undefined {
+  if (seat) seat.waiting++;
+  return seat;
 }
 
 function matches({ match }: DynamicNamespace, request: ConnectRequest): boolean | Promise<boolean> {
   if (typeof match === "function") return match(request);
-  // The whole name, whatever the pattern leaves open; and without the flags that remember a place.
-  return new RegExp(`^(?:${match.source})$`, match.flags.replace(/[gy]/g, "")).test(request.nsp);
+  // The whole name, whatever the pattern leaves open; and without the flags that remember a place or know lines.
+  return new RegExp(`^(?:${match.source})$`, match.flags.replace(/[gmy]/g, "")).test(request.nsp);
 }

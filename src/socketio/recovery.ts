@@ -32,9 +32,9 @@ export interface Broadcast {
   readonly except?: readonly string[];
 }
 
-/** The order of a namespace's broadcasts, and what has to be kept to replay it. */
+/** The order of one namespace's broadcasts, and what has to be kept to replay it. Namespaces cannot share one. */
 export interface RecoveryLog {
-  /** Names this log among all there ever were: an offset of another one leads nowhere. */
+  /** Names this log among all there ever were: an offset of another one leads nowhere. Asked for when somebody comes in. */
   readonly epoch: string;
   /** Signs private ids; kept as long as the log. */
   readonly key: string;
@@ -50,6 +50,8 @@ export interface RecoveryLog {
   recall?(id: string): RememberedSocket | undefined;
   /** The socket is there, woken with its object: what is remembered of it is still in use. */
   retain?(id: string): void;
+  /** Its namespace has gone, for it was made on demand and nobody is in it. It may be used again later. */
+  close?(): void;
 }
 
 export interface Resumed {

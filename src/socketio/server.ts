@@ -17,7 +17,7 @@ import type { ConnectRequest, Refusal, Verdict } from "./namespace.ts";
 import { Namespaces, type NamespaceTable, type Seat } from "./namespaces.ts";
 import type { Resumed } from "./recovery.ts";
 import { SessionServer, type ServerPorts } from "./session-server.ts";
-import type { Session, SessionRecord } from "./session.ts";
+import type { Session, SessionRecord, SocketRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
 import { Strangers } from "./strangers.ts";
 
@@ -61,7 +61,7 @@ export class Server extends SessionServer implements SocketHost {
     session.partial = record.partial;
     if (record.strangerSinceMs !== undefined) this.#strangers.add(session, record.strangerSinceMs);
     for (const socketRecord of record.sockets) {
-      const seat = this.#namespaces.restore(socketRecord.nsp, socketRecord.rule);
+      const seat = this.#restoreSeat(socketRecord);
       if (!seat) continue;
       const socket = new Socket(socketRecord, session, seat.hub, this);
       this.#seatSocket(session, seat, socket);
@@ -73,6 +73,16 @@ export class Server extends SessionServer implements SocketHost {
     // The namespaces it was in may be gone with an older version of the application.
     if (record.sockets.length > 0 && session.sockets.size === 0 && record.strangerSinceMs === undefined)
       this.#strangers.add(session, this.now());
+  }
+
+  /** An application that cannot make a namespace again loses the sockets in it, and not the whole object. */
+  #restoreSeat({ nsp, rule }: SocketRecord): Seat | undefined {
+    try {
+      return this.#namespaces.restore(nsp, rule);
+    } catch (error) {
+      this.ports.report(`the namespace ${nsp} could not be made again`, error);
+      return undefined;
+    }
   }
 
   override record(session: Session): SessionRecord {
@@ -138,33 +148,35 @@ export class Server extends SessionServer implements SocketHost {
     return this.#inTurns(session, () =>
       then(this.#namespaces.find(request), (seat) => {
         if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });
-        seat.waiting++;
         // One turn, also where it comes after an await.
         return then(
           settle(() => judge(seat, request)),
-          ({ verdict, error }) =>
-            this.outbox.turn(() => {
-              seat.waiting--;
-              if (!verdict) {
-                this.#namespaces.release(nsp);
-                throw error;
-              }
-              this.#decide(session, request, seat, verdict);
-            }),
+          (judged) => this.outbox.turn(() => this.#conclude(session, request, seat, judged)),
         );
       }),
     );
   }
 
+  #conclude(session: Session, request: ConnectRequest, seat: Seat, { verdict, error }: Judged): void {
+    try {
+      if (!verdict) throw error;
+      this.#decide(session, request, seat, verdict);
+    } finally {
+      // Not before: the socket may take the place of its twin, who was the last one in the namespace.
+      seat.waiting--;
+      this.#namespaces.release(request.nsp);
+    }
+  }
+
   #refuse(session: Session, nsp: string, refusal: Pick<Refusal, "message" | "data">): void {
     session.connecting.delete(nsp);
     if (!session.closed) this.outbox.send([session], encodeConnectError(nsp, refusal));
-    this.#namespaces.release(nsp);
   }
 
   #decide(session: Session, { nsp, auth }: ConnectRequest, seat: Seat, verdict: Verdict<unknown>): void {
-    if (session.closed) return this.#namespaces.release(nsp);
+    if (session.closed) return;
     if (!verdict.accepted) return this.#refuse(session, nsp, verdict);
+    this.#namespaces.occupy(seat);
     const { recovery } = seat;
     const owner = recovery && session.handshake.canRecover ? seat.namespace.ownerOf(verdict.data) : undefined;
     const resumed = owner === undefined ? undefined : recovery?.resume(auth, { nsp, owner, nowMs: this.ports.now() });
@@ -278,16 +290,19 @@ export class Server extends SessionServer implements SocketHost {
 
   #dismiss(socket: Socket, reason: DisconnectReason): void {
     const { namespace, hub, recovery } = this.#seatOf(socket);
+    socket.isLeaving = true;
     this.#survive("onDisconnecting failed", () => namespace.onDisconnecting?.(socket, reason));
+    socket.connected = false;
+    this.#survive("leaving channels failed", () => hub.remove(socket));
+    // Before it is remembered: what they note in `socket.data` comes back with it.
+    this.acks.abandon(socket);
     const nowMs = this.ports.now();
     const mayReturn = RETURNABLE.has(reason);
     recovery?.depart(socket.id, { atMs: nowMs, mayReturn });
     this.#survive("a socket could not be remembered", () =>
       socket.remember({ goneAtMs: nowMs, saidGoodbye: !mayReturn }),
     );
-    socket.connected = false;
-    this.#survive("leaving channels failed", () => hub.remove(socket));
-    this.acks.forget(socket);
+    socket.channels.clear();
     this.#survive("onDisconnect failed", () => namespace.onDisconnect?.(socket, reason));
     this.#namespaces.release(socket.nsp);
   }

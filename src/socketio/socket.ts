@@ -1,9 +1,10 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
-import { ACK_AWAIT_MS_MAX, type Acks, type AskRecord } from "./acks.ts";
+import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord } from "./acks.ts";
 import { encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Handshake, Session, SocketRecord } from "./session.ts";
@@ -22,6 +23,7 @@ export interface AskOptions {
   readonly handler: string;
   /** Plain data that it goes on with. */
   readonly data?: unknown;
+  /** More than 0, at most `ASK_MS_MAX`. */
   readonly timeoutMs: number;
 }
 
@@ -32,14 +34,16 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly channels: Set<string>;
   readonly pid: string | undefined;
   connected = true;
+  /** Whether its `onDisconnecting` has begun. */
+  isLeaving = false;
   /** Whether this connection goes on where an earlier one broke off, with nothing missing. */
   recovered = false;
   readonly #hub: Hub;
   readonly #host: SocketHost;
   readonly #rule: number | undefined;
   #hasOffset = false;
-  /** What the log remembers of this socket. */
-  #remembered = "";
+  /** What the log remembers of this socket; `undefined` where nobody can tell whether it is still the same. */
+  #remembered: string | undefined;
   #asks: readonly AskRecord[];
   #data: Data;
 
@@ -81,9 +85,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     return this.#data;
   }
 
-  /** The channels that reach this socket: its own id, and those it joined. */
+  /** The channels that reach this socket: its own id, and those it joined. Empty once it is gone. */
   get rooms(): ReadonlySet<string> {
-    return new Set([this.id, ...this.channels]);
+    const isThere = this.#hub.sockets.get(this.id) === (this as Socket);
+    return new Set(isThere ? [this.id, ...this.channels] : this.channels);
   }
 
   join(channel: string | readonly string[]): void {
@@ -150,21 +155,27 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** The same, but only where something changed since: the object may die without noticing. */
   rememberChange(): void {
     if (this.pid === undefined || !this.#hub.recovery?.log.remember) return;
-    if (this.#memory() !== this.#remembered) this.remember();
+    const memory = this.#memory();
+    if (memory === undefined || memory !== this.#remembered) this.remember();
   }
 
   /** What would be remembered, as text to compare. */
-  #memory(): string {
-    return JSON.stringify([[...this.channels], this.#data]);
+  #memory(): string | undefined {
+    return fingerprint([[...this.channels], this.#data]);
   }
 
-  /** Emits only what the client can take at once; what it cannot is dropped. */
-  get volatile(): Pick<this, "emit"> {
+  /** Emits only what can be taken at once, by the client or by those selected next; the rest is dropped. */
+  get volatile(): Pick<this, "emit" | "broadcast" | "to" | "in" | "except"> {
+    const broadcast = this.broadcast.volatile;
     return {
       emit: (event, ...args) => {
         if (isReady(this.session)) this.#write(event, args, this.#currentOffset());
         return true;
       },
+      broadcast,
+      to: (channel) => broadcast.to(channel),
+      in: (channel) => broadcast.to(channel),
+      except: (channel) => broadcast.except(channel),
     };
   }
 
@@ -189,9 +200,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
-    if (!(timeoutMs > 0 && timeoutMs <= ACK_AWAIT_MS_MAX)) {
-      throw new RangeError(`an ack is awaited for 1 to ${ACK_AWAIT_MS_MAX} ms; use ask() for longer`);
-    }
+    checkAwaitMs(timeoutMs);
     if (!this.connected) throw new Error("socket has been disconnected");
     const { acks } = this.#host;
     const id = acks.takeId();
@@ -201,20 +210,27 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   /**
-   * Emits an event whose answer may take long: the object sleeps meanwhile, and the namespace's
-   * continuation `handler` gets the answer, or the timeout, with `data`.
+   * Emits an event whose answer may take long: the object sleeps meanwhile, and the namespace's continuation
+   * `handler` goes on with `data` and an `AskAnswer`, exactly once: the client's ack, the timeout, or `disconnected`
+   * when the socket goes first. A socket that recovers is not asked again by itself. Should the object die rather
+   * than sleep, with all its connections, nobody is left to be told, here as with `onDisconnect`.
+   * @returns whether it was asked: not where the socket is gone, and then nothing goes on either
+   * @throws RangeError when `timeoutMs` is out of range
    */
   ask<Event extends EventName<Outgoing>>(
     event: Event,
     args: EventArgs<Outgoing, Event>,
     { handler, data, timeoutMs }: AskOptions,
-  ): void {
-    if (!this.connected) return;
+  ): boolean {
+    if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX))
+      throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
+    if (!this.connected) return false;
     const { acks } = this.#host;
     const id = acks.takeId();
     this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
     acks.watch(this as Socket);
     this.#send(event, args, id);
+    return true;
   }
 
   /** What was asked and is not answered yet. */
@@ -230,6 +246,11 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** Everyone else in the namespace. */
   get broadcast(): BroadcastOperator<Outgoing, Data> {
     return new BroadcastOperator<Outgoing, Data>(this.#hub, { except: [this.id] });
+  }
+
+  /** The same: one room is one server. */
+  get local(): BroadcastOperator<Outgoing, Data> {
+    return this.broadcast;
   }
 
   /** Everyone else in the channel. */
@@ -249,6 +270,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   disconnect(close = false): void {
     if (!this.connected) return;
     if (close) return this.#host.dismissSession(this.session);
+    // Asked for once more by its own `onDisconnecting`.
+    if (this.isLeaving) return;
     this.#host.outbox.send([this.session], encodeDisconnect(this.nsp));
     this.#host.removeSocket(this as Socket, "server namespace disconnect");
   }

@@ -1,5 +1,12 @@
 // A namespace for tests: handlers as given, and a record of what was called in it, kept over sleep.
-import { Namespace, type ConnectRequest, type Handlers, type Verdict } from "../../src/socketio/namespace.ts";
+import type { AskAnswer } from "../../src/socketio/acks.ts";
+import {
+  Namespace,
+  type ConnectRequest,
+  type Continuations,
+  type Handlers,
+  type Verdict,
+} from "../../src/socketio/namespace.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
 import { FakeShell } from "./harness.ts";
@@ -9,7 +16,9 @@ export interface ProbeParts {
   readonly authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
   readonly onConnect?: (socket: Socket) => void;
   readonly onRestore?: (socket: Socket) => void;
+  readonly onDisconnecting?: (socket: Socket) => void;
   readonly onDisconnect?: (socket: Socket) => void;
+  readonly continuations?: Record<string, (this: Probe, socket: Socket, answer: AskAnswer, data: AnyArgument) => void>;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- arguments of events in tests are of many shapes
@@ -17,6 +26,7 @@ export type AnyArgument = any;
 
 export class Probe extends Namespace {
   readonly handlers: Handlers<Record<string, (...args: AnyArgument[]) => void>, Socket>;
+  override readonly continuations: Continuations<Socket>;
   readonly #parts: ProbeParts;
   readonly #calls: string[];
 
@@ -26,6 +36,9 @@ export class Probe extends Namespace {
     this.#calls = calls;
     this.handlers = Object.fromEntries(
       Object.entries(parts.handlers ?? {}).map(([event, handler]) => [event, handler.bind(this)]),
+    );
+    this.continuations = Object.fromEntries(
+      Object.entries(parts.continuations ?? {}).map(([name, goOn]) => [name, goOn.bind(this)]),
     );
     if (parts.authorize) this.authorize = parts.authorize;
   }
@@ -40,6 +53,10 @@ export class Probe extends Namespace {
   override onRestore(socket: Socket): void {
     this.#calls.push(`restore ${socket.id}`);
     this.#parts.onRestore?.(socket);
+  }
+
+  override onDisconnecting(socket: Socket): void {
+    this.#parts.onDisconnecting?.(socket);
   }
 
   override onDisconnect(socket: Socket, reason: string): void {

@@ -111,4 +111,35 @@ describe("namespaces on demand: SIO-10", () => {
     expect(second.heard("echoed", "/team-1")).toEqual([[1]]);
     expect(shell.reports).toEqual([]);
   });
+
+  it("one that two ask for at once stays for the second, though the first is refused", async () => {
+    const shell = shellWith();
+    const [refused, accepted] = [shell.open(), shell.open()];
+    await Promise.all([shell.send(refused, '40/async-x,{"no":true}'), shell.send(accepted, "40/async-x,")]);
+    await shell.send(accepted, '42/async-x,["echo",1]');
+    expect(accepted.heard("echoed", "/async-x")).toEqual([[1]]);
+    expect(started).toEqual(["/async-x"]);
+    expect(shell.reports).toEqual([]);
+  });
+
+  it("one that fails to start is no namespace: whoever comes next starts another", async () => {
+    let starts = 0;
+    class Shy extends Plain {
+      override onStart(): void {
+        if (++starts === 1) throw new Error("not yet");
+      }
+    }
+    const shell = new Shell(() => ({ static: {}, dynamic: [{ match: /.+/, create: () => new Shy() }] }));
+    const [first, second] = [await shell.connect("/x"), await shell.connect("/x")];
+    expect(first.closing).toBe("internal error");
+    await shell.send(second, '42/x,["echo",1]');
+    expect(second.heard("echoed", "/x")).toEqual([[1]]);
+    expect(starts).toBe(2);
+  });
+
+  it("a pattern matches the whole name, also where it matches line by line", async () => {
+    const shell = new Shell(() => ({ static: {}, dynamic: [{ match: /^\/team-\d+$/m, create }] }));
+    const line = await shell.connect("/team-1\n/x");
+    expect(line.frames.at(-1)).toBe('44/team-1\n/x,{"message":"Invalid namespace"}');
+  });
 });

@@ -5,7 +5,24 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { SqlMessageLog } from "../../durable/sql-message-log.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, tokenFor, useSettings } from "./rooms.ts";
+import {
+  begin,
+  comeBack,
+  connectAnswer,
+  contentsOf,
+  drop,
+  expectFresh,
+  expectRecovered,
+  HEARD,
+  MISSED,
+  RECOVERING,
+  sayIn,
+  ticketOf,
+  type Step,
+  type Story,
+  type Ticket,
+} from "./recovery-story.ts";
+import { freshRoom, stubOf, tokenFor, useSettings } from "./rooms.ts";
 
 const WINDOW_SECONDS = 60;
 /** What one recovery replays at most: REC-5. */
@@ -22,111 +39,6 @@ afterEach(() => {
   vi.restoreAllMocks();
   skewMs = 0;
 });
-
-const RECOVERING = { query: { recovery: "on" } };
-const HEARD = ["heard 1", "heard 2"];
-const MISSED = ["missed 1", "missed 2", "missed 3"];
-
-/** What a client has to show to come back. */
-interface Ticket {
-  readonly sid: string;
-  readonly pid: string;
-  readonly offset: string;
-}
-
-/** Everything that a step of a story works with. */
-interface Story {
-  readonly room: string;
-  readonly ada: RawClient;
-  readonly ticket: Ticket;
-  readonly sleeper: Sleeper;
-  /** Says it as somebody else. */
-  readonly say: (contents: readonly string[]) => Promise<void>;
-}
-
-type Step = (story: Story) => void | Promise<void>;
-
-const connectAnswer = (client: RawClient): { sid: string; pid?: string } =>
-  client.packets().find(({ digit }) => digit === "0")!.data as { sid: string; pid?: string };
-
-function offsets(client: RawClient, event?: string): string[] {
-  return client
-    .packets()
-    .map(({ digit, data }) => (digit === "2" ? (data as unknown[]) : []))
-    .filter(([name]) => name !== undefined && (event === undefined || name === event))
-    .map((packet) => packet.at(-1) as string);
-}
-
-const ticketOf = (client: RawClient): Ticket => ({
-  ...(connectAnswer(client) as { sid: string; pid: string }),
-  offset: offsets(client).at(-1)!,
-});
-
-const contentsOf = (client: RawClient): string[] =>
-  client.received<Message>("chat-message").map(({ content }) => content);
-
-/** Says it as a member of its own, who need not outlive it. */
-async function sayIn(room: string, contents: readonly string[]): Promise<void> {
-  const ben = await join(room, "ben");
-  await Promise.all(contents.map((content) => ben.ask("chat-message", { content })));
-  ben.close();
-}
-
-async function begin(): Promise<Story> {
-  const room = freshRoom();
-  const ada = await join(room, "ada", RECOVERING);
-  const say = (contents: readonly string[]): Promise<void> => sayIn(room, contents);
-  await say(HEARD);
-  await ada.receives("chat-message", HEARD.length);
-  return { room, ada, ticket: ticketOf(ada), sleeper: new Sleeper(room), say };
-}
-
-async function comeBack(
-  room: string,
-  { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
-  token?: string,
-): Promise<RawClient> {
-  const client = await RawClient.open({ room, ...RECOVERING });
-  await client.connect({ pid, offset, token: token ?? (await tokenFor("ada")) });
-  await client.receives("welcome");
-  return client;
-}
-
-/** Recovered, with these messages and no others, before and after `welcome`: REC-4, REC-5. */
-async function expectRecovered(
-  { room, ticket, say }: Story,
-  back: RawClient,
-  missed: readonly string[],
-): Promise<void> {
-  expect(connectAnswer(back)).toEqual({ sid: ticket.sid, pid: ticket.pid });
-  expect(contentsOf(back)).toEqual(missed);
-  const events = back.packets().flatMap(({ digit, data }) => (digit === "2" ? [(data as string[])[0]] : []));
-  expect(events.slice(0, missed.length + 1)).toEqual([...missed.map(() => "chat-message"), "welcome"]);
-  const seqs = back.received<Message>("chat-message").map(({ seq }) => seq);
-  expect(seqs).toEqual(missed.map((_, i) => HEARD.length + 1 + i));
-  const epoch = ticket.offset.split(".")[0];
-  expect(offsets(back, "chat-message")).toEqual(seqs.map((seq) => `${epoch}.${seq.toString(36)}`));
-  await say(["afterwards"]);
-  await back.receives("chat-message", missed.length + 1);
-  expect(contentsOf(back)).toEqual([...missed, "afterwards"]);
-  expect(await back.ask("history", { limit: 1 }), room).toMatchObject({ ok: true });
-}
-
-/** As fresh as anybody: another id, and nothing of what was missed, not even a part: REC-3. */
-async function expectFresh({ ticket, say }: Pick<Story, "ticket" | "say">, back: RawClient): Promise<void> {
-  const { sid, pid } = connectAnswer(back);
-  expect(sid).not.toBe(ticket.sid);
-  expect(pid).toBeTypeOf("string");
-  expect(pid).not.toBe(ticket.pid);
-  await say(["afterwards"]);
-  await back.receives("chat-message");
-  expect(contentsOf(back)).toEqual(["afterwards"]);
-}
-
-const drop: Step = async ({ ada }) => {
-  ada.close();
-  await ada.closes();
-};
 
 async function sendAndGo(story: Story, frame: string): Promise<void> {
   story.ada.send(frame);
@@ -305,10 +217,14 @@ describe("does not recover: REC-3", () => {
     await expectFresh(story, await comeBack(story.room, story.ticket));
   });
 
-  it("a token that has expired meanwhile is refused: CONNECT_ERROR", async () => {
-    const { room, ticket } = await begin();
+  it("a token that has expired meanwhile is refused: CONNECT_ERROR; with a fresh one the same ticket recovers", async () => {
+    const story = await begin();
+    const { room, ticket } = story;
+    await drop(story);
+    await story.say(MISSED);
     const expired = await tokenFor("ada", {}, -10);
     await expect(comeBack(room, ticket, expired)).rejects.toMatchObject({ data: { code: "TOKEN_EXPIRED" } });
+    await expectRecovered(story, await comeBack(room, ticket), MISSED);
   });
 
   it("the token of somebody else with a stolen pid, and the owner still recovers", async () => {

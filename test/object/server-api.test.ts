@@ -28,6 +28,14 @@ describe("selections", () => {
       ["000", a.except("red")],
       ["010", b],
       ["000", namespace.to("nobody")],
+      ["111", namespace.local],
+      ["111", namespace.compress(true)],
+      ["101", b.local],
+      ["010", b.compress(false)],
+      ["010", b.volatile],
+      ["101", b.volatile.broadcast],
+      ["001", b.volatile.to("red")],
+      ["000", a.volatile.except("red")],
     ];
     for (const [, selection] of selections) selection.emit("e", 1);
     const counts = lines.map((line) => line.heard("e").length);
@@ -88,6 +96,7 @@ describe("acks of many", () => {
   it.each([0, -1, 10_001, Number.NaN])("a wait of %s ms is a mistake of the application's", async (ms) => {
     const { sockets } = await three();
     await expect(sockets[0]!.timeout(ms).emitWithAck("q")).rejects.toThrow(RangeError);
+    await expect(sockets[0]!.broadcast.timeout(ms).emitWithAck("q")).rejects.toThrow(RangeError);
   });
 
   it("what awaits an ack keeps the object awake, and what is asked long does not", async () => {

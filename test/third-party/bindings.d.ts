@@ -1,10 +1,11 @@
 // What `cloudflare:workers` hands these tests: the binding of their own wrangler.toml.
 declare namespace Cloudflare {
   interface GlobalProps {
-    mainModule: typeof import("./whiteboard.ts");
-    durableNamespaces: "WhiteboardRoom";
+    mainModule: typeof import("./worker.ts");
+    durableNamespaces: "WhiteboardRoom" | "Halls";
   }
   interface Env {
+    HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
     CHAT_ROOM: DurableObjectNamespace<import("./whiteboard.ts").WhiteboardRoom>;
   }
 }

@@ -3,7 +3,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
-import { MISSED_BROADCASTS_MAX, SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
+import { MISSED_BROADCASTS_MAX } from "../../durable/broadcast-tables.ts";
+import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
 import type { Broadcast } from "../../src/socketio/recovery.ts";
 
 const WINDOW_MS = 1000;

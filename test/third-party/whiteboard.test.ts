@@ -1,9 +1,8 @@
 // An application that knows nothing of chat: what it gets from the layers below, across sleep and death.
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { RawClient } from "../object/raw-client.ts";
+import type { RawClient } from "../object/raw-client.ts";
+import { begin, call, drop, enter, evict, heard, say, whoami } from "./painters.ts";
 import { WINDOW_MS } from "./whiteboard.ts";
 
 const realNow = Date.now.bind(Date);
@@ -17,89 +16,6 @@ afterEach(() => {
 function advance(ms: number): void {
   skewMs += ms;
   vi.spyOn(Date, "now").mockImplementation(() => realNow() + skewMs);
-}
-
-let boards = 0;
-const freshRoom = (): string => `whiteboard-${++boards}`;
-const evict = (room: string, webSockets: "hibernate" | "close"): Promise<void> =>
-  evictDurableObject(env.CHAT_ROOM.getByName(room), { webSockets });
-
-interface Ticket {
-  readonly sid: string;
-  readonly pid: string;
-  readonly offset: string;
-}
-
-interface WhoAmI {
-  readonly id: string;
-  readonly rooms: string[];
-  readonly recovered: boolean;
-  readonly boards: number;
-  readonly connects: number;
-  readonly strokes: number;
-}
-
-async function enter(room: string, auth?: Partial<Ticket>): Promise<RawClient> {
-  const client = await RawClient.open({ room, query: { recovery: "on" } });
-  await client.connect(auth);
-  // The whole turn has come once something asked after it is answered.
-  await call(client, "whoami");
-  return client;
-}
-
-let calls = 1000;
-/** Emits with an ack callback, and as many arguments as it takes. */
-async function call<Answer>(client: RawClient, event: string, ...args: unknown[]): Promise<Answer> {
-  const id = ++calls;
-  client.send(`42${id}${JSON.stringify([event, ...args])}`);
-  return answerTo<Answer>(client, id);
-}
-
-async function answerTo<Answer>(client: RawClient, id: number): Promise<Answer> {
-  const ack = await client.until(`ack ${id}`, () =>
-    client.packets().find((packet) => packet.digit === "3" && packet.id === id),
-  );
-  return (ack.data as Answer[])[0]!;
-}
-
-const say = (client: RawClient, ...event: unknown[]): void => client.send(`42${JSON.stringify(event)}`);
-
-/** Everything that the client was told without being asked, less the offsets. */
-const heard = (client: RawClient): unknown[][] =>
-  client
-    .packets()
-    .flatMap(({ digit, id, data }) => (digit === "2" && id === undefined ? [(data as unknown[]).slice(0, -1)] : []))
-    .filter(([event]) => event !== "offset");
-
-const ticketOf = (client: RawClient): Ticket => {
-  const packets = client.packets();
-  const events = packets.filter(({ digit, id }) => digit === "2" && id === undefined);
-  return {
-    ...(packets.find(({ digit }) => digit === "0")!.data as { sid: string; pid: string }),
-    offset: (events.at(-1)!.data as string[]).at(-1)!,
-  };
-};
-
-/** Asked by the server, with an ack id. */
-const question = (client: RawClient, event: string): Promise<number> =>
-  client.until(
-    `the question ${event}`,
-    () =>
-      client
-        .packets()
-        .find(({ digit, id, data }) => digit === "2" && id !== undefined && (data as string[])[0] === event)?.id,
-  );
-
-/** A painter on the red board, who was on the green one, and heard one stroke. */
-async function begin(): Promise<{ room: string; ada: RawClient; ben: RawClient; ticket: Ticket }> {
-  const room = freshRoom();
-  const [ada, ben] = [await enter(room), await enter(room)];
-  await call(ada, "join", "red");
-  await call(ada, "join", "green");
-  expect(await call(ada, "leave", "green")).toEqual([ticketOf(ada).sid, "red"]);
-  say(ben, "draw", "red", "first");
-  await ada.until("the first stroke", () => (heard(ada).length > 0 ? true : undefined));
-  return { room, ada, ben, ticket: ticketOf(ada) };
 }
 
 /** What ada misses, and what of it she was meant to hear. */
@@ -116,12 +32,6 @@ async function sayMissed(speaker: RawClient): Promise<unknown[][]> {
     ["shouted", "for all"],
     ["drawn", "red", { deep: [1, null, "ä\u001e"] }],
   ];
-}
-
-const whoami = (client: RawClient): Promise<WhoAmI> => call<WhoAmI>(client, "whoami");
-async function drop(client: RawClient): Promise<void> {
-  client.close();
-  await client.closes();
 }
 
 describe("recovers what its channels were told, in order, and the channels and data with it: REC-3, REC-4", () => {
@@ -260,72 +170,3 @@ describe("is not said to have recovered where that cannot be proven: REC-3", () 
     expect(heard(back)).toEqual([]);
   });
 });
-
-describe("acks that the server asks for", () => {
-  it("onConnect ran once, however often the object slept", async () => {
-    const { room, ada } = await begin();
-    for (let i = 0; i < 3; i++) {
-      await evict(room, "hibernate");
-      expect(await whoami(ada)).toMatchObject({ connects: 1, recovered: false, boards: 2 });
-    }
-  });
-
-  it("a long one is answered after several sleeps", async () => {
-    const { room, ada, ben } = await begin();
-    const [adaId, benId] = [ticketOf(ada).sid, ticketOf(ben).sid];
-    say(ada, "review", benId, 600_000);
-    const id = await question(ben, "review?");
-    for (let i = 0; i < 3; i++) {
-      await evict(room, "hibernate");
-      await whoami(ada);
-    }
-    await evict(room, "hibernate");
-    ben.send(`43${id}["fine",{"n":1}]`, `43${id}["twice"]`);
-    await whoami(ben);
-    expect(heard(ada).filter(([event]) => event === "reviewed")).toEqual([
-      ["reviewed", benId, { kind: "ack", args: ["fine", { n: 1 }] }, { by: adaId }],
-    ]);
-  });
-
-  it("nobody else can answer it", async () => {
-    const { ada, ben } = await begin();
-    say(ada, "review", ticketOf(ben).sid, 600_000);
-    const id = await question(ben, "review?");
-    ada.send(`43${id}["forged"]`);
-    await whoami(ada);
-    expect(heard(ada).filter(([event]) => event === "reviewed")).toEqual([]);
-  });
-
-  it("a long one that nobody answers is timed out by the alarm of a sleeping object", async () => {
-    const { room, ada, ben } = await begin();
-    say(ada, "review", ticketOf(ben).sid, 3000);
-    const id = await question(ben, "review?");
-    await vi.waitFor(async () => expect(await alarmOf(room)).toBeLessThan(Date.now() + 3000), { timeout: 2000 });
-    await evict(room, "hibernate");
-    const reviewed = await ada.until("the timeout", () => heard(ada).find(([event]) => event === "reviewed"));
-    expect(reviewed[2]).toEqual({ kind: "timeout" });
-    ben.send(`43${id}["too late"]`);
-    await whoami(ben);
-    expect(heard(ada).filter(([event]) => event === "reviewed")).toHaveLength(1);
-  });
-
-  it("a short one: answered, timed out, and given up when the client goes", async () => {
-    const { ada, ben } = await begin();
-    const benId = ticketOf(ben).sid;
-    const answer = call(ada, "vote", benId, 5000);
-    ben.send(`43${await question(ben, "vote?")}["yes"]`);
-    expect(await answer).toBe("yes");
-    expect(await call(ada, "vote", benId, 50)).toMatch(/operation has timed out/);
-    const givenUp = call(ada, "vote", benId, 9000);
-    await ben.until("the third question", () =>
-      ben.packets().filter(({ data }) => (data as string[])?.[0] === "vote?").length === 3 ? true : undefined,
-    );
-    ben.close();
-    expect(await givenUp).toMatch(/socket has been disconnected/);
-    expect(await whoami(ada), "and nobody else was hurt").toMatchObject({ connects: 1 });
-  });
-});
-
-function alarmOf(room: string): Promise<number | null> {
-  return runInDurableObject(env.CHAT_ROOM.getByName(room), (_instance, { storage }) => storage.getAlarm());
-}

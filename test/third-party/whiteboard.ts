@@ -39,7 +39,7 @@ class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
     vote: async (_socket, painter, timeoutMs, ack) =>
       ack(await this.to(painter).fetchSockets()[0]?.timeout(timeoutMs).emitWithAck("vote?").catch(String)),
     review: ({ id }, painter, timeoutMs) =>
-      this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
+      void this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
     whoami: ({ id, rooms, data, recovered }, ack) => ack({ id, rooms: [...rooms], recovered, ...data }),
   };
   constructor(log: RecoveryLog) {
@@ -59,4 +59,3 @@ export class WhiteboardRoom extends SocketObject<object> {
     });
   }
 }
-export { default } from "../../src/worker/app.ts";

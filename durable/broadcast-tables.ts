@@ -1,0 +1,110 @@
+// A row per broadcast, in two tables that take turns, because dropping a table is free and deleting its rows
+// is not. What is asked of them is answered exactly, or not at all.
+import { decodePayload, encodePayload } from "../src/protocol/polling-payload.ts";
+import { encodeEvent, readMessage, type PartialPacket } from "../src/protocol/socket-io.ts";
+import type { Broadcast, MissedEvent } from "../src/socketio/recovery.ts";
+
+interface BroadcastRow extends Record<string, SqlStorageValue> {
+  seq: number;
+  at_ms: number;
+  /** JSON `{channels?, except?}` */
+  audience: string;
+  /** The event's frames, as a long-polling payload. */
+  body: string;
+}
+
+/** Broadcasts replayed at most; a client that missed more starts afresh. */
+export const MISSED_BROADCASTS_MAX = 1000;
+
+export class BroadcastTables {
+  readonly #sql: SqlStorage;
+  readonly #names: readonly [string, string];
+  readonly #windowMs: number;
+  #lastSeq: number;
+  /** The table that is written; the other one holds what came before it. */
+  #current: 0 | 1;
+  #currentSinceMs: number;
+
+  /** @param names of both tables, which are made where they are missing */
+  constructor(
+    sql: SqlStorage,
+    names: readonly [string, string],
+    { windowMs, nowMs }: Record<"windowMs" | "nowMs", number>,
+  ) {
+    this.#sql = sql;
+    this.#names = names;
+    this.#windowMs = windowMs;
+    for (const name of names) createTable(sql, name);
+    const newest = names.map((name) => this.#edge(name, "DESC")?.seq ?? 0);
+    this.#lastSeq = Math.max(...newest);
+    this.#current = (newest[1] ?? 0) > (newest[0] ?? 0) ? 1 : 0;
+    this.#currentSinceMs = this.#edge(names[this.#current], "ASC")?.at_ms ?? nowMs;
+  }
+
+  #edge(name: string, order: "ASC" | "DESC"): BroadcastRow | undefined {
+    const [row] = this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} ORDER BY seq ${order} LIMIT 1`);
+    return row;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  append({ event, args, channels, except }: Broadcast, nowMs: number): number {
+    const seq = this.#lastSeq + 1;
+    this.#sql.exec(
+      `INSERT INTO ${this.#names[this.#current]} (seq, at_ms, audience, body) VALUES (?, ?, ?, ?)`,
+      seq,
+      nowMs,
+      JSON.stringify({ channels, except }),
+      encodePayload(encodeEvent("/", event, args)),
+    );
+    this.#lastSeq = seq;
+    return seq;
+  }
+
+  /** After a window the other table holds nothing that anybody could still ask for. @returns whether they took turns */
+  takeTurns(nowMs: number): boolean {
+    if (nowMs - this.#currentSinceMs <= this.#windowMs) return false;
+    this.#current = this.#current === 0 ? 1 : 0;
+    this.#currentSinceMs = nowMs;
+    this.#sql.exec(`DROP TABLE ${this.#names[this.#current]}`);
+    createTable(this.#sql, this.#names[this.#current]);
+    return true;
+  }
+
+  /** What came after `seq` for whoever is in one of these channels; `undefined` where that cannot be said for certain. */
+  since(seq: number, channels: ReadonlySet<string>): MissedEvent[] | undefined {
+    const oldest = this.#names.map((name) => this.#edge(name, "ASC")?.seq).filter((first) => first !== undefined);
+    const firstSeq = oldest.length > 0 ? Math.min(...oldest) : this.#lastSeq + 1;
+    if (seq + 1 < firstSeq || this.#lastSeq - seq > MISSED_BROADCASTS_MAX) return undefined;
+    return [this.#names[1 - this.#current]!, this.#names[this.#current]]
+      .flatMap((name) => [...this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} WHERE seq > ? ORDER BY seq`, seq)])
+      .filter(({ audience }) => isFor(channels, JSON.parse(audience) as Pick<Broadcast, "channels" | "except">))
+      .map(toMissedEvent);
+  }
+}
+
+function createTable(sql: SqlStorage, name: string): void {
+  sql.exec(
+    `CREATE TABLE IF NOT EXISTS ${name} (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, audience TEXT NOT NULL, body TEXT NOT NULL)`,
+  );
+}
+
+function isFor(own: ReadonlySet<string>, { channels, except }: Pick<Broadcast, "channels" | "except">): boolean {
+  const isSelected = channels?.some((channel) => own.has(channel)) ?? true;
+  return isSelected && !except?.some((channel) => own.has(channel));
+}
+
+function toMissedEvent({ seq, at_ms, body }: BroadcastRow): MissedEvent {
+  let partial: PartialPacket | undefined;
+  for (const frame of decodePayload(body) ?? []) {
+    // The digit of the Engine.IO message is not part of the Socket.IO packet.
+    const result = readMessage(typeof frame === "string" ? frame.slice(1) : frame, partial);
+    if (result.kind === "packet" && result.packet.type === "event") {
+      return { seq, atMs: at_ms, event: result.packet.event, args: result.packet.args };
+    }
+    partial = result.kind === "partial" ? result.partial : undefined;
+  }
+  throw new Error(`broadcast ${seq} cannot be read back`);
+}

@@ -1,0 +1,54 @@
+// A line that is dead while neither end knows: the room gives its client up after a ping timeout, or the client
+// notices first. Nothing is lost either way.
+import { describe, expect, it, vi } from "vitest";
+
+import type { PresenceChange } from "../../src/protocol/chat-events.ts";
+import { begin, comeBack, expectRecovered, MISSED, type Story } from "./recovery-story.ts";
+import { join, useSettings } from "./rooms.ts";
+
+const PING_INTERVAL_MS = 1500;
+const PING_TIMEOUT_MS = 1000;
+useSettings({
+  PING_INTERVAL_MS: String(PING_INTERVAL_MS),
+  PING_TIMEOUT_MS: String(PING_TIMEOUT_MS),
+  RECOVERY_WINDOW_SECONDS: "60",
+});
+
+/** Ada's line takes in what is sent and gives nothing back. */
+const beginHalfOpen = (): Promise<Story> => begin({ answersPings: false });
+
+const givenUp = ({ ada }: Story): Promise<void> =>
+  vi.waitFor(() => expect(ada.closed).toEqual({ code: 4002, reason: "ping timeout" }), { timeout: 8000 });
+
+describe("a half-open connection: REC-3, REC-4", () => {
+  it("given up by a room that is awake: what was said before and after that is replayed once, in order", async () => {
+    const story = await beginHalfOpen();
+    const watcher = await join(story.room, "watcher");
+    await story.say(MISSED.slice(0, 1));
+    await givenUp(story);
+    const gone = await watcher.until("ada's leaving", () =>
+      watcher.received<PresenceChange>("presence").find(({ left }) => left.some(({ user }) => user === "ada")),
+    );
+    expect(gone.left).toEqual([{ user: "ada" }]);
+    await story.say(MISSED.slice(1));
+    await expectRecovered(story, await comeBack(story.room, story.ticket), MISSED);
+  });
+
+  it("given up by the alarm of a room that slept, and that slept again", async () => {
+    const story = await beginHalfOpen();
+    await story.say(MISSED.slice(0, 1));
+    await story.sleeper.sleep();
+    await givenUp(story);
+    await story.say(MISSED.slice(1));
+    await story.sleeper.sleep();
+    await expectRecovered(story, await comeBack(story.room, story.ticket), MISSED);
+  });
+
+  it("not given up yet: the client was faster", async () => {
+    const story = await beginHalfOpen();
+    await story.say(MISSED);
+    const back = await comeBack(story.room, story.ticket);
+    expect(await story.ada.closes()).toEqual({ code: 4005, reason: "superseded" });
+    await expectRecovered(story, back, MISSED);
+  });
+});

@@ -1,0 +1,4 @@
+// The third parties of these tests, behind the project's own Worker.
+export { Halls } from "./halls.ts";
+export { WhiteboardRoom } from "./whiteboard.ts";
+export { default } from "../../src/worker/app.ts";
