@@ -27,7 +27,8 @@ import { seqOf } from "./message-id.ts";
 import type { MessageLog } from "./message-log.ts";
 import { Pacer } from "./pacer.ts";
 import { describeIssues, historySchema, postSchema, presenceSchema, refreshTokenSchema } from "./payloads.ts";
-import { Posts } from "./posts.ts";
+import { Posts, type Durability } from "./posts.ts";
+import { RetentionClock } from "./retention-clock.ts";
 import { Buckets, type Bucket, type RateLimit } from "./rate-limit.ts";
 
 /** Changes of presence are told at once in a quiet room, and at most this often in a busy one. */
@@ -45,6 +46,7 @@ export interface ChatSettings {
   /** Characters (Unicode code points) of a message's content. */
   readonly maxContentLength: number;
   readonly flushWindowMs: number;
+  readonly durability: Durability;
   /** Sockets that one room holds. */
   readonly maxMembers: number;
   /** How long after a broken connection a client may recover it, in ms; 0 turns recovery off. */
@@ -108,18 +110,29 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#log = log;
     this.#authenticate = authenticate;
     this.#buckets = new Buckets(settings.messageRate);
-    this.recovery = { log: new ChatRecoveryLog(log), windowMs: settings.recoveryWindowMs };
+    const recoveryLog = new ChatRecoveryLog({
+      log,
+      seenSeq: () => this.#posts.seenSeq,
+      catchUp: () => this.#posts.catchUp(),
+      report: (problem, error) => this.context.report(problem, error),
+    });
+    this.recovery = { log: recoveryLog, windowMs: settings.recoveryWindowMs };
   }
 
   override onStart(): void {
     const { now, report } = this.context;
+    const retentionDeadline = this.deadline("retention", (nowMs) => retention.run(nowMs));
+    const retention = new RetentionClock(this.#log, retentionDeadline, report);
     this.#posts = new Posts({
       room: this.#room,
       log: this.#log,
+      durability: this.#settings.durability,
       windowMs: this.#settings.flushWindowMs,
-      deadline: this.deadline("flush", (nowMs) => this.#posts.flush(nowMs)),
+      flushDeadline: this.deadline("flush", (nowMs) => this.#posts.flush(nowMs), { keepsAwake: true }),
+      commitDeadline: this.deadline("commit", () => this.#posts.commit(), { keepsAwake: true }),
       now,
       report,
+      onStored: () => retention.run(now()),
       broadcast: (messages) =>
         this.emitAll(
           "chat-message",
@@ -164,6 +177,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   override onConnect(client: Client): void {
     const { user, name, role, sinceMs } = client.peek();
     this.#watch(client);
+    // Whoever comes in reads the log from here on: what the others have seen has to be in it.
+    this.#posts.catchUp();
     const isNew = this.#members.add(user, { socketId: client.id, name, sinceMs });
     client.emit("welcome", {
       room: this.#room,
@@ -266,17 +281,26 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
     if (replyTo === undefined) return undefined;
     const seq = seqOf(this.#log.epoch, replyTo);
-    const exists = seq !== undefined && seq >= this.#log.firstSeq && seq < this.#posts.nextSeq;
+    const exists = seq !== undefined && this.#read(() => this.#posts.has(seq));
+    if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
     return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
   }
 
   #history({ before, after, limit }: z.infer<typeof historySchema>): HistoryAnswer {
-    const page = this.#log.page({
-      limit,
-      ...(before !== undefined && { before }),
-      ...(after !== undefined && { after }),
-    });
-    return { ok: true, ...page };
+    this.#posts.catchUp();
+    const query = { limit, ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+    const page = this.#read(() => this.#log.page(query));
+    return page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read.");
+  }
+
+  /** Trouble in the log is an answer to the one who asked, and costs no connection. @returns `undefined` then */
+  #read<Result>(read: () => Result): Result | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.context.report("the log could not be read", error);
+      return undefined;
+    }
   }
 
   #presence(): PresenceAnswer {
