@@ -80,11 +80,13 @@ export class SqlMessageLog implements MessageLog {
   }
 
   page({ before, after, limit }: PageQuery): Page {
-    const { messages, hasMore } = take(
-      after === undefined ? this.#descending(before ?? Infinity) : this.ascending(after),
-      limit,
-    );
-    return { messages: after === undefined ? messages.reverse() : messages, hasMore };
+    if (after !== undefined) {
+      const messages = take(this.ascending(after), limit);
+      const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
+      return { messages, hasMore: messages.length === limit && messages.at(-1)!.seq < newest!.last_seq };
+    }
+    const messages = take(this.#descending(before ?? Infinity), limit).reverse();
+    return { messages, hasMore: messages.length === limit && this.#segments.at(messages[0]!.seq - 1) !== undefined };
   }
 
   *ascending(after: number): Iterable<Message> {
@@ -128,11 +130,8 @@ export class SqlMessageLog implements MessageLog {
   }
 }
 
-function take(messages: Iterable<Message>, limit: number): { messages: Message[]; hasMore: boolean } {
+function take(messages: Iterable<Message>, limit: number): Message[] {
   const taken: Message[] = [];
-  for (const message of messages) {
-    if (taken.length === limit) return { messages: taken, hasMore: true };
-    taken.push(message);
-  }
-  return { messages: taken, hasMore: false };
+  for (const message of messages) if (taken.push(message) === limit) break;
+  return taken;
 }

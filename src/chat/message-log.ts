@@ -48,6 +48,7 @@ export interface MessageLog {
   /** Whether there is a message at this place. */
   has(seq: number): boolean;
 
+  /** Reads no further than the page goes. */
   page(query: PageQuery): Page;
 
   /**
