@@ -23,7 +23,7 @@ const steps = (storageFails: boolean): fc.Arbitrary<Step[]> =>
       ...(storageFails
         ? [{ weight: 1, arbitrary: fc.record({ do: fc.constant("storage"), fails: fc.boolean() }) }]
         : []),
-    ) as fc.Arbitrary<Step>,
+    ),
     { maxLength: 60, size: "max" },
   );
 
