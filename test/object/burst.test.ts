@@ -6,7 +6,7 @@ import { BATCH_POSTS_MAX } from "../../src/chat/posts.ts";
 import { freshRoom, join, stubOf, useSettings } from "./rooms.ts";
 
 const FLUSH_WINDOW_MS = 50;
-const POSTS = 2000;
+const POSTS = 800;
 useSettings({ FLUSH_WINDOW_MS: String(FLUSH_WINDOW_MS), MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
 
 interface Row extends Record<string, SqlStorageValue> {

@@ -42,6 +42,8 @@ export class RawClient {
   readonly #ws: WebSocket;
   readonly #answersPings: boolean;
   readonly #watchers = new Set<() => void>();
+  readonly #packets: Packet[] = [];
+  #framesRead = 0;
   #nextAckId = 0;
 
   /** @throws Error when the upgrade is refused */
@@ -120,11 +122,11 @@ export class RawClient {
   }
 
   packets(): Packet[] {
-    return this.frames.flatMap((frame) => {
-      const [, digit, id, json] = (typeof frame === "string" && /^4([0-4])(\d*)(.*)$/s.exec(frame)) || [];
-      if (digit === undefined) return [];
-      return [{ digit, id: id ? Number(id) : undefined, data: json ? JSON.parse(json) : undefined }];
-    });
+    // Each frame is read once: in a burst every answer that is waited for looks at all of them.
+    if (this.frames.length < this.#framesRead) this.#framesRead = this.#packets.length = 0;
+    for (const frame of this.frames.slice(this.#framesRead)) this.#packets.push(...packetsOf(frame));
+    this.#framesRead = this.frames.length;
+    return [...this.#packets];
   }
 
   closes(): Promise<{ readonly code: number; readonly reason: string }> {
@@ -169,4 +171,10 @@ export class RawClient {
   #notify(): void {
     for (const look of this.#watchers) look();
   }
+}
+
+function packetsOf(frame: Frame): Packet[] {
+  const [, digit, id, json] = (typeof frame === "string" && /^4([0-4])(\d*)(.*)$/s.exec(frame)) || [];
+  if (digit === undefined) return [];
+  return [{ digit, id: id ? Number(id) : undefined, data: json ? JSON.parse(json) : undefined }];
 }
