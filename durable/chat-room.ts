@@ -8,6 +8,8 @@ import type { ServerPorts } from "../src/socketio/session-server.ts";
 import { SocketObject, type ObjectLimits } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
 
+const DAY_MS = 24 * 3_600_000;
+
 export class ChatRoom extends SocketObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, createChat);
@@ -21,13 +23,19 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): { se
   const tokens = new TokenVerifier(settings);
   const chat = new Chat({
     room,
-    log: new SqlMessageLog(ctx.storage.sql, room, newName),
+    log: new SqlMessageLog(ctx.storage, {
+      room,
+      retention: { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS },
+      nowMs: ports.now(),
+      newName,
+    }),
     state: ctx.storage.kv,
     authenticate: (token) => tokens.verify(token),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
       flushWindowMs: settings.flushWindowMs,
+      durability: settings.durability,
       maxMembers: settings.maxMembers,
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },

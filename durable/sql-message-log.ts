@@ -1,40 +1,45 @@
 // A room's log in the SQLite of its Durable Object: one row per batch, because rows written are what a
 // chat room is billed for. Source: https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/
+//
+// Rows are never changed. Everything that reads goes through `#messagesOf`: what happens to a message after it
+// was stored is for a table of its own, laid over the messages there.
 import { decodeBatch, encodeBatch } from "../src/chat/batch-format.ts";
 import type { MessageLog, Page, PageQuery } from "../src/chat/message-log.ts";
+import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../src/chat/segments.ts";
 import type { Message } from "../src/protocol/chat-events.ts";
 import { nameLog } from "./log-name.ts";
+import { LogSegments, type BatchRow } from "./log-segments.ts";
+import { ReservedSeq } from "./reserved-seq.ts";
 
-interface BatchRow extends Record<string, SqlStorageValue> {
-  first_seq: number;
-  last_seq: number;
-  body: string;
+export interface MessageLogOptions {
+  readonly room: string;
+  readonly retention: Retention;
+  readonly nowMs: number;
+  /** Names the log if it does not exist yet, and makes its key: what nobody can guess. */
+  readonly newName: () => string;
 }
-
-/** Batches touched by one page at most are few; this bounds a page over single-message batches too. */
-const DESCENDING = "SELECT first_seq, last_seq, body FROM batches WHERE first_seq < ? ORDER BY first_seq DESC";
-const ASCENDING = "SELECT first_seq, last_seq, body FROM batches WHERE first_seq >= ? ORDER BY first_seq";
 
 export class SqlMessageLog implements MessageLog {
   readonly epoch: string;
   readonly key: string;
-  readonly #sql: SqlStorage;
   readonly #room: string;
+  readonly #retention: Retention;
+  readonly #segments: LogSegments;
+  readonly #reserved: ReservedSeq;
   #lastSeq: number;
-  #firstSeq: number;
+  /** Messages stored so far, counted as the segments count them. */
+  #stored: number;
 
-  /** @param newName names the log if it does not exist yet, and makes its key: what nobody can guess */
-  constructor(sql: SqlStorage, room: string, newName: () => string) {
-    this.#sql = sql;
+  constructor(storage: DurableObjectStorage, { room, retention, nowMs, newName }: MessageLogOptions) {
     this.#room = room;
-    sql.exec(
-      "CREATE TABLE IF NOT EXISTS batches (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL)",
-    );
-    ({ epoch: this.epoch, key: this.key } = nameLog(sql, newName));
-    const [newest] = sql.exec<BatchRow>(`${DESCENDING} LIMIT 1`, Number.MAX_SAFE_INTEGER);
-    const [oldest] = sql.exec<BatchRow>(`${ASCENDING} LIMIT 1`, 0);
-    this.#lastSeq = newest?.last_seq ?? 0;
-    this.#firstSeq = oldest?.first_seq ?? 1;
+    this.#retention = retention;
+    ({ epoch: this.epoch, key: this.key } = nameLog(storage.sql, newName));
+    this.#segments = new LogSegments(storage, nowMs);
+    this.#reserved = new ReservedSeq(storage.sql);
+    const segment = this.#segments.all.at(-1);
+    const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
+    this.#stored = segment && newest ? segment.storedBefore + newest.last_seq + 1 - segment.firstSeq - newest.burnt : 0;
+    this.#lastSeq = Math.max(newest?.last_seq ?? 0, this.#reserved.seq);
   }
 
   get lastSeq(): number {
@@ -42,61 +47,91 @@ export class SqlMessageLog implements MessageLog {
   }
 
   get firstSeq(): number {
-    return this.#firstSeq;
+    return this.#segments.all[0]?.firstSeq ?? this.#lastSeq + 1;
   }
 
   append(batch: readonly Message[]): void {
     const firstSeq = this.#lastSeq + 1;
     const lastSeq = this.#lastSeq + batch.length;
-    this.#sql.exec(
-      "INSERT INTO batches (first_seq, last_seq, body) VALUES (?, ?, ?)",
-      firstSeq,
-      lastSeq,
-      encodeBatch(batch),
-    );
+    const nowMs = batch.at(-1)!.timestamp;
+    const row = { first_seq: firstSeq, last_seq: lastSeq, body: encodeBatch(batch) };
+    const segment = this.#segments.all.at(-1);
+    if (segment && !isFull(this.#retention, segment, this.#stored, nowMs)) {
+      const held = this.#stored - segment.storedBefore;
+      this.#segments.insert({ ...row, burnt: firstSeq - segment.firstSeq - held });
+    } else {
+      this.#segments.begin(beginSegment(this.#retention, firstSeq, this.#stored, nowMs), { ...row, burnt: 0 });
+    }
+    this.#stored += batch.length;
     this.#lastSeq = lastSeq;
   }
 
-  page({ before, after, limit }: PageQuery): Page {
-    if (after !== undefined) return this.#pageAfter(after, limit);
-    const found: Message[] = [];
-    for (const message of this.#descending(before ?? this.#lastSeq + 1)) {
-      if (found.length === limit) return { messages: found.reverse(), hasMore: true };
-      found.push(message);
-    }
-    return { messages: found.reverse(), hasMore: false };
+  reserve(seq: number): void {
+    this.#reserved.seq = seq;
   }
 
-  #pageAfter(after: number, limit: number): Page {
-    // The batch that holds `after` may hold the next messages too.
-    const [start] = this.#sql.exec<BatchRow>(`${DESCENDING} LIMIT 1`, after + 1);
-    const found: Message[] = [];
-    for (const row of this.#sql.exec<BatchRow>(ASCENDING, start?.first_seq ?? 0)) {
-      if (row.last_seq <= after) continue;
-      for (const message of this.#decode(row)) {
-        if (message.seq <= after) continue;
-        if (found.length === limit) return { messages: found, hasMore: true };
-        found.push(message);
-      }
+  burn(seq: number): void {
+    this.#lastSeq = seq;
+  }
+
+  has(seq: number): boolean {
+    const row = this.#segments.at(seq);
+    return row !== undefined && row.last_seq >= seq;
+  }
+
+  page({ before, after, limit }: PageQuery): Page {
+    if (after !== undefined) {
+      const messages = take(this.ascending(after), limit);
+      const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
+      return { messages, hasMore: messages.length === limit && messages.at(-1)!.seq < newest!.last_seq };
     }
-    return { messages: found, hasMore: false };
+    const messages = take(this.#descending(before ?? Infinity), limit).reverse();
+    return { messages, hasMore: messages.length === limit && this.#segments.at(messages[0]!.seq - 1) !== undefined };
+  }
+
+  *ascending(after: number): Iterable<Message> {
+    // The batch that holds `after` may hold the next messages too.
+    const start = this.#segments.at(after);
+    const from = start && start.last_seq > after ? start.first_seq : after + 1;
+    for (const row of this.#segments.rowsFrom(from)) {
+      for (const message of this.#messagesOf(row)) if (message.seq > after) yield message;
+    }
   }
 
   *newest(sinceMs: number): Iterable<Message> {
-    for (const message of this.#descending(this.#lastSeq + 1)) {
+    for (const message of this.#descending(Infinity)) {
       if (message.timestamp < sinceMs) return;
       yield message;
     }
   }
 
-  /** Messages below `before`, newest first; rows are read as they are needed. */
   *#descending(before: number): Iterable<Message> {
-    for (const row of this.#sql.exec<BatchRow>(DESCENDING, before)) {
-      for (const message of this.#decode(row).reverse()) if (message.seq < before) yield message;
+    for (const row of this.#segments.rowsBefore(Math.min(before, Number.MAX_SAFE_INTEGER))) {
+      for (const message of this.#messagesOf(row).reverse()) if (message.seq < before) yield message;
     }
   }
 
-  #decode(row: BatchRow): Message[] {
-    return decodeBatch(row.body, { room: this.#room, epoch: this.epoch, firstSeq: row.first_seq });
+  #messagesOf({ first_seq: firstSeq, last_seq: lastSeq, body }: BatchRow): Message[] {
+    return decodeBatch(body, { room: this.#room, epoch: this.epoch, firstSeq, lastSeq });
   }
+
+  get trimDueMs(): number | undefined {
+    const [oldest] = this.#segments.all;
+    return oldest && agedAtMs(this.#retention, oldest);
+  }
+
+  trim(nowMs: number): void {
+    const { all } = this.#segments;
+    const count = countExpired(this.#retention, all, this.#stored, nowMs);
+    if (count === 0) return;
+    // With the last row goes what says where the next message stands.
+    const isAll = count === all.length;
+    this.#segments.drop(count, () => isAll && this.reserve(Math.max(this.#lastSeq, this.#reserved.seq)));
+  }
+}
+
+function take(messages: Iterable<Message>, limit: number): Message[] {
+  const taken: Message[] = [];
+  for (const message of messages) if (taken.push(message) === limit) break;
+  return taken;
 }

@@ -36,6 +36,11 @@ export interface Settings {
   readonly pingTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly flushWindowMs: number;
+  /** Whether a busy room stores messages before it shows them. */
+  readonly durability: "strict" | "relaxed";
+  /** What a room keeps of its history, at least: so many days, and so many messages. */
+  readonly historyDays: number;
+  readonly historyMessages: number;
   /** How long after a broken connection a client may recover it; 0 turns recovery off. */
   readonly recoveryWindowSeconds: number;
 }
@@ -135,6 +140,9 @@ function schemaFor(environment: Settings["environment"]) {
       PING_TIMEOUT_MS: integer(100, TIMER_MS_MAX).default(30_000),
       CONNECT_TIMEOUT_MS: integer(100, TIMER_MS_MAX).default(10_000),
       FLUSH_WINDOW_MS: integer(0, 1000).default(50),
+      DURABILITY: oneOf("strict", "relaxed").default("strict"),
+      HISTORY_DAYS: number(0.01, 36_500).default(30),
+      HISTORY_MESSAGES: integer(10, 100_000_000).default(100_000),
       RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
     })
     .refine(({ PING_INTERVAL_MS, PING_TIMEOUT_MS }) => PING_INTERVAL_MS + PING_TIMEOUT_MS <= TIMER_MS_MAX, {
@@ -199,6 +207,9 @@ export function readSettings(variables: Variables): SettingsResult {
       pingTimeoutMs: read.PING_TIMEOUT_MS,
       connectTimeoutMs: read.CONNECT_TIMEOUT_MS,
       flushWindowMs: read.FLUSH_WINDOW_MS,
+      durability: read.DURABILITY,
+      historyDays: read.HISTORY_DAYS,
+      historyMessages: read.HISTORY_MESSAGES,
       recoveryWindowSeconds: read.RECOVERY_WINDOW_SECONDS,
     },
   };

@@ -1,48 +1,102 @@
-// How a batch of messages is written down: one string per batch, with a version in front. What a reader
-// can derive (room, seq, id) is not stored.
+// How a batch of messages is written down: one JSON text per batch, which history, dedupe, recovery and export
+// all read back through `decodeBatch`.
+//
+//   version 2   [2, timestampMs, [message, …]]
+//   message     {s, n?, c, t?, m?, r?}: sender, name where it is not the sender's id, content, milliseconds after
+//               the batch's own timestamp where there are any, clientMsgId, replyTo
+//   version 1   [1, [message, …]], each `t` a whole timestamp; read for the sake of rooms that began with it
+//
+// What a reader can derive is not stored: room and epoch are the log's, `seq` and `id` follow from the place of
+// the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Message } from "../protocol/chat-events.ts";
 import { messageId } from "./message-id.ts";
 
-const VERSION = 1;
+const VERSION = 2;
+const VERSIONS_READ: readonly unknown[] = [1, VERSION];
 
 /** One message at rest; keys are short because they are stored with every message. */
 interface StoredMessage {
-  /** sender */ s: string;
-  /** name, where it is not the sender's id */ n?: string;
-  /** content */ c: string;
-  /** timestamp in ms */ t: number;
-  /** clientMsgId */ m?: string;
-  /** replyTo */ r?: string;
+  readonly s: string;
+  readonly n?: string;
+  readonly c: string;
+  readonly t?: number;
+  readonly m?: string;
+  readonly r?: string;
 }
 
+/** Where a batch stands: what it needs besides its text to be read. */
+export interface BatchPlace {
+  readonly room: string;
+  readonly epoch: string;
+  /** The places of its first and its last message. */
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+/** A batch that this code cannot read: of another version, or damaged. The message says where it stands and why. */
+export class UnreadableBatch extends Error {
+  override readonly name = "UnreadableBatch";
+}
+
+/** @param messages at least one */
 export function encodeBatch(messages: readonly Message[]): string {
-  const stored = messages.map(({ sender, name, content, timestamp, clientMsgId, replyTo }): StoredMessage => ({
+  const startMs = messages[0]!.timestamp;
+  return JSON.stringify([VERSION, startMs, messages.map((message) => toStored(message, startMs))]);
+}
+
+function toStored({ sender, name, content, timestamp, clientMsgId, replyTo }: Message, startMs: number): StoredMessage {
+  return {
     s: sender,
     ...(name !== sender && { n: name }),
     c: content,
-    t: timestamp,
+    ...(timestamp !== startMs && { t: timestamp - startMs }),
     ...(clientMsgId !== undefined && { m: clientMsgId }),
     ...(replyTo !== undefined && { r: replyTo }),
-  }));
-  return JSON.stringify([VERSION, stored]);
+  };
 }
 
-/** @throws Error when the batch is of a version that this code does not know */
-export function decodeBatch(
-  text: string,
-  { room, epoch, firstSeq }: { room: string; epoch: string; firstSeq: number },
-): Message[] {
-  const [version, stored] = JSON.parse(text) as [number, StoredMessage[]];
-  if (version !== VERSION) throw new Error(`a batch of version ${version} cannot be read; this code knows ${VERSION}`);
-  return stored.map(({ s, n, c, t, m, r }, index) => ({
-    id: messageId(epoch, firstSeq + index),
-    seq: firstSeq + index,
-    room,
+/** @throws UnreadableBatch */
+export function decodeBatch(text: string, place: BatchPlace): Message[] {
+  const { startMs, stored } = parseBatch(text, place);
+  return stored.map((message, at) => toMessage(message, startMs, place.firstSeq + at, place));
+}
+
+function parseBatch(text: string, { firstSeq, lastSeq }: BatchPlace): { startMs: number; stored: StoredMessage[] } {
+  const [version, ...rest] = parseList(text, firstSeq);
+  if (!VERSIONS_READ.includes(version)) {
+    const known = VERSIONS_READ.join(" and ");
+    throw new UnreadableBatch(
+      `the batch at seq ${firstSeq} is of version ${JSON.stringify(version)}; this code reads ${known}`,
+    );
+  }
+  const [startMs, stored] = (version === 1 ? [0, ...rest] : rest) as [number, StoredMessage[]];
+  const count = lastSeq - firstSeq + 1;
+  if (!Array.isArray(stored) || stored.length !== count) {
+    throw new UnreadableBatch(`the batch at seq ${firstSeq} does not hold the ${count} messages it is said to hold`);
+  }
+  return { startMs, stored };
+}
+
+function parseList(text: string, firstSeq: number): unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (Array.isArray(parsed)) return parsed;
+  } catch (cause) {
+    throw new UnreadableBatch(`the batch at seq ${firstSeq} is no JSON`, { cause });
+  }
+  throw new UnreadableBatch(`the batch at seq ${firstSeq} is no list`);
+}
+
+function toMessage({ s, n, c, t, m, r }: StoredMessage, startMs: number, seq: number, place: BatchPlace): Message {
+  return {
+    id: messageId(place.epoch, seq),
+    seq,
+    room: place.room,
     sender: s,
     name: n ?? s,
     content: c,
-    timestamp: t,
+    timestamp: startMs + (t ?? 0),
     ...(m !== undefined && { clientMsgId: m }),
     ...(r !== undefined && { replyTo: r }),
-  }));
+  };
 }

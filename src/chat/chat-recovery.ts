@@ -1,40 +1,59 @@
 // What recovery replays in a chat room: its messages. They are in the log already, so a broadcast costs no
 // row of its own; everything else a client can ask for anew, and `welcome` tells it.
+import type { Message } from "../protocol/chat-events.ts";
 import type { MissedEvent, RecoveryLog } from "../socketio/recovery.ts";
 import type { MessageLog } from "./message-log.ts";
 
 /** Messages replayed at most; who missed more reads `history` in pages. */
 export const MISSED_MESSAGES_MAX = 1000;
 
-export class ChatRecoveryLog implements RecoveryLog {
-  readonly #log: MessageLog;
+export interface ChatRecoveryContext {
+  readonly log: MessageLog;
+  /** The newest place that anybody can have seen a message at. */
+  readonly seenSeq: () => number;
+  /** Stores what was seen before it was stored. */
+  readonly catchUp: () => void;
+  readonly report: (problem: string, error: unknown) => void;
+}
 
-  constructor(log: MessageLog) {
-    this.#log = log;
+export class ChatRecoveryLog implements RecoveryLog {
+  readonly #context: ChatRecoveryContext;
+
+  constructor(context: ChatRecoveryContext) {
+    this.#context = context;
   }
 
   get epoch(): string {
-    return this.#log.epoch;
+    return this.#context.log.epoch;
   }
 
   get key(): string {
-    return this.#log.key;
+    return this.#context.log.key;
   }
 
   get lastSeq(): number {
-    return this.#log.lastSeq;
+    return this.#context.seenSeq();
   }
 
   since(seq: number): MissedEvent[] | undefined {
-    // What came next may have been trimmed: then nobody can say what was missed.
-    if (seq + 1 < this.#log.firstSeq) return undefined;
-    const { messages, hasMore } = this.#log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
-    if (hasMore) return undefined;
-    return messages.map((message) => ({
-      seq: message.seq,
-      atMs: message.timestamp,
-      event: "chat-message",
-      args: [message],
-    }));
+    const { log, catchUp, report } = this.#context;
+    catchUp();
+    const missed = log.lastSeq - seq;
+    if (missed > MISSED_MESSAGES_MAX) return undefined;
+    try {
+      const { messages } = log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
+      // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.
+      return messages.length === missed ? messages.map(toMissedEvent) : undefined;
+    } catch (error) {
+      report("what a client missed could not be read", error);
+      return undefined;
+    }
   }
 }
+
+const toMissedEvent = (message: Message): MissedEvent => ({
+  seq: message.seq,
+  atMs: message.timestamp,
+  event: "chat-message",
+  args: [message],
+});

@@ -64,7 +64,13 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.handlers = Object.fromEntries(
       [...this.#operations].map(([event, operation]) => [event, this.#handler(operation)]),
     ) as Handlers<ClientToServerEvents, Client>;
-    this.recovery = { log: new ChatRecoveryLog(log), windowMs: settings.recoveryWindowMs };
+    const recoveryLog = new ChatRecoveryLog({
+      log,
+      seenSeq: () => this.#posting.seenSeq,
+      catchUp: () => this.#posting.catchUp(),
+      report: (problem, error) => this.context.report(problem, error),
+    });
+    this.recovery = { log: recoveryLog, windowMs: settings.recoveryWindowMs };
   }
 
   #makeRoom(parts: Pick<Room, "name" | "settings" | "log" | "state">): Room {
@@ -81,7 +87,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       now: () => this.context.now(),
       turn: (work) => this.context.turn(work),
       report: (problem, error) => this.context.report(problem, error),
-      deadline: (deadline, run) => this.deadline(deadline, run),
+      deadline: (deadline, run, options) => this.deadline(deadline, run, options),
+      catchUp: () => this.#posting.catchUp(),
+      read: (read) => this.#read(read),
       show: (messages) =>
         this.emitAll(
           "chat-message",
@@ -89,6 +97,15 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
           messages.map(({ seq }) => seq),
         ),
     };
+  }
+
+  #read<Result>(read: (log: MessageLog) => Result): Result | undefined {
+    try {
+      return read(this.#room.log);
+    } catch (error) {
+      this.context.report("the log could not be read", error);
+      return undefined;
+    }
   }
 
   override onStart(): void {
@@ -127,6 +144,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   }
 
   override onConnect(client: Client): void {
+    // Whoever comes in reads the log from here on: what the others have seen has to be in it.
+    this.#posting.catchUp();
     for (const feature of this.#features) feature.onConnect?.(client);
     client.emit("welcome", this.#welcome(client));
     for (const feature of this.#features) feature.onWelcomed?.(client);

@@ -1,5 +1,6 @@
 // Reading back: pages of the room's log.
 import type { HistoryAnswer } from "../protocol/chat-events.ts";
+import { refuse } from "./answers.ts";
 import { operation } from "./operation.ts";
 import { historySchema } from "./payloads.ts";
 import type { Feature, Room } from "./room.ts";
@@ -10,13 +11,15 @@ export const HISTORY_PER_TOKEN = 20;
 export class History implements Feature {
   readonly operations;
 
-  constructor({ log }: Room) {
+  constructor({ catchUp, read }: Room) {
     this.operations = {
       history: operation(
         historySchema,
         (_caller, { before, after, limit }, reply: (answer: HistoryAnswer) => void) => {
+          catchUp();
           const bounds = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
-          reply({ ok: true, ...log.page({ limit, ...bounds }) });
+          const page = read((log) => log.page({ limit, ...bounds }));
+          reply(page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read."));
         },
         ({ limit }) => Math.ceil(limit / HISTORY_PER_TOKEN),
       ),

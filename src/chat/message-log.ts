@@ -15,24 +15,54 @@ export interface Page {
   readonly hasMore: boolean;
 }
 
+/**
+ * Messages by `seq`. Places that hold none (burnt ones) are jumped over by everything that reads. Reading
+ * throws `UnreadableBatch` when it comes to a batch that this code cannot read, and not before.
+ */
 export interface MessageLog {
   /** Names this log among all there ever were; part of every message's id. */
   readonly epoch: string;
   /** A secret of this log's own, which signs what clients are given to come back with. */
   readonly key: string;
-  /** The newest message's `seq`, 0 while there is none. */
+  /** The newest place that is taken: by a message, or burnt. 0 while there is none. */
   readonly lastSeq: number;
-  /** The oldest `seq` that is still kept; `lastSeq + 1` while there is none. */
+  /** The oldest place that is still kept; `lastSeq + 1` while there is none. */
   readonly firstSeq: number;
 
   /**
-   * Keeps a batch, whole or not at all. Its `seq` values follow on `lastSeq` without a gap.
+   * Keeps a batch, whole or not at all. Its `seq` values follow on `lastSeq` without a gap. Whatever else is
+   * written in the same turn becomes durable with it, or is lost with it.
    * @throws whatever the storage throws; nothing is kept then
    */
   append(batch: readonly Message[]): void;
 
+  /**
+   * Makes durable how far messages may be seen before they are stored: whoever opens this log next begins
+   * behind `seq`, or behind its newest message. Takes back an earlier, higher one.
+   */
+  reserve(seq: number): void;
+
+  /** Takes all places up to `seq`: messages that were seen there could not be stored. Reserved they are already. */
+  burn(seq: number): void;
+
+  /** Whether there is a message at this place. */
+  has(seq: number): boolean;
+
+  /** Reads no further than the page goes. */
   page(query: PageQuery): Page;
+
+  /**
+   * Messages behind the place `after`, oldest first. Lazy, and safe to go on with after an await: it holds a few
+   * batches at a time, sees what is appended meanwhile and goes on behind what is trimmed.
+   */
+  ascending(after: number): Iterable<Message>;
 
   /** Messages from `sinceMs` (milliseconds since 1970) on, newest first. Lazy: stop when you have enough. */
   newest(sinceMs: number): Iterable<Message>;
+
+  /** When the oldest messages will be too old to be kept, in ms since 1970; `undefined` while there are none. */
+  readonly trimDueMs: number | undefined;
+
+  /** Forgets what is more or older than is to be kept. Costs nothing where there is nothing to forget. */
+  trim(nowMs: number): void;
 }

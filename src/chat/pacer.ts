@@ -14,12 +14,14 @@ export class Pacer {
     this.#run = run;
   }
 
-  /** Asks for a run: now if the last one is a window ago, otherwise when it will be. */
+  /** Asks for a run: now if nobody asked within a window of the last run, otherwise when that window is over. */
   request(nowMs: number): void {
     const dueMs = this.#ranAtMs + this.#windowMs;
-    // Asked at every request and not left to the timer alone: a burst of input starves timers.
-    if (nowMs >= dueMs) this.flush(nowMs);
-    else this.#deadline.pull(dueMs);
+    const isQuiet = nowMs >= dueMs && this.#deadline.atMs === undefined;
+    // A run that is late in a busy room has requests queued behind it, which the deadline's timer lets pass first;
+    // but not for long, because a burst of input starves timers.
+    if (isQuiet || nowMs >= dueMs + this.#windowMs) this.flush(nowMs);
+    else this.#deadline.pull(Math.max(nowMs, dueMs));
   }
 
   /** Asks for a run that is in no hurry: a window from now, or when one is due anyway. */

@@ -1,6 +1,7 @@
 // Which client message ids were posted lately, so that a post sent again finds the first one.
 // The log is the truth; this is its index in memory, read back from it after sleep.
 import type { Message } from "../protocol/chat-events.ts";
+import { UnreadableBatch } from "./batch-format.ts";
 import type { MessageLog } from "./message-log.ts";
 
 /** A post sent again within this time of the first is recognised. */
@@ -13,23 +14,27 @@ export type Posted = Pick<Message, "id" | "seq" | "timestamp">;
 
 export class PostedIds {
   readonly #log: MessageLog;
+  readonly #report: (problem: string, error: unknown) => void;
   /** Insertion order is posting order: the oldest stand first. */
   #posted: Map<string, Posted> | undefined;
 
-  constructor(log: MessageLog) {
+  constructor(log: MessageLog, report: (problem: string, error: unknown) => void) {
     this.#log = log;
+    this.#report = report;
   }
 
   find(user: string, clientMsgId: string, nowMs: number): Posted | undefined {
-    const posted = this.#read(nowMs).get(key(user, clientMsgId));
-    return posted && nowMs - posted.timestamp <= DEDUPE_WINDOW_MS ? posted : undefined;
+    const posted = this.#read(nowMs).get(postKey(user, clientMsgId));
+    // What the log has forgotten is forgotten here too: a room that slept would not know it either.
+    const isKnown = posted && posted.seq >= this.#log.firstSeq && nowMs - posted.timestamp <= DEDUPE_WINDOW_MS;
+    return isKnown ? posted : undefined;
   }
 
   /** Notes a message that has just been stored. */
   note(message: Message, nowMs: number): void {
     if (message.clientMsgId === undefined) return;
     const posted = this.#read(nowMs);
-    const slot = key(message.sender, message.clientMsgId);
+    const slot = postKey(message.sender, message.clientMsgId);
     // An id that is used again after the window goes to the end of the line.
     posted.delete(slot);
     posted.set(slot, slim(message));
@@ -46,10 +51,16 @@ export class PostedIds {
 
   #readBack(nowMs: number): Map<string, Posted> {
     const newestFirst: Array<[string, Posted]> = [];
-    for (const message of this.#log.newest(nowMs - DEDUPE_WINDOW_MS)) {
-      if (message.clientMsgId !== undefined)
-        newestFirst.push([key(message.sender, message.clientMsgId), slim(message)]);
-      if (newestFirst.length >= DEDUPE_IDS_MAX) break;
+    try {
+      for (const message of this.#log.newest(nowMs - DEDUPE_WINDOW_MS)) {
+        if (message.clientMsgId !== undefined)
+          newestFirst.push([postKey(message.sender, message.clientMsgId), slim(message)]);
+        if (newestFirst.length >= DEDUPE_IDS_MAX) break;
+      }
+    } catch (error) {
+      // A room that nobody can post to would be worse than one that takes an old post sent again for a new one.
+      if (!(error instanceof UnreadableBatch)) throw error;
+      this.#report("posts before an unreadable batch are not recognised when they are sent again", error);
     }
     return new Map(newestFirst.reverse());
   }
@@ -58,6 +69,6 @@ export class PostedIds {
 const slim = ({ id, seq, timestamp }: Message): Posted => ({ id, seq, timestamp });
 
 /** The length in front keeps `("a", "b:c")` and `("a:b", "c")` apart, whatever the strings hold. */
-function key(user: string, clientMsgId: string): string {
+export function postKey(user: string, clientMsgId: string): string {
   return `${user.length}:${user}:${clientMsgId}`;
 }

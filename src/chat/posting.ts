@@ -9,6 +9,7 @@ import { operation, type Caller } from "./operation.ts";
 import { postSchema } from "./payloads.ts";
 import { Posts } from "./posts.ts";
 import { Buckets } from "./rate-limit.ts";
+import { RetentionClock } from "./retention-clock.ts";
 import type { Client, Feature, Room } from "./room.ts";
 
 export class Posting implements Feature {
@@ -34,15 +35,32 @@ export class Posting implements Feature {
 
   start(): void {
     const { name, log, settings, now, report, show, deadline } = this.#room;
+    const retention = new RetentionClock(
+      log,
+      deadline("retention", (nowMs) => retention.run(nowMs)),
+      report,
+    );
     this.#posts = new Posts({
       room: name,
       log,
+      durability: settings.durability,
       windowMs: settings.flushWindowMs,
-      deadline: deadline("flush", (nowMs) => this.#posts.flush(nowMs)),
+      flushDeadline: deadline("flush", (nowMs) => this.#posts.flush(nowMs), { keepsAwake: true }),
+      commitDeadline: deadline("commit", () => this.#posts.commit(), { keepsAwake: true }),
       now,
       report,
+      onStored: () => retention.run(now()),
       broadcast: show,
     });
+  }
+
+  /** The newest place that anybody can have seen a message at. */
+  get seenSeq(): number {
+    return this.#posts.seenSeq;
+  }
+
+  catchUp(): void {
+    this.#posts.catchUp();
   }
 
   onConnect(client: Client): void {
@@ -102,9 +120,9 @@ export class Posting implements Feature {
 
   #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
     if (replyTo === undefined) return undefined;
-    const { log } = this.#room;
-    const seq = seqOf(log.epoch, replyTo);
-    const exists = seq !== undefined && seq >= log.firstSeq && seq < this.#posts.nextSeq;
+    const seq = seqOf(this.#room.log.epoch, replyTo);
+    const exists = seq !== undefined && this.#room.read(() => this.#posts.has(seq));
+    if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
     return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
   }
 }

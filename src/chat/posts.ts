@@ -1,23 +1,30 @@
 // Group commit: posts that arrive while a batch is open share one append, one fan-out and their place in
-// line. The order is the order of truth: stored, then seen, then acked.
+// line. In which order they are stored and seen is the commit's affair.
 import type { Message, PostAnswer } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
-import { messageId } from "./message-id.ts";
+import { Commit, type CommitContext, type Draft, type Placed } from "./commit.ts";
 import type { MessageLog } from "./message-log.ts";
 import { Pacer } from "./pacer.ts";
-import { PostedIds } from "./posted-ids.ts";
+import { PostedIds, postKey } from "./posted-ids.ts";
+import { RelaxedCommit } from "./relaxed-commit.ts";
 
-/** Posts in one batch at most: nobody waits for company, and no burst grows a row without bound. */
+/** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. Acked is always what is stored. */
+export type Durability = "strict" | "relaxed";
+
+/** Posts in one batch at most: nobody waits for company, and no burst keeps the first of them waiting. */
 export const BATCH_POSTS_MAX = 64;
-/** Characters of content in one batch at most: in JSON and UTF-8 a row stays below the platform's 2 MB. */
+/**
+ * Characters in one row at most, names and ids among them. JSON and UTF-8 make at most 6 bytes of one, so a
+ * row stays below the 2 MB that the platform takes, whatever people write.
+ */
 export const BATCH_CHARS_MAX = 250_000;
-
-/** A post that passed every rule, before it has its place in the log. */
-export type Draft = Pick<Message, "sender" | "name" | "content" | "clientMsgId" | "replyTo">;
+/** Characters that a message costs besides what people wrote: keys, quotes, times. */
+const MESSAGE_CHARS = 64;
 
 interface Pending {
   readonly draft: Draft;
+  readonly chars: number;
   /** Everyone who waits for this post to be stored: its sender, and the same sender trying again. */
   readonly replies: Array<(answer: PostAnswer) => void>;
 }
@@ -25,11 +32,17 @@ interface Pending {
 export interface PostsContext {
   readonly room: string;
   readonly log: MessageLog;
+  readonly durability: Durability;
   readonly windowMs: number;
-  readonly deadline: Deadline;
+  /** Calls `flush` of these posts. Both deadlines have to keep the room awake: what waits is in memory only. */
+  readonly flushDeadline: Deadline;
+  /** Calls `commit` of these posts. */
+  readonly commitDeadline: Deadline;
   readonly now: () => number;
-  /** Shows stored messages to everyone. */
+  /** Shows messages to everyone. */
   readonly broadcast: (messages: readonly Message[]) => void;
+  /** Called when messages were stored, after their senders were told. */
+  readonly onStored: () => void;
   readonly report: (problem: string, error: unknown) => void;
 }
 
@@ -37,34 +50,64 @@ export class Posts {
   readonly #context: PostsContext;
   readonly #posted: PostedIds;
   readonly #pacer: Pacer;
+  readonly #commit: Commit<Pending>;
   #batch: Pending[] = [];
   #batchChars = 0;
+  /** Posts with a `clientMsgId` that are not stored yet, in the open batch or seen already. */
+  readonly #waiting = new Map<string, Pending>();
 
   constructor(context: PostsContext) {
     this.#context = context;
-    this.#posted = new PostedIds(context.log);
-    this.#pacer = new Pacer(context.windowMs, context.deadline, () => this.#commit());
+    this.#posted = new PostedIds(context.log, context.report);
+    this.#pacer = new Pacer(context.windowMs, context.flushDeadline, () => this.#closeBatch());
+    this.#commit = this.#makeCommit(context);
   }
 
-  /** The `seq` that the next post will get, if everything open is stored. */
-  get nextSeq(): number {
-    return this.#context.log.lastSeq + this.#batch.length + 1;
+  #makeCommit({ durability, commitDeadline, ...context }: PostsContext): Commit<Pending> {
+    const commitContext: CommitContext<Pending> = {
+      ...context,
+      settle: (placed) => this.#settle(placed),
+      fail: (posts) => this.#fail(posts),
+    };
+    if (durability === "strict") return new Commit(commitContext);
+    return new RelaxedCommit(commitContext, commitDeadline, {
+      charsMax: BATCH_CHARS_MAX,
+      charsOf: ({ chars }) => chars,
+    });
+  }
+
+  /** The newest place that anybody can have seen a message at. */
+  get seenSeq(): number {
+    return this.#commit.seenSeq;
+  }
+
+  /** Whether there is, or will be, a message at this place: stored, seen, or in the open batch. */
+  has(seq: number): boolean {
+    const { log } = this.#context;
+    return seq > log.lastSeq ? seq <= this.seenSeq + this.#batch.length : log.has(seq);
   }
 
   post(draft: Draft, reply: (answer: PostAnswer) => void): void {
     const nowMs = this.#context.now();
-    if (draft.clientMsgId !== undefined) {
-      const earlier = this.#findEarlier(draft.sender, draft.clientMsgId, nowMs);
-      if (earlier) return reply(earlier);
-      const pending = this.#batch.find((other) => isSamePost(other.draft, draft));
-      if (pending) return void pending.replies.push(reply);
-    }
-    if (this.#batchChars + draft.content.length > BATCH_CHARS_MAX) this.#pacer.flush(nowMs);
-    this.#batch.push({ draft, replies: [reply] });
-    this.#batchChars += draft.content.length;
-    const isFull = this.#batch.length >= BATCH_POSTS_MAX;
-    if (isFull) this.#pacer.flush(nowMs);
+    const known = this.#findKnown(draft, reply, nowMs);
+    if (known) return;
+    const pending: Pending = { draft, chars: charsOf(draft), replies: [reply] };
+    if (this.#batchChars + pending.chars > BATCH_CHARS_MAX) this.#pacer.flush(nowMs);
+    this.#batch.push(pending);
+    this.#batchChars += pending.chars;
+    if (draft.clientMsgId !== undefined) this.#waiting.set(postKey(draft.sender, draft.clientMsgId), pending);
+    if (this.#batch.length >= BATCH_POSTS_MAX) this.#pacer.flush(nowMs);
     else this.#pacer.request(nowMs);
+  }
+
+  /** Answers a post that was sent before, at once or when the first one is stored. @returns whether it was */
+  #findKnown({ sender, clientMsgId }: Draft, reply: (answer: PostAnswer) => void, nowMs: number): boolean {
+    if (clientMsgId === undefined) return false;
+    const waiting = this.#waiting.get(postKey(sender, clientMsgId));
+    const earlier = waiting ? undefined : this.#findEarlier(sender, clientMsgId, nowMs);
+    waiting?.replies.push(reply);
+    if (earlier) reply(earlier);
+    return waiting !== undefined || earlier !== undefined;
   }
 
   /** The answer to a post that was stored before, or that cannot be told apart from one for want of the log. */
@@ -74,48 +117,59 @@ export class Posts {
       return posted && { ok: true, ...posted, duplicate: true };
     } catch (error) {
       this.#context.report("earlier posts could not be read", error);
-      return refuse("INTERNAL", "The message could not be stored; try again.");
+      return notStored();
     }
   }
 
-  /** Commits what is open; for the deadline that the pacer set. */
+  /** Closes the open batch; for the deadline that the pacer set. */
   flush(nowMs: number): void {
     this.#pacer.flush(nowMs);
   }
 
-  #commit(): void {
+  /** For the deadline of a room that stores later than it shows. */
+  commit(): void {
+    this.#commit.run();
+  }
+
+  /** Stores what was seen before it was stored, so that whoever reads the log finds it there. */
+  catchUp(): void {
+    this.#commit.catchUp();
+  }
+
+  #closeBatch(): void {
     const batch = this.#batch;
     if (batch.length === 0) return;
     this.#batch = [];
     this.#batchChars = 0;
-    const messages = batch.map(({ draft }, index) => this.#toMessage(draft, index));
-    try {
-      this.#context.log.append(messages);
-    } catch (error) {
-      this.#context.report("messages could not be stored", error);
-      for (const { replies } of batch)
-        for (const reply of replies) reply(refuse("INTERNAL", "The message could not be stored; try again."));
-      return;
+    this.#commit.take(batch);
+  }
+
+  #settle(placed: ReadonlyArray<Placed<Pending>>): void {
+    for (const { post, message } of placed) {
+      this.#forget(post);
+      this.#posted.note(message, message.timestamp);
+      const { id, seq, timestamp } = message;
+      post.replies.forEach((reply, tries) =>
+        reply(tries === 0 ? { ok: true, id, seq, timestamp } : { ok: true, id, seq, timestamp, duplicate: true }),
+      );
     }
-    this.#context.broadcast(messages);
-    messages.forEach((message, index) => this.#settle(message, batch[index]!));
+    this.#context.onStored();
   }
 
-  #toMessage(draft: Draft, index: number): Message {
-    const { log, room, now } = this.#context;
-    const seq = log.lastSeq + 1 + index;
-    return { id: messageId(log.epoch, seq), seq, room, timestamp: now(), ...draft };
+  #fail(posts: readonly Pending[]): void {
+    for (const post of posts) {
+      this.#forget(post);
+      for (const reply of post.replies) reply(notStored());
+    }
   }
 
-  #settle(message: Message, { replies }: Pending): void {
-    this.#posted.note(message, message.timestamp);
-    const { id, seq, timestamp } = message;
-    replies.forEach((reply, tries) =>
-      reply(tries === 0 ? { ok: true, id, seq, timestamp } : { ok: true, id, seq, timestamp, duplicate: true }),
-    );
+  #forget({ draft: { sender, clientMsgId } }: Pending): void {
+    if (clientMsgId !== undefined) this.#waiting.delete(postKey(sender, clientMsgId));
   }
 }
 
-function isSamePost(a: Draft, b: Draft): boolean {
-  return a.clientMsgId === b.clientMsgId && a.sender === b.sender;
+const notStored = (): PostAnswer => refuse("INTERNAL", "The message could not be stored; try again.");
+
+function charsOf({ sender, name, content, clientMsgId = "", replyTo = "" }: Draft): number {
+  return sender.length + name.length + content.length + clientMsgId.length + replyTo.length + MESSAGE_CHARS;
 }

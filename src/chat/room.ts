@@ -2,10 +2,11 @@
 // them may take part in. The room itself (chat.ts) puts them together.
 import type { Message, Role, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import type { BroadcastOperator } from "../socketio/broadcast.ts";
-import type { Deadline } from "../socketio/deadlines.ts";
+import type { Deadline, DeadlineOptions } from "../socketio/deadlines.ts";
 import type { Socket } from "../socketio/socket.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { Operations } from "./operation.ts";
+import type { Durability } from "./posts.ts";
 import type { Bucket, RateLimit } from "./rate-limit.ts";
 import type { RoomState } from "./room-state.ts";
 
@@ -14,6 +15,7 @@ export interface ChatSettings {
   /** Characters (Unicode code points) of a message's content. */
   readonly maxContentLength: number;
   readonly flushWindowMs: number;
+  readonly durability: Durability;
   /** Sockets that one room holds. */
   readonly maxMembers: number;
   /** How long after a broken connection a client may recover it, in ms; 0 turns recovery off. */
@@ -51,7 +53,11 @@ export interface Room {
   /** A failure that the room survived but the operator should hear of. */
   readonly report: (problem: string, error: unknown) => void;
   /** @param name stands in the record of why a room woke */
-  readonly deadline: (name: string, run: (nowMs: number) => void) => Deadline;
+  readonly deadline: (name: string, run: (nowMs: number) => void, options?: DeadlineOptions) => Deadline;
+  /** Stores what was seen before it was stored: for whoever reads the log next. */
+  readonly catchUp: () => void;
+  /** Reads the log. Trouble in it is an answer to the one who asked, and costs no connection. @returns `undefined` then */
+  readonly read: <Result>(read: (log: MessageLog) => Result) => Result | undefined;
   /** Shows stored messages to everyone, in one go. */
   readonly show: (messages: readonly Message[]) => void;
 }

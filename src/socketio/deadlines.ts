@@ -71,8 +71,12 @@ export class Deadlines {
    * @returns the names of what ran, for the record of why the room woke
    */
   runDue(nowMs: number, report: (name: string, error: unknown) => void): string[] {
-    const due = [...this.#all].filter(({ atMs }) => atMs !== undefined && atMs <= nowMs);
-    for (const deadline of due) {
+    const isDue = ({ atMs }: Deadline): boolean => atMs !== undefined && atMs <= nowMs;
+    const ran: string[] = [];
+    for (const deadline of [...this.#all].filter(isDue)) {
+      // One that ran before it may have cleared it, or moved it.
+      if (!isDue(deadline)) continue;
+      ran.push(deadline.name);
       deadline.clear();
       try {
         deadline.run(nowMs);
@@ -80,6 +84,6 @@ export class Deadlines {
         report(deadline.name, error);
       }
     }
-    return due.map(({ name }) => name);
+    return ran;
   }
 }

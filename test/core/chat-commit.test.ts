@@ -58,6 +58,17 @@ describe("a batch", () => {
     expect(sizes(room)).toEqual([1, BATCH_POSTS_MAX, 1]);
   });
 
+  it("gathers a burst of 2,000 posts in as few rows as its bound allows, though no timer runs meanwhile", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    const calls = Array.from({ length: 2000 }, (_, i) => ada.call("chat-message", { content: `${i}` }));
+    const waiting = calls.filter(({ acks }) => acks.length === 0).length;
+    expect(waiting).toBeLessThan(BATCH_POSTS_MAX);
+    room.quiet();
+    expect(room.log.lastSeq).toBe(2000);
+    expect(sizes(room).length).toBeLessThanOrEqual(Math.ceil(2000 / BATCH_POSTS_MAX) + 1);
+  });
+
   it("is bounded in size too", async () => {
     const room = new ChatRoom({ messageRate: UNLIMITED, maxContentLength: 50_000 });
     const ada = await room.join("ada");

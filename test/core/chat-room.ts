@@ -1,5 +1,6 @@
 // A chat room for tests: the chat core over a log in memory, with tokens that need no keys.
 import { Chat } from "../../src/chat/chat.ts";
+import type { Retention } from "../../src/chat/segments.ts";
 import type { MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
 import type { ChatSettings } from "../../src/chat/room.ts";
@@ -15,6 +16,7 @@ export const SETTINGS: ChatSettings = {
   messageRate: { perSecond: 10, burst: 10 },
   maxContentLength: 1000,
   flushWindowMs: 50,
+  durability: "strict",
   maxMembers: 5000,
   recoveryWindowMs: 120_000,
 };
@@ -22,25 +24,41 @@ export const SETTINGS: ChatSettings = {
 /** For rooms in which the rate limit is not what the test is about. */
 export const UNLIMITED = { perSecond: 10_000, burst: 10_000 };
 
+/** A log that keeps exactly what its retention says. */
 export class MemoryLog implements MessageLog {
   readonly epoch = EPOCH;
   readonly key = "a-key-that-nobody-guesses";
   readonly batches: Message[][] = [];
+  retention: Retention = { messages: Infinity, ageMs: Infinity };
   /** While set, storing fails with it. */
   failure: Error | undefined;
+  /** While set, reading fails with it. */
+  unreadable: Error | undefined;
   /** Called when a batch was stored. */
   onAppend: ((batch: readonly Message[]) => void) | undefined;
+  /** Called when places were reserved. */
+  onReserve: ((seq: number) => void) | undefined;
+  /** How often anything was written. */
+  rowsWritten = 0;
+  #reservedSeq = 0;
+  #takenSeq = 0;
 
+  /** All that is kept. */
   get messages(): Message[] {
     return this.batches.flat();
   }
 
+  /** What another object finds that opens this log. */
+  reopen(): void {
+    this.#takenSeq = Math.max(this.messages.at(-1)?.seq ?? 0, this.#reservedSeq);
+  }
+
   get lastSeq(): number {
-    return this.messages.at(-1)?.seq ?? 0;
+    return this.#takenSeq;
   }
 
   get firstSeq(): number {
-    return this.messages[0]?.seq ?? 1;
+    return this.messages[0]?.seq ?? this.lastSeq + 1;
   }
 
   append(batch: readonly Message[]): void {
@@ -49,23 +67,64 @@ export class MemoryLog implements MessageLog {
       if (seq !== this.lastSeq + 1 + index) throw new Error(`seq ${seq} does not follow on ${this.lastSeq}`);
     });
     this.batches.push(structuredClone([...batch]));
+    this.#takenSeq = batch.at(-1)!.seq;
+    this.rowsWritten++;
     this.onAppend?.(batch);
+  }
+
+  reserve(seq: number): void {
+    if (this.failure) throw this.failure;
+    this.#reservedSeq = seq;
+    this.rowsWritten++;
+    this.onReserve?.(seq);
+  }
+
+  burn(seq: number): void {
+    this.#takenSeq = seq;
+  }
+
+  has(seq: number): boolean {
+    return this.#read().some((message) => message.seq === seq);
+  }
+
+  #read(): Message[] {
+    if (this.unreadable) throw this.unreadable;
+    return this.messages;
   }
 
   page({ before, after, limit }: PageQuery): Page {
     if (after !== undefined) {
-      const found = this.messages.filter(({ seq }) => seq > after);
+      const found = [...this.ascending(after)];
       return { messages: found.slice(0, limit), hasMore: found.length > limit };
     }
-    const found = this.messages.filter(({ seq }) => before === undefined || seq < before);
+    const found = this.#read().filter(({ seq }) => before === undefined || seq < before);
     return { messages: found.slice(-limit), hasMore: found.length > limit };
   }
 
+  *ascending(after: number): Iterable<Message> {
+    for (const message of this.#read()) if (message.seq > after) yield message;
+  }
+
   *newest(sinceMs: number): Iterable<Message> {
-    for (const message of this.messages.reverse()) {
+    for (const message of this.#read().reverse()) {
       if (message.timestamp < sinceMs) return;
       yield message;
     }
+  }
+
+  get trimDueMs(): number | undefined {
+    const [oldest] = this.messages;
+    return oldest && this.retention.ageMs < Infinity ? oldest.timestamp + this.retention.ageMs : undefined;
+  }
+
+  trim(nowMs: number): void {
+    const { messages, ageMs } = this.retention;
+    const all = this.messages;
+    const kept = all.slice(-messages).filter(({ timestamp }) => nowMs < timestamp + ageMs);
+    if (kept.length === all.length) return;
+    if (this.failure) throw this.failure;
+    this.batches.splice(0, Infinity, kept);
+    if (kept.length === 0) this.reserve(Math.max(this.lastSeq, this.#reservedSeq));
   }
 }
 
@@ -109,15 +168,18 @@ export class ChatRoom {
   readonly #tokens = new Map<string, Identity>();
 
   constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}) {
-    const create = (): Chat =>
-      new Chat({
+    const create = (): Chat => {
+      this.log.reopen();
+      return new Chat({
         room: ROOM,
         log: this.log,
         state: this.state,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
       });
+    };
     this.shell = new FakeShell(() => ({ "/": create() }), options);
+    this.log.onReserve = (seq) => this.shell.journal.push(`reserve ${seq}`);
     this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);
   }
 

@@ -1,7 +1,7 @@
 // The list of named moments that a room's only clock looks at.
 import { describe, expect, it } from "vitest";
 
-import { Deadlines } from "../../src/socketio/deadlines.ts";
+import { Deadlines, type Deadline } from "../../src/socketio/deadlines.ts";
 
 const fail = (name: string, error: unknown): never => {
   throw new Error(`deadline ${name} failed`, { cause: error });
@@ -53,6 +53,21 @@ describe("deadlines", () => {
     expect(deadlines.runDue(11, fail)).toEqual([]);
     expect(ran).toEqual(["a11", "b11"]);
     expect(deadlines.next()).toBe(12);
+  });
+
+  it("that one which ran before has moved or cleared are not due any more", () => {
+    const deadlines = new Deadlines();
+    const first = deadlines.add("first", () => {
+      moved.set(20);
+      cleared.clear();
+    });
+    const [moved, cleared] = ["moved", "cleared"].map((name) => deadlines.add(name, () => undefined)) as [
+      Deadline,
+      Deadline,
+    ];
+    for (const deadline of [first, moved, cleared]) deadline.set(10);
+    expect(deadlines.runDue(10, fail)).toEqual(["first"]);
+    expect(deadlines.runDue(20, fail)).toEqual(["moved"]);
   });
 
   it("may set themselves anew while they run, without running again in the same go", () => {

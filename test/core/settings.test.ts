@@ -32,6 +32,9 @@ const COMMON = {
   pingTimeoutMs: 30_000,
   connectTimeoutMs: 10_000,
   flushWindowMs: 50,
+  durability: "strict",
+  historyDays: 30,
+  historyMessages: 100_000,
 };
 
 const PRODUCTION = {
@@ -91,6 +94,9 @@ describe("a setting that is given", () => {
     ["PING_TIMEOUT_MS", "100", { pingTimeoutMs: 100 }],
     ["CONNECT_TIMEOUT_MS", "100", { connectTimeoutMs: 100 }],
     ["FLUSH_WINDOW_MS", "0", { flushWindowMs: 0 }],
+    ["DURABILITY", "relaxed", { durability: "relaxed" }],
+    ["HISTORY_DAYS", "0.5", { historyDays: 0.5 }],
+    ["HISTORY_MESSAGES", "10", { historyMessages: 10 }],
   ])("%s=%s is taken", (name, value, read) => {
     expect(settingsOf({ [name]: value })).toMatchObject(read);
   });
@@ -130,6 +136,12 @@ describe("a setting that is given", () => {
     ["CONNECT_TIMEOUT_MS", "0x100"],
     ["FLUSH_WINDOW_MS", "1001"],
     ["FLUSH_WINDOW_MS", "NaN"],
+    ["DURABILITY", "on"],
+    ["HISTORY_DAYS", "0"],
+    ["HISTORY_DAYS", "-1"],
+    ["HISTORY_DAYS", "30d"],
+    ["HISTORY_MESSAGES", "9"],
+    ["HISTORY_MESSAGES", "1000.5"],
   ])("%s=%s is named, with what is wrong", (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: .{5,}`))]);
   });

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { DEDUPE_WINDOW_MS } from "../../src/chat/posted-ids.ts";
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
+import { ChatRoom } from "./chat-room.ts";
 import { programs, Run, sightOf, type Step } from "./program.ts";
 import { PATIENT, fc, runs } from "./properties.ts";
 
@@ -13,8 +14,8 @@ const PARAMETERS = runs(1000);
 /** The platform takes longer than this to put an object to sleep; nothing may be due meanwhile either. */
 const SLEEPY_MS = 1000;
 
-async function play(steps: readonly Step[], asSleeper: boolean): Promise<Run> {
-  const run = new Run();
+async function play(steps: readonly Step[], asSleeper: boolean, room = new ChatRoom()): Promise<Run> {
+  const run = new Run(room);
   const { shell } = run.room;
   for (const step of steps) {
     await run.take(step);
@@ -81,5 +82,20 @@ describe("a room that sleeps whenever it can", () => {
       PARAMETERS,
     );
     expect(sleeps).toBeGreaterThan(PARAMETERS.numRuns);
+  });
+
+  it("nor where it runs ahead of its storage when it is busy: CHAT-7", PATIENT, async () => {
+    const relaxed = (): ChatRoom => new ChatRoom({ durability: "relaxed" });
+    let ahead = 0;
+    await fc.assert(
+      fc.asyncProperty(programs, async (steps) => {
+        const [awake, asleep] = [await play(steps, false, relaxed()), await play(steps, true, relaxed())];
+        ahead += asleep.room.shell.journal.filter((line) => line.startsWith("reserve")).length;
+        expect(asleep.clients.map(sightOf)).toEqual(awake.clients.map(sightOf));
+        expect(asleep.room.log.batches).toEqual(awake.room.log.batches);
+      }),
+      PARAMETERS,
+    );
+    expect(ahead).toBeGreaterThan(0);
   });
 });

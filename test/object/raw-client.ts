@@ -47,6 +47,8 @@ export class RawClient {
   readonly #answersPings: boolean;
   readonly #isExtended: boolean;
   readonly #watchers = new Set<() => void>();
+  readonly #packets: Packet[] = [];
+  #framesRead = 0;
   #nextAckId = 0;
 
   /** @throws Error when the upgrade is refused */
@@ -126,17 +128,19 @@ export class RawClient {
   }
 
   packets(): Packet[] {
-    return this.#texts().flatMap((text) => {
-      const [, digit, id, json] = /^4([0-4])(\d*)(.*)$/s.exec(text) ?? [];
-      if (digit === undefined) return [];
-      return [{ digit, id: id ? Number(id) : undefined, data: json ? JSON.parse(json) : undefined }];
-    });
+    // Each frame is read once: in a burst every answer that is waited for looks at all of them.
+    if (this.frames.length < this.#framesRead) this.#framesRead = this.#packets.length = 0;
+    for (const frame of this.frames.slice(this.#framesRead)) {
+      for (const text of this.#textsOf(frame)) this.#packets.push(...packetsOf(text));
+    }
+    this.#framesRead = this.frames.length;
+    return [...this.#packets];
   }
 
   /** Packets of text; several of them may share a frame where the client has said so (EXT-2). */
-  #texts(): string[] {
-    const texts = this.frames.filter((frame) => typeof frame === "string");
-    return this.#isExtended ? texts.flatMap((text) => text.split("\x1e")) : texts;
+  #textsOf(frame: Frame): string[] {
+    if (typeof frame !== "string") return [];
+    return this.#isExtended ? frame.split("\x1e") : [frame];
   }
 
   closes(): Promise<{ readonly code: number; readonly reason: string }> {
@@ -181,4 +185,10 @@ export class RawClient {
   #notify(): void {
     for (const look of this.#watchers) look();
   }
+}
+
+function packetsOf(text: string): Packet[] {
+  const [, digit, id, json] = /^4([0-4])(\d*)(.*)$/s.exec(text) ?? [];
+  if (digit === undefined) return [];
+  return [{ digit, id: id ? Number(id) : undefined, data: json ? JSON.parse(json) : undefined }];
 }

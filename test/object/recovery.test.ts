@@ -2,9 +2,9 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { SqlMessageLog } from "../../durable/sql-message-log.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RawClient } from "./raw-client.ts";
+import { openLog } from "./logs.ts";
 import {
   begin,
   comeBack,
@@ -22,7 +22,7 @@ import {
   type Story,
   type Ticket,
 } from "./recovery-story.ts";
-import { freshRoom, stubOf, tokenFor, useSettings } from "./rooms.ts";
+import { freshRoom, stubOf, tokenFor, useSettings, wipeStorage } from "./rooms.ts";
 
 const WINDOW_SECONDS = 60;
 /** What one recovery replays at most: REC-5. */
@@ -60,7 +60,7 @@ const crash: Step = async ({ room, ada }) => {
 /** So many more messages, as an instance finds them that wakes up. */
 async function fill({ room, sleeper }: Story, count: number): Promise<void> {
   await runInDurableObject(stubOf(room), (_instance, { storage }) => {
-    const log = new SqlMessageLog(storage.sql, room, () => "never named anew");
+    const log = openLog(storage, room);
     const sent = { room, sender: "ben", name: "ben", timestamp: Date.now() };
     const from = log.lastSeq + 1;
     log.append(Array.from({ length: count }, (_, i) => ({ ...sent, id: "", seq: from + i, content: `missed ${i}` })));
@@ -150,12 +150,18 @@ describe("recovers, with exactly what was missed, in order: REC-3, REC-4, REC-5"
 describe("does not recover: REC-3", () => {
   const trim: Step = ({ room }) =>
     runInDurableObject(stubOf(room), (_instance, { storage }) => {
-      // The batch that followed the last one heard is gone, the later ones are there.
-      storage.sql.exec("DELETE FROM batches WHERE first_seq <= ?", HEARD.length + 1);
+      // What followed the last one heard is gone with all that came before it; the newest message is there.
+      const retention = { messages: 1, ageMs: 1e12 };
+      const log = openLog(storage, room, retention);
+      const { lastSeq } = log;
+      const newest = log.page({ limit: 1 }).messages[0]!;
+      log.append([{ ...newest, seq: lastSeq + 1 }]);
+      log.trim(Date.now());
+      expect(log.firstSeq).toBe(lastSeq + 1);
     });
   const wipe: Step = ({ room }) =>
     runInDurableObject(stubOf(room), (_instance, { storage }) => {
-      storage.sql.exec("DELETE FROM batches; DELETE FROM log_names");
+      wipeStorage(storage);
     });
   const sayOneByOne: Step = async ({ say }) => {
     for (const content of MISSED) await say([content]);

@@ -45,6 +45,12 @@ export function useSettings(settings: Readonly<Record<string, string>>): void {
   });
 }
 
+/** Forgets all that a room keeps, as if it had never been. */
+export function wipeStorage({ sql }: DurableObjectStorage): void {
+  const query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
+  for (const { name } of sql.exec<{ name: string }>(query).toArray()) sql.exec(`DROP TABLE "${name}"`);
+}
+
 /** Puts one room to sleep again and again, and proves that each time another instance woke up. */
 export class Sleeper {
   readonly #stub: DurableObjectStub<ChatRoom>;

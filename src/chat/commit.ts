@@ -1,0 +1,83 @@
+// How a batch of posts gets from the room into the log and before everyone's eyes. This is `strict`: stored,
+// then seen, then acked.
+import type { Message } from "../protocol/chat-events.ts";
+import { messageId } from "./message-id.ts";
+import type { MessageLog } from "./message-log.ts";
+
+/** What waits to be stored; `draft` passed every rule, and has no place in the log yet. */
+export interface Post {
+  readonly draft: Draft;
+}
+
+export type Draft = Pick<Message, "sender" | "name" | "content" | "clientMsgId" | "replyTo">;
+
+/** A post that was given its place. */
+export interface Placed<P extends Post> {
+  readonly post: P;
+  readonly message: Message;
+}
+
+export interface CommitContext<P extends Post> {
+  readonly room: string;
+  readonly log: MessageLog;
+  readonly now: () => number;
+  /** Shows messages to everyone. */
+  readonly broadcast: (messages: readonly Message[]) => void;
+  /** The posts are stored and seen. */
+  readonly settle: (posts: ReadonlyArray<Placed<P>>) => void;
+  /** The posts could not be stored. */
+  readonly fail: (posts: readonly P[]) => void;
+  readonly report: (problem: string, error: unknown) => void;
+}
+
+export class Commit<P extends Post> {
+  protected readonly context: CommitContext<P>;
+
+  constructor(context: CommitContext<P>) {
+    this.context = context;
+  }
+
+  /** The newest place that anybody can have seen a message at. */
+  get seenSeq(): number {
+    return this.context.log.lastSeq;
+  }
+
+  /** Takes over a batch, at least one post: all of it will be settled, or fail. */
+  take(posts: readonly P[]): void {
+    this.storeFirst(posts);
+  }
+
+  /** After this, what was seen is stored, or has failed. Here it always is. */
+  catchUp(): void {}
+
+  /** For the deadline of a commit that has something to do later. */
+  run(): void {}
+
+  protected storeFirst(posts: readonly P[]): void {
+    const placed = this.place(posts);
+    if (!this.append(placed)) return;
+    this.context.broadcast(placed.map(({ message }) => message));
+    this.context.settle(placed);
+  }
+
+  protected place(posts: readonly P[]): Array<Placed<P>> {
+    const { log, room, now } = this.context;
+    const [firstSeq, timestamp] = [this.seenSeq + 1, now()];
+    return posts.map((post, at) => {
+      const seq = firstSeq + at;
+      return { post, message: { id: messageId(log.epoch, seq), seq, room, timestamp, ...post.draft } };
+    });
+  }
+
+  /** @returns whether the posts are stored now; they have failed otherwise */
+  protected append(placed: ReadonlyArray<Placed<P>>): boolean {
+    try {
+      this.context.log.append(placed.map(({ message }) => message));
+      return true;
+    } catch (error) {
+      this.context.report("messages could not be stored", error);
+      this.context.fail(placed.map(({ post }) => post));
+      return false;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+// Lets a room forget in time: whenever something was stored, and in a quiet room by one alarm far away. The
+// alarm costs a row, so it stands where the oldest segment will be due and does not move with every message.
+import type { Deadline } from "../socketio/deadlines.ts";
+import type { MessageLog } from "./message-log.ts";
+
+/** Storage that was in trouble is asked to forget again after this. */
+const RETRY_MS = 3_600_000;
+
+export class RetentionClock {
+  readonly #log: MessageLog;
+  readonly #deadline: Deadline;
+  readonly #report: (problem: string, error: unknown) => void;
+
+  /** @param deadline the one that calls `run` of this clock when it is due */
+  constructor(log: MessageLog, deadline: Deadline, report: (problem: string, error: unknown) => void) {
+    this.#log = log;
+    this.#deadline = deadline;
+    this.#report = report;
+    this.#schedule();
+  }
+
+  run(nowMs: number): void {
+    try {
+      this.#log.trim(nowMs);
+      this.#schedule();
+    } catch (error) {
+      // What should be forgotten is still there, which harms nobody.
+      this.#report("old messages could not be forgotten", error);
+      this.#deadline.set(nowMs + RETRY_MS);
+    }
+  }
+
+  #schedule(): void {
+    const dueMs = this.#log.trimDueMs;
+    if (dueMs === undefined) this.#deadline.clear();
+    else this.#deadline.set(dueMs);
+  }
+}

@@ -1,0 +1,55 @@
+// When a log begins a new segment, and which ones it may forget. Deleting a message costs as much as storing
+// it and dropping a whole segment costs nothing, so a log is a few segments and is trimmed by whole ones.
+
+/** How much of a room's history is kept, at least. */
+export interface Retention {
+  /** The newest so many messages, … */
+  readonly messages: number;
+  /** … as far as they are younger than this. */
+  readonly ageMs: number;
+}
+
+/** A part of the log: messages next to each other, and close in time. */
+export interface Segment {
+  readonly firstSeq: number;
+  /** From this moment on (ms since 1970) no message is added. */
+  readonly untilMs: number;
+  /** Messages stored before this segment, counted from wherever the log begins to count. */
+  readonly storedBefore: number;
+}
+
+/** What is kept beyond `Retention` is at most one segment: a tenth of it. */
+const SEGMENTS_KEPT = 10;
+
+/** @param stored messages stored so far, counted as `storedBefore` counts */
+export function beginSegment({ ageMs }: Retention, firstSeq: number, stored: number, nowMs: number): Segment {
+  return { firstSeq, untilMs: nowMs + Math.ceil(ageMs / SEGMENTS_KEPT), storedBefore: stored };
+}
+
+export function isFull(
+  retention: Retention,
+  { untilMs, storedBefore }: Segment,
+  stored: number,
+  nowMs: number,
+): boolean {
+  return nowMs >= untilMs || stored - storedBefore >= Math.ceil(retention.messages / SEGMENTS_KEPT);
+}
+
+/** When all messages of a segment are too old, in ms since 1970. */
+export function agedAtMs({ ageMs }: Retention, { untilMs }: Segment): number {
+  return untilMs + ageMs;
+}
+
+/** How many segments, of a list with the oldest first, need not be kept any longer. */
+export function countExpired(
+  retention: Retention,
+  segments: readonly Segment[],
+  stored: number,
+  nowMs: number,
+): number {
+  const kept = segments.findIndex((segment, at) => {
+    const storedAfter = stored - (segments[at + 1]?.storedBefore ?? stored);
+    return nowMs < agedAtMs(retention, segment) && storedAfter < retention.messages;
+  });
+  return kept === -1 ? segments.length : kept;
+}
