@@ -39,7 +39,7 @@ describe("a batch", () => {
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "1" });
     ada.emit("chat-message", { content: "2" });
-    room.shell.nowMs += WINDOW_MS;
+    room.shell.nowMs += 2 * WINDOW_MS;
     ada.emit("chat-message", { content: "3" });
     expect(sizes(room)).toEqual([1, 2]);
   });
