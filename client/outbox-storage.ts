@@ -39,8 +39,14 @@ export class OutboxStorage {
     return message?.clientMsgId === clientMsgId ? message : undefined;
   }
 
-  put(message: StoredMessage): void {
-    this.#attempt((storage) => storage.setItem(this.#prefix + message.clientMsgId, JSON.stringify(message)));
+  /** @returns whether it is kept */
+  put(message: StoredMessage): boolean {
+    return (
+      this.#attempt((storage) => {
+        storage.setItem(this.#prefix + message.clientMsgId, JSON.stringify(message));
+        return true;
+      }) === true
+    );
   }
 
   remove(clientMsgId: string): void {

@@ -40,8 +40,8 @@ export class Outbox {
   readonly #ports: OutboxPorts;
   /** In the order of sending. */
   readonly #queue: StoredMessage[];
-  /** Messages of an earlier page or another tab: once they are gone from the storage, somebody has dealt with them. */
-  readonly #adopted = new Set<string>();
+  /** Messages that the storage holds: once they are gone from there, another tab has dealt with them. */
+  readonly #kept = new Set<string>();
   readonly #failed = new Map<string, { readonly message: StoredMessage; readonly error: SendFailure }>();
   #user: string | undefined;
   #isOpen = false;
@@ -56,7 +56,7 @@ export class Outbox {
   constructor(ports: OutboxPorts) {
     this.#ports = ports;
     this.#queue = ports.storage.load();
-    for (const { clientMsgId } of this.#queue) this.#adopted.add(clientMsgId);
+    for (const { clientMsgId } of this.#queue) this.#kept.add(clientMsgId);
     this.#lastOrder = this.#queue.at(-1)?.order ?? 0;
   }
 
@@ -75,7 +75,7 @@ export class Outbox {
   add(draft: Draft): void {
     const { clientMsgId } = draft;
     if (this.#queue.some((queued) => queued.clientMsgId === clientMsgId)) return;
-    const { clock, storage } = this.#ports;
+    const { clock } = this.#ports;
     // Later than everything before it, also where the clock stands or goes back.
     this.#lastOrder = Math.max(clock.now(), this.#lastOrder + 1);
     const message: StoredMessage = {
@@ -86,7 +86,7 @@ export class Outbox {
     };
     this.#failed.delete(clientMsgId);
     this.#queue.push(message);
-    storage.put(message);
+    this.#keep(message);
     this.#report(message, { state: "pending" });
     if (!this.#isOpen) this.#dropOldest();
     this.#pump();
@@ -154,7 +154,7 @@ export class Outbox {
   #refreshNext(): StoredMessage | undefined {
     for (;;) {
       const next = this.#queue[0];
-      if (!next || !this.#adopted.has(next.clientMsgId)) return next;
+      if (!next || !this.#kept.has(next.clientMsgId)) return next;
       const stored = this.#ports.storage.get(next.clientMsgId);
       if (stored) return (this.#queue[0] = stored);
       this.#leaveElsewhere(next);
@@ -169,10 +169,10 @@ export class Outbox {
   }
 
   #post(next: StoredMessage): void {
-    const { clock, storage, lastSeq, post } = this.#ports;
+    const { clock, lastSeq, post } = this.#ports;
     const tried = { ...next, user: this.#user!, triedAtMs: clock.now(), triedAfterSeq: lastSeq(), ...triedOf(next) };
     this.#queue[0] = tried;
-    storage.put(tried);
+    this.#keep(tried);
     const current = ++this.#try;
     post(draftOf(tried), (answer) => {
       if (answer && "ok" in answer) this.#settle(tried.clientMsgId, answer);
@@ -231,6 +231,10 @@ export class Outbox {
     this.#next(clientMsgId);
   }
 
+  #keep(message: StoredMessage): void {
+    if (this.#ports.storage.put(message)) this.#kept.add(message.clientMsgId);
+  }
+
   #leaveElsewhere(message: StoredMessage): void {
     this.#queue.splice(this.#queue.indexOf(message), 1);
     this.#report(message, { state: "elsewhere" });
@@ -240,6 +244,7 @@ export class Outbox {
     const at = this.#queue.findIndex((queued) => queued.clientMsgId === clientMsgId);
     if (at < 0) return undefined;
     this.#ports.storage.remove(clientMsgId);
+    this.#kept.delete(clientMsgId);
     return this.#queue.splice(at, 1)[0];
   }
 
