@@ -38,7 +38,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       arbitrary: fc.record({ do: fc.constantFrom("ben says", "late", "lose an answer", "eleven minutes") }),
     },
     { weight: 2, arbitrary: fc.record({ do: fc.constant("wait"), ms: fc.nat(15_000) }) },
-  ) as fc.Arbitrary<Step>,
+  ),
   { maxLength: 150, size: "max" },
 );
 
