@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
+import type { Socket } from "socket.io-client";
 import { afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
 
 import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/api.ts";
@@ -228,14 +229,54 @@ describe("in Node", () => {
 });
 
 describe("where no WebSocket gets through", () => {
-  it("falls back to long-polling", async () => {
+  /** The socket is a stock one, whatever little the module's own types say of it. */
+  const transportOf = (room: Room): { name: string; query: Record<string, string> } =>
+    (room.socket as unknown as Socket).io.engine.transport;
+
+  it("falls back to long-polling at once, and takes WebSockets when they get through again", async () => {
+    const line = await new Line(Number(new URL(inject("serverUrl")).port)).open();
+    line.blocksWebSockets = true;
+    const { room, heard, connections } = enter(line.url, "blocked");
+    await room.send("over polling");
+    expect(transportOf(room).name).toBe("polling");
+    expect(connections[0]).toMatchObject({ state: "waiting", retryInMs: 0 });
+    line.cut();
+    await until(room, "waiting");
+    line.blocksWebSockets = false;
+    line.mend();
+    await until(room, "connected");
+    await vi.waitFor(() => expect(transportOf(room)).toMatchObject({ name: "websocket", query: { ext: "1" } }), WAIT);
+    await room.send("over a WebSocket");
+    expect(contents(heard)).toEqual(["over polling", "over a WebSocket"]);
+  });
+
+  it("also where the server has none", async () => {
     const server = await startDevServer({ settings: { TRANSPORTS: "polling" } });
     try {
       const { room, heard } = enter(server.url, "polling");
       await room.send("over polling");
       expect(contents(heard)).toEqual(["over polling"]);
     } finally {
-      rooms.forEach((room) => room.close());
+      for (const room of rooms) room.close();
+      await server.stop();
+    }
+  });
+});
+
+describe("against a server that ends connections quickly", () => {
+  it("EXT-3: an idle member beats, stays, and Engine.IO's own watchdog is quiet", async () => {
+    const settings = { PING_INTERVAL_MS: "500", PING_TIMEOUT_MS: "700" };
+    const server = await startDevServer({ settings });
+    try {
+      const { room, connections } = enter(server.url, "beats");
+      const received: string[] = [];
+      await until(room, "connected");
+      (room.socket as unknown as Socket).io.engine.on("packet", ({ type }: { type: string }) => received.push(type));
+      // Ten of its periods: it would have died of the first missing answer.
+      await vi.waitFor(() => expect(received.filter((type) => type === "ping").length).toBeGreaterThan(10), WAIT);
+      expect(connections.map(({ state }) => state)).toEqual(["connected"]);
+    } finally {
+      for (const room of rooms) room.close();
       await server.stop();
     }
   });

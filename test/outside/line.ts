@@ -13,6 +13,8 @@ afterAll(() => {
 /** A line to the server that can be cut, with or without its ends noticing. */
 export class Line {
   url = "";
+  /** As some company networks do. */
+  blocksWebSockets = false;
   readonly #server: TcpServer;
   readonly #pairs = new Set<readonly [TcpSocket, TcpSocket]>();
   #isDead = false;
@@ -20,6 +22,9 @@ export class Line {
   constructor(port: number) {
     this.#server = createServer((near) => {
       if (this.#isDead) return void near.destroy();
+      near.once("data", (head) => {
+        if (this.blocksWebSockets && /^upgrade: websocket/im.test(String(head))) near.destroy();
+      });
       const far = dial(port, HOST);
       const pair = [near, far] as const;
       this.#pairs.add(pair);
