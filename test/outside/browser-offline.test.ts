@@ -123,3 +123,25 @@ it("two tabs of one user, and one of them begins anew while offline: nothing is 
   for (const own of ["a", "b"]) expect(said.filter((text) => text.startsWith(own))).toEqual([`${own}1`, `${own}2`]);
   await context.close();
 });
+
+it("comes back at once when the page is shown again, online again, or out of the back/forward cache", async () => {
+  const page = await browser.newPage();
+  await page.goto(`${url}/health`);
+  await enterTab(page);
+  const connected = (): Promise<void> => vi.waitFor(async () => expect(await stateOf(page)).toBe("connected"), WAIT);
+  const drop = "room.socket.io.engine.close()";
+  const hide = `dispatchEvent(new PageTransitionEvent("pagehide", { persisted: true }))`;
+  for (const [go, comeBack] of [
+    [drop, `dispatchEvent(new Event("online"))`],
+    [drop, `document.dispatchEvent(new Event("visibilitychange"))`],
+    [hide, `dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`],
+  ]) {
+    await connected();
+    const [gone, back] = await page.evaluate<string[]>(
+      `(() => [() => ${go}, () => ${comeBack}].map((act) => (act(), room.connection.state)))()`,
+    );
+    expect([gone, back]).toEqual(["waiting", "connecting"]);
+  }
+  await connected();
+  await page.close();
+});
