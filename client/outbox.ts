@@ -47,6 +47,7 @@ export class Outbox {
   #isOpen = false;
   /** The message in flight. */
   #sending: string | undefined;
+  /** How often the first message failed without a decision. */
   #tries = 0;
   /** Answers to earlier tries and connections count only if they are good. */
   #try = 0;
@@ -236,7 +237,7 @@ export class Outbox {
   }
 
   #leaveElsewhere(message: StoredMessage): void {
-    this.#queue.splice(this.#queue.indexOf(message), 1);
+    this.#takeOut(this.#queue.indexOf(message));
     this.#report(message, { state: "elsewhere" });
   }
 
@@ -245,15 +246,20 @@ export class Outbox {
     if (at < 0) return undefined;
     this.#ports.storage.remove(clientMsgId);
     this.#kept.delete(clientMsgId);
+    return this.#takeOut(at);
+  }
+
+  #takeOut(at: number): StoredMessage | undefined {
+    // Tries are the first message's.
+    if (at === 0) this.#tries = 0;
     return this.#queue.splice(at, 1)[0];
   }
 
-  /** A message is done with; if it was the one in flight, or the one that waited, the next may go. */
+  /** A message is done with; if it was the one in flight, the next may go. */
   #next(clientMsgId: string): void {
     if (this.#sending === clientMsgId) {
       this.#sending = undefined;
       this.#try += 1;
-      this.#tries = 0;
     }
     this.#pump();
   }

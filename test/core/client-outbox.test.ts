@@ -148,6 +148,22 @@ describe("sending", () => {
   });
 });
 
+it("tries count for their own message: one that is discarded leaves none to the next", () => {
+  enter();
+  for (let n = 1; n < TRIES_MAX; n++) room.refusals.push({ code: "INTERNAL", message: "" });
+  page.say("one");
+  page.settle();
+  for (let n = 2; n < TRIES_MAX; n++) {
+    clock.advance(clock.quietMs);
+    page.settle();
+  }
+  expect(page.outbox.discard("one")).toBe(true);
+  room.refusals.push({ code: "INTERNAL", message: "" });
+  page.say("two");
+  passTime();
+  expect([stored(), failures()]).toEqual([["two"], []]);
+});
+
 describe("a queue without a connection", () => {
   it("drops the oldest beyond its limit, and says so", () => {
     page = load({ queueLimit: 2 });
