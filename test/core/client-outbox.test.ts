@@ -288,6 +288,17 @@ describe("a message whose answer was lost so long ago that the room does not rec
     expect([stored(), states(next)]).toEqual([["hello"], ["hello sent"]]);
   });
 
+  it("is looked up as well when the clock was set back, and nobody knows how long ago it was", () => {
+    enter();
+    page.say("hello");
+    page.deliver("toRoom");
+    page.cut();
+    clock.nowMs -= 60_000;
+    const next = load();
+    enter(next);
+    expect([stored(), states(next), next.fetches]).toEqual([["hello"], ["hello sent"], 1]);
+  });
+
   it("is sent when history does not have it", () => {
     const next = sendAndForget({ arrives: false });
     for (let n = 0; n < PAGE_MESSAGES + 1; n++) room.say("ben", "meanwhile");

@@ -117,6 +117,8 @@ export class Page {
   readonly #options: PageOptions;
   /** The last message that came over the wire: what recovery starts from. */
   #offset: number | undefined;
+  /** What is asked and not answered. */
+  readonly #asked = new Set<() => void>();
 
   constructor(options: PageOptions) {
     this.#options = options;
@@ -173,6 +175,8 @@ export class Page {
     this.toPage = [];
     this.messages.lost();
     this.outbox.lost();
+    // As the stock client does it: whoever waits for an answer hears that none comes, after the disconnect.
+    for (const giveUp of this.#asked) giveUp();
     return late;
   }
 
@@ -197,26 +201,35 @@ export class Page {
   }
 
   #post(payload: PostPayload, done: (answer: PostAnswer | undefined) => void): void {
-    const { room, clock } = this.#options;
-    const giveUp = clock.after(ACK_TIMEOUT_MS, () => done(undefined));
+    const answer = this.#expect(done);
     this.toRoom.push(() => {
-      const answer = room.post(this.user, payload);
+      const posted = this.#options.room.post(this.user, payload);
       if (this.answersToLose > 0) this.answersToLose -= 1;
-      else
-        this.toPage.push(() => {
-          giveUp();
-          done(answer);
-        });
+      else this.toPage.push(() => answer(posted));
     });
   }
 
   #fetch(after: number, limit: number, done: FetchDone): void {
     this.fetches += 1;
+    const answer = this.#expect(done);
     this.toRoom.push(() => {
       const isFailing = this.fetchesToFail > 0;
       if (isFailing) this.fetchesToFail -= 1;
       const messages = isFailing ? undefined : this.#options.room.page(after, limit);
-      this.toPage.push(() => done(messages));
+      this.toPage.push(() => answer(messages));
     });
+  }
+
+  /** One answer, or none in time, or none because the line broke: whichever is first. */
+  #expect<Answer>(done: (answer: Answer | undefined) => void): (answer: Answer | undefined) => void {
+    const settle = (answer: Answer | undefined): void => {
+      if (!this.#asked.delete(giveUp)) return;
+      cancel();
+      done(answer);
+    };
+    const giveUp = (): void => settle(undefined);
+    const cancel = this.#options.clock.after(ACK_TIMEOUT_MS, giveUp);
+    this.#asked.add(giveUp);
+    return settle;
   }
 }
