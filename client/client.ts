@@ -1,16 +1,2 @@
-// The ES module served at GET /client.js: everything an application may import.
+// The ES module served at GET /client.js: everything an application may import. Its types are api.ts and chat-events.ts.
 export { connectRoom } from "./room.ts";
-export type { Room, RoomEvents, RoomSocket, SendOptions, Token } from "./room.ts";
-export type {
-  ErrorAnswer,
-  HistoryAnswer,
-  HistoryPayload,
-  Member,
-  Message,
-  Notice,
-  PostAnswer,
-  PresenceAnswer,
-  PresenceChange,
-  RefusalCode,
-  Welcome,
-} from "../src/protocol/chat-events.ts";

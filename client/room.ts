@@ -1,84 +1,121 @@
-// A chat room as an application holds it: one stock socket.io-client Socket and the few calls a chat
-// needs. Called by the page and, through client.ts, by whoever imports /client.js.
-import { io, type Socket } from "socket.io-client";
-
-import type {
-  ClientToServerEvents,
-  HistoryAnswer,
-  HistoryPayload,
-  PostAnswer,
-  PostPayload,
-  PresenceAnswer,
-  ServerToClientEvents,
-} from "../src/protocol/chat-events.ts";
+// A chat room as an application holds it: brings the connection, the outbox and the order of messages together.
+// Called by the page and, through client.ts, by whoever imports /client.js.
+import type { HistoryAnswer, HistoryPayload, Message, PresenceAnswer } from "../src/protocol/chat-events.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
+import type {
+  Connection,
+  ConnectOptions,
+  MessageState,
+  Room,
+  RoomEvents,
+  SendError,
+  SendFailure,
+  SendOptions,
+  SentAnswer,
+  Unsent,
+} from "./api.ts";
+import { ask, fetchPage, post } from "./asking.ts";
+import { systemClock } from "./clock.ts";
+import { RoomConnection, type StockSocket } from "./connection.ts";
+import { Listeners } from "./listeners.ts";
+import { searchMessage } from "./message-search.ts";
+import { OrderedMessages, type FetchDone } from "./ordered-messages.ts";
+import { defaultStorage, OutboxStorage } from "./outbox-storage.ts";
+import { Outbox } from "./outbox.ts";
+import { watchPage } from "./page-lifecycle.ts";
 
-/** How long a connected room may take to answer; time spent disconnected does not count for `send`. */
-const ACK_TIMEOUT_MS = 10_000;
+export const QUEUE_LIMIT_DEFAULT = 50;
 
-/** A function is called anew at each connect. It reports its own failures; a rejection makes the client try again. */
-export type Token = string | (() => Promise<string> | string);
-
-export type RoomSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
-
-/** What the room sends, and what the connection itself reports. */
-export interface RoomEvents extends ServerToClientEvents {
-  connect: () => void;
-  /** A refused CONNECT has `data.code`, and the stock client does not try again by itself. */
-  connect_error: (error: Error & { readonly data?: unknown }) => void;
-  disconnect: (reason: Socket.DisconnectReason) => void;
-}
-
-export interface SendOptions {
-  /** The `id` of the message that this one answers. */
-  readonly replyTo?: string;
-  /** Given again after a failed `send`, it makes the repetition safe. */
-  readonly clientMsgId?: string;
-}
-
-/** `origin` is the server's, such as `https://chat.example`. */
-export function connectRoom(origin: string, room: string, { token }: { token: Token }): Room {
+/** @param origin the server's, such as `https://chat.example` */
+export function connectRoom(origin: string, room: string, options: ConnectOptions): Room {
   if (!isRoomName(room)) throw new RangeError(`Not a room name: ${JSON.stringify(room)}`);
-  // A path after the origin would be taken for a namespace.
-  const socket: RoomSocket = io(new URL(origin).origin, {
-    path: `/rooms/${room}/socket.io`,
-    // WebSocket at once; long-polling where something on the way does not let it through.
-    transports: ["websocket", "polling"],
-    tryAllTransports: true,
-    // Each room is a server of its own, so no two may share a connection.
-    forceNew: true,
-    auth: (answer) => void authenticate(socket, token, answer),
-  });
-  return new Room(socket);
+  const { queueLimit = QUEUE_LIMIT_DEFAULT } = options;
+  if (!Number.isInteger(queueLimit) || queueLimit < 0)
+    throw new RangeError(`queueLimit must be a whole number, not ${queueLimit}`);
+  return new ConnectedRoom(origin, room, options, queueLimit);
 }
 
-export class Room {
-  /** The stock socket, for everything that this class does not wrap. */
-  readonly socket: RoomSocket;
-  readonly #closing = new AbortController();
+/** Events that are made here; all others are the socket's. */
+type OwnEvents = Pick<RoomEvents, "chat-message" | "message-state" | "connection" | "gap" | "restart">;
+const OWN_EVENTS = new Set<string>(["chat-message", "message-state", "connection", "gap", "restart"]);
 
-  constructor(socket: RoomSocket) {
-    this.socket = socket;
+interface Waiter {
+  readonly resolve: (answer: SentAnswer) => void;
+  readonly reject: (error: SendError) => void;
+}
+
+class ConnectedRoom implements Room {
+  readonly room: string;
+  readonly socket: StockSocket;
+  readonly #connection: RoomConnection;
+  readonly #outbox: Outbox;
+  readonly #messages: OrderedMessages;
+  readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
+  readonly #waiters = new Map<string, Waiter[]>();
+  readonly #unwatch: () => void;
+
+  constructor(origin: string, room: string, { token, storage = defaultStorage() }: ConnectOptions, queueLimit: number) {
+    this.room = room;
+    this.#connection = new RoomConnection({
+      origin,
+      room,
+      token,
+      changed: (connection) => this.#listeners.emit("connection", connection),
+    });
+    this.socket = this.#connection.socket;
+    const shared = { clock: systemClock, random: Math.random };
+    const fetch = (after: number, limit: number, done: FetchDone): void =>
+      void fetchPage(this.socket, after, limit, done);
+    this.#messages = new OrderedMessages({
+      ...shared,
+      fetch,
+      deliver: (message) => this.#listeners.emit("chat-message", message),
+      skipped: (gap) => this.#listeners.emit("gap", gap),
+      restarted: () => this.#listeners.emit("restart"),
+    });
+    this.#outbox = new Outbox({
+      ...shared,
+      queueLimit,
+      storage: new OutboxStorage(storage ?? undefined, new URL(origin).origin, room),
+      post: (payload, done) => void post(this.socket, payload, done),
+      lookUp: (user, message, done) => searchMessage(fetch, user, message, done),
+      lastSeq: () => this.#messages.through,
+      report: (state) => this.#onMessageState(state),
+    });
+    this.#listen();
+    this.#unwatch = watchPage({
+      wake: () => this.#connection.wake(),
+      doubt: () => this.#connection.probe(),
+      suspend: () => this.#connection.suspend(),
+    });
+    this.#connection.connect();
   }
 
-  /**
-   * Posts a message. If the connection drops before the answer, it is sent again on the next one with the same
-   * `clientMsgId`, so the room stores it once. Rejects when the room is silent for too long, or closed.
-   */
-  async send(content: string, { replyTo, clientMsgId = newMessageId() }: SendOptions = {}): Promise<PostAnswer> {
-    const payload: PostPayload = { content, clientMsgId, ...(replyTo === undefined ? {} : { replyTo }) };
-    for (;;) {
-      await this.#connected();
-      try {
-        return await ask<PostAnswer>(this.socket, "chat-message", payload);
-      } catch (error) {
-        // Still connected: the room is silent, and only the caller knows whether to ask again.
-        if (this.socket.connected) throw error;
-      }
-    }
+  get connection(): Connection {
+    return this.#connection.state;
   }
 
-  /** Messages ascending by `seq`; without bounds the newest. */
+  get unsent(): readonly Unsent[] {
+    return this.#outbox.unsent;
+  }
+
+  send(content: string, { replyTo, clientMsgId = newMessageId() }: SendOptions = {}): Promise<SentAnswer> {
+    if (typeof content !== "string") throw new TypeError(`content must be a string, not ${typeof content}`);
+    return this.#post({ clientMsgId, content, ...(replyTo !== undefined && { replyTo }) });
+  }
+
+  retry(clientMsgId: string): Promise<SentAnswer> {
+    const failed = this.#outbox.failed(clientMsgId);
+    if (!failed) throw new RangeError(`No failed message has the clientMsgId ${JSON.stringify(clientMsgId)}`);
+    return this.#post(failed);
+  }
+
+  discard(clientMsgId: string): boolean {
+    const isForgotten = this.#outbox.discard(clientMsgId);
+    if (isForgotten) this.#reject(clientMsgId, { code: "DISCARDED", message: "The message was discarded." });
+    return isForgotten;
+  }
+
   history(range: HistoryPayload = {}): Promise<HistoryAnswer> {
     return ask(this.socket, "history", range);
   }
@@ -87,67 +124,89 @@ export class Room {
     return ask(this.socket, "presence", {});
   }
 
-  on<E extends keyof RoomEvents>(event: E, handler: RoomEvents[E]): void {
-    // The stock overloads cannot see that a generic event and its handler belong together.
-    this.socket.on(event, handler as never);
+  on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void {
+    // The overloads of neither side can see that a generic event and its listener belong together.
+    if (OWN_EVENTS.has(event)) this.#listeners.on(event as keyof OwnEvents, listener as never);
+    else this.socket.on(event as "welcome", listener as never);
   }
 
-  off<E extends keyof RoomEvents>(event: E, handler: RoomEvents[E]): void {
-    this.socket.off(event, handler as never);
+  off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void {
+    if (OWN_EVENTS.has(event)) this.#listeners.off(event as keyof OwnEvents, listener as never);
+    else this.socket.off(event as "welcome", listener as never);
   }
 
-  /** Leaves for good: unanswered calls reject. */
+  connect(): void {
+    this.#connection.connect();
+  }
+
   close(): void {
-    this.#closing.abort(new Error("the room was closed"));
-    this.socket.disconnect();
+    this.#unwatch();
+    this.#connection.close();
+    this.#lost();
+    for (const clientMsgId of this.#waiters.keys())
+      this.#reject(clientMsgId, { code: "CLOSED", message: "The room was closed." });
   }
 
-  #connected(): Promise<void> {
-    const { socket } = this;
-    const { signal } = this.#closing;
-    if (signal.aborted) return Promise.reject(signal.reason);
-    if (socket.connected) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        socket.off("connect", settle);
-        signal.removeEventListener("abort", settle);
-        if (signal.aborted) reject(signal.reason);
-        else resolve();
-      };
-      socket.on("connect", settle);
-      signal.addEventListener("abort", settle);
+  #listen(): void {
+    this.socket.on("welcome", ({ lastSeq, user }) => {
+      this.#messages.welcome(lastSeq);
+      this.#outbox.open(user);
     });
+    this.socket.on("chat-message", (message) => this.#onMessage(message));
+    this.socket.on("disconnect", () => this.#lost());
   }
-}
 
-/** Rejects when the connection drops or `ACK_TIMEOUT_MS` pass before the answer. */
-function ask<Answer>(
-  socket: RoomSocket,
-  event: keyof ClientToServerEvents,
-  payload: Parameters<ClientToServerEvents[keyof ClientToServerEvents]>[0],
-): Promise<Answer> {
-  // The stock types derive answers from a required ack only, and here it is optional.
-  type Acked = Record<string, (payload: object, ack: (answer: Answer) => void) => void>;
-  const acked = socket as unknown as Socket<ServerToClientEvents, Acked>;
-  return acked.timeout(ACK_TIMEOUT_MS).emitWithAck(event, payload);
-}
+  #onMessage(message: Message): void {
+    this.#outbox.seen(message);
+    this.#messages.receive(message);
+  }
 
-async function authenticate(socket: RoomSocket, token: Token, answer: (auth: object) => void): Promise<void> {
-  // The stock client does not tie the answer to the connection that asked for it, and a token
-  // that comes late must not become a second CONNECT on the next connection.
-  const { engine } = socket.io;
-  const isCurrent = (): boolean => socket.io.engine === engine;
-  try {
-    const value = typeof token === "string" ? token : await token();
-    if (isCurrent()) answer({ token: value });
-  } catch {
-    // Without this connection the stock client opens another after its usual delay, and asks for a token again.
-    if (isCurrent()) engine.close();
+  #lost(): void {
+    this.#messages.lost();
+    this.#outbox.lost();
+  }
+
+  #post(draft: {
+    readonly clientMsgId: string;
+    readonly content: string;
+    readonly replyTo?: string;
+  }): Promise<SentAnswer> {
+    const sent = new Promise<SentAnswer>((resolve, reject) => {
+      const waiters = this.#waiters.get(draft.clientMsgId) ?? [];
+      this.#waiters.set(draft.clientMsgId, [...waiters, { resolve, reject }]);
+    });
+    // Who does not look at the promise hears of a failure by `message-state`.
+    sent.catch(() => {});
+    this.#outbox.add(draft);
+    return sent;
+  }
+
+  #onMessageState(state: MessageState): void {
+    if (state.state === "sent") this.#resolve(state.clientMsgId, state.answer);
+    if (state.state === "failed") this.#reject(state.clientMsgId, state.error);
+    if (state.state === "elsewhere")
+      this.#reject(state.clientMsgId, { code: "ELSEWHERE", message: "Another tab or user has this message." });
+    this.#listeners.emit("message-state", state);
+  }
+
+  #resolve(clientMsgId: string, answer: SentAnswer): void {
+    for (const { resolve } of this.#takeWaiters(clientMsgId)) resolve(answer);
+  }
+
+  #reject(clientMsgId: string, failure: SendFailure): void {
+    for (const { reject } of this.#takeWaiters(clientMsgId))
+      reject(Object.assign(new Error(failure.message), failure, { clientMsgId }));
+  }
+
+  #takeWaiters(clientMsgId: string): readonly Waiter[] {
+    const waiters = this.#waiters.get(clientMsgId) ?? [];
+    this.#waiters.delete(clientMsgId);
+    return waiters;
   }
 }
 
 /** At most 64 characters, never the same twice. */
-export function newMessageId(): string {
+function newMessageId(): string {
   // Outside secure contexts (http:// on a local network) browsers have no randomUUID.
   if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

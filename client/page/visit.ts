@@ -9,7 +9,8 @@ import type {
   RefusalCode,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
-import { connectRoom, newMessageId, type Room } from "../room.ts";
+import type { Connection as RoomConnection, MessageState, Room, SentAnswer } from "../api.ts";
+import { connectRoom } from "../room.ts";
 import { TokenNeeded } from "./identity.ts";
 import { Roster } from "./roster.ts";
 import { Timeline, type Outgoing } from "./timeline.ts";
@@ -25,7 +26,7 @@ export type Connection =
   | { readonly kind: "offline" }
   /** `code` as in CONNECT_ERROR, empty where the server gave none. */
   | { readonly kind: "refused"; readonly code: string; readonly message: string }
-  /** The room ended the connection, and the stock client leaves it at that. */
+  /** The room ended the connection, and trying again would not help. */
   | { readonly kind: "ended" };
 
 interface TokenSource {
@@ -59,28 +60,27 @@ export class Visit {
   readonly #connection: Room;
   readonly #token: TokenSource;
   readonly #hooks: Hooks;
-  #renewed = false;
-  #tokenExpired = false;
   #left = false;
 
   constructor(origin: string, room: string, token: TokenSource, hooks: Hooks) {
     this.room = room;
     this.#token = token;
     this.#hooks = hooks;
-    this.#connection = connectRoom(origin, room, { token: token.current });
+    this.#connection = connectRoom(origin, room, { token: (refused) => this.#findToken(refused) });
     this.#listen(this.#connection);
+    for (const unsent of this.#connection.unsent) this.#onMessageState(unsent);
   }
 
   post(content: string): void {
-    void this.#send({ clientMsgId: newMessageId(), content, failure: null });
+    void this.#connection.send(content);
   }
 
   retry(clientMsgId: string): void {
-    const outgoing = this.timeline.findOutgoing(clientMsgId);
-    if (outgoing) void this.#send({ ...outgoing, failure: null });
+    void this.#connection.retry(clientMsgId);
   }
 
   discard(clientMsgId: string): void {
+    this.#connection.discard(clientMsgId);
     this.timeline.discard(clientMsgId);
     this.#hooks.changed();
   }
@@ -101,10 +101,9 @@ export class Visit {
     this.#hooks.changed();
   }
 
-  /** After a refusal or an end, which the stock client takes as final. */
+  /** After a refusal or an end that would otherwise be final. */
   reconnect(): void {
-    this.#renewed = false;
-    this.#connect();
+    this.#connection.connect();
   }
 
   leave(): void {
@@ -113,22 +112,25 @@ export class Visit {
   }
 
   #listen(room: Room): void {
-    room.on("connect", () => this.#onConnect());
-    room.on("connect_error", (error) => void this.#onConnectError(error));
-    room.on("disconnect", (reason) => this.#onDisconnect(reason));
+    room.on("connection", (connection) => this.#onConnection(connection));
     room.on("welcome", (welcome) => this.#onWelcome(welcome));
     room.on("chat-message", (message) => this.#onMessage(message));
+    room.on("message-state", (state) => this.#onMessageState(state));
+    room.on("gap", () => void this.#catchUp());
     room.on("presence", (change) => this.#onPresence(change));
-    room.on("notice", ({ code, message, retryAfterMs }) => {
-      if (code === "TOKEN_EXPIRED") this.#tokenExpired = true;
-      this.#show(describe(message, retryAfterMs));
-    });
+    room.on("notice", ({ message, retryAfterMs }) => this.#show(describe(message, retryAfterMs)));
     room.on("error", ({ message, retryAfterMs }) => this.#show(describe(message, retryAfterMs)));
   }
 
-  #connect(): void {
-    this.#enter({ kind: "connecting" });
-    this.#connection.socket.connect();
+  /** A refused token is replaced; who has no other is asked for one. */
+  async #findToken(refused: RefusalCode | undefined): Promise<string> {
+    try {
+      if (refused !== undefined) await this.#token.renew();
+    } catch (error) {
+      if (error instanceof TokenNeeded && !this.#left) this.#hooks.tokenNeeded();
+      throw error;
+    }
+    return this.#token.current();
   }
 
   #enter(connection: Connection): void {
@@ -141,40 +143,20 @@ export class Visit {
     this.#hooks.changed();
   }
 
-  #onConnect(): void {
-    this.#renewed = false;
-    this.#tokenExpired = false;
-    this.notice = "";
-    this.#enter({ kind: "connected" });
-  }
-
-  async #onConnectError(error: Error & { readonly data?: unknown }): Promise<void> {
-    // Still active: the stock client could not reach the server, and goes on trying.
-    if (this.#connection.socket.active) return this.#enter({ kind: "offline" });
-    const { code } = (error.data ?? {}) as { readonly code?: RefusalCode };
-    if (isAboutToken(code) && !this.#renewed) return this.#renewToken();
-    this.#enter({ kind: "refused", code: code ?? "", message: error.message });
-  }
-
-  async #renewToken(): Promise<void> {
-    this.#renewed = true;
-    this.#enter({ kind: "connecting" });
-    try {
-      await this.#token.renew();
-      if (!this.#left) this.#connect();
-    } catch (error) {
-      if (this.#left) return;
-      if (error instanceof TokenNeeded) this.#hooks.tokenNeeded();
-      else this.#enter({ kind: "refused", code: "", message: messageOf(error) });
+  #onConnection(connection: RoomConnection): void {
+    if (this.#left) return;
+    switch (connection.state) {
+      case "connecting":
+        return this.#enter({ kind: "connecting" });
+      case "connected":
+        this.notice = "";
+        return this.#enter({ kind: "connected" });
+      case "waiting":
+        return this.#enter({ kind: "offline" });
+      case "stopped":
+        if (connection.code === "ENDED") return this.#enter({ kind: "ended" });
+        return this.#enter({ kind: "refused", code: connection.code, message: connection.message });
     }
-  }
-
-  #onDisconnect(reason: string): void {
-    if (reason === "io client disconnect") return;
-    if (this.#connection.socket.active) this.#enter({ kind: "offline" });
-    // The next CONNECT is refused for the same token, which fetches a fresh one.
-    else if (this.#tokenExpired) this.#connect();
-    else this.#enter({ kind: "ended" });
   }
 
   #onWelcome(welcome: Welcome): void {
@@ -182,7 +164,7 @@ export class Visit {
     this.roster.count = welcome.presence.count;
     this.#hooks.changed();
     void this.#refreshRoster();
-    void (this.loaded ? this.#catchUp() : this.#loadNewest());
+    if (!this.loaded) void this.#loadNewest();
   }
 
   #onMessage(message: Message): void {
@@ -241,26 +223,34 @@ export class Visit {
     if (this.#connection.socket.connected) this.#show(`${what}: ${describe(error.message, error.retryAfterMs)}`);
   }
 
-  async #send(outgoing: Outgoing): Promise<void> {
-    const { clientMsgId, content } = outgoing;
-    this.timeline.setOutgoing(outgoing);
-    this.#hooks.changed();
-    const answer = await settled(this.#connection.send(content, { clientMsgId }));
-    if ("error" in answer) return this.#onSendFailure(outgoing, answer);
-    const { id, seq, timestamp } = answer;
-    const name = this.welcome?.name ?? this.#self;
-    const message = { id, seq, timestamp, room: this.room, sender: this.#self, name, content, clientMsgId };
-    this.timeline.confirm(message, this.#self);
+  #onMessageState(state: MessageState): void {
+    if (this.#left) return;
+    const { clientMsgId, content } = state;
+    switch (state.state) {
+      case "pending":
+        this.timeline.setOutgoing({ clientMsgId, content, failure: null });
+        break;
+      case "sent":
+        this.#onSent(clientMsgId, content, state.answer);
+        break;
+      case "failed":
+        this.#onSendFailure({ clientMsgId, content, failure: describe(state.error.message, state.error.retryAfterMs) });
+        break;
+      case "elsewhere":
+        this.timeline.discard(clientMsgId);
+    }
     this.#hooks.changed();
   }
 
-  #onSendFailure(outgoing: Outgoing, { error }: ErrorAnswer): void {
-    // Its broadcast came although its ack did not, or nobody is here to be told.
-    if (this.#left || !this.timeline.findOutgoing(outgoing.clientMsgId)) return;
-    const failure = describe(error.message, error.retryAfterMs);
-    this.timeline.setOutgoing({ ...outgoing, failure });
-    this.#hooks.announce(`Message not sent. ${failure}`);
-    this.#hooks.changed();
+  #onSent(clientMsgId: string, content: string, { id, seq, timestamp }: SentAnswer): void {
+    const name = this.welcome?.name ?? this.#self;
+    const message = { id, seq, timestamp, room: this.room, sender: this.#self, name, content, clientMsgId };
+    this.timeline.confirm(message, this.#self);
+  }
+
+  #onSendFailure(outgoing: Outgoing): void {
+    this.timeline.setOutgoing(outgoing);
+    this.#hooks.announce(`Message not sent. ${outgoing.failure}`);
   }
 
   get #self(): string {
@@ -277,10 +267,6 @@ async function settled<Answer extends object>(answer: Promise<Answer>): Promise<
   } catch (error) {
     return { error: { code: "INTERNAL", message: `No answer from the room (${messageOf(error)}).` } };
   }
-}
-
-function isAboutToken(code: string | undefined): boolean {
-  return code === "UNAUTHORIZED" || code === "TOKEN_EXPIRED";
 }
 
 function describe(message: string, retryAfterMs: number | undefined): string {

@@ -101,7 +101,11 @@ describe("source files", () => {
 
   it("the pure cores know no clock, no timer, no randomness and no platform", () => {
     const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
-    const cores = ["src/protocol", "src/socketio", "src/chat"].flatMap(sourcesIn);
+    const ofClient = ["backoff", "frames", "heartbeat", "message-search", "ordered-messages", "outbox", "reconnection"];
+    const cores = [
+      ...["src/protocol", "src/socketio", "src/chat"].flatMap(sourcesIn),
+      ...ofClient.map((name) => `client/${name}.ts`),
+    ];
     expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);
   });
 });

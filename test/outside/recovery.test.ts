@@ -1,82 +1,19 @@
 // Recovery as a stock client has it: `socket.recovered`, the same id, exactly what was missed.
-import { connect as dial, createServer, type Server as TcpServer, type Socket as TcpSocket } from "node:net";
-
 import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { freePort, HOST, startDevServer, type DevServer } from "./dev-server.ts";
+import { Line } from "./line.ts";
 import { ask, collect, join, type Options } from "./stock-clients.ts";
 
 const servers = new Set<DevServer>();
-const lines = new Set<Line>();
-afterAll(() => {
-  for (const line of lines) line.close();
-  return Promise.all([...servers].map((server) => server.stop()));
-});
+afterAll(() => Promise.all([...servers].map((server) => server.stop())));
 
 async function serve(options: Parameters<typeof startDevServer>[0]): Promise<DevServer> {
   const server = await startDevServer(options);
   servers.add(server);
   return server;
-}
-
-/** A line to the server that can be cut, with or without its ends noticing. */
-class Line {
-  url = "";
-  readonly #server: TcpServer;
-  readonly #pairs = new Set<readonly [TcpSocket, TcpSocket]>();
-  #isDead = false;
-
-  constructor(port: number) {
-    this.#server = createServer((near) => {
-      if (this.#isDead) return void near.destroy();
-      const far = dial(port, HOST);
-      const pair = [near, far] as const;
-      this.#pairs.add(pair);
-      for (const [from, to] of [pair, [far, near] as const]) {
-        from.pipe(to);
-        from.on("error", () => to.destroy());
-        from.on("close", () => to.destroy());
-      }
-    });
-    lines.add(this);
-  }
-
-  async open(): Promise<this> {
-    const port = await freePort();
-    await new Promise<void>((resolve) => void this.#server.listen(port, HOST, resolve));
-    this.url = `http://${HOST}:${port}`;
-    return this;
-  }
-
-  /** Both ends are told. */
-  cut(): void {
-    this.#isDead = true;
-    for (const [near] of this.#pairs) near.destroy();
-    this.#pairs.clear();
-  }
-
-  /** Only the client is told: the server believes that it is still there. */
-  cutSilently(): void {
-    this.#isDead = true;
-    for (const [near, far] of this.#pairs) {
-      near.unpipe(far);
-      far.unpipe(near);
-      near.removeAllListeners("close");
-      near.destroy();
-      far.resume();
-    }
-  }
-
-  mend(): void {
-    this.#isDead = false;
-  }
-
-  close(): void {
-    for (const [near, far] of this.#pairs) for (const end of [near, far]) end.destroy();
-    this.#server.close();
-  }
 }
 
 const QUICK: Options = { reconnectionDelay: 200, reconnectionDelayMax: 400 };

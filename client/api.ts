@@ -1,0 +1,162 @@
+// What applications see of the client: types only. The build puts them into client.d.ts, below those of chat-events.ts.
+import type {
+  ErrorAnswer,
+  HistoryAnswer,
+  HistoryPayload,
+  Message,
+  Notice,
+  PostAnswer,
+  PresenceAnswer,
+  PresenceChange,
+  RefusalCode,
+  Welcome,
+} from "../src/protocol/chat-events.ts";
+
+/**
+ * A function is called anew for each attempt to connect, and is told why the room refused its last token, if it did. When
+ * it rejects, the client tries again later.
+ */
+export type Token = string | ((refused?: RefusalCode) => Promise<string> | string);
+
+export interface ConnectOptions {
+  readonly token: Token;
+  /** Where messages that are not sent yet outlive a reload. Default: `localStorage` in browsers, nothing elsewhere; `null`: nothing. */
+  readonly storage?: KeyValueStorage | null;
+  /** Messages that wait while there is no connection, 50 by default; the oldest make room, and fail with `QUEUE_FULL`. */
+  readonly queueLimit?: number;
+}
+
+/** The part of the Web Storage API that the client uses, so that other stores can take its place. */
+export interface KeyValueStorage {
+  readonly length: number;
+  key(index: number): string | null;
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+export interface SendOptions {
+  /** The `id` of the message that this one answers. */
+  readonly replyTo?: string;
+  /** The same message under the same id is stored once. Default: a random one. */
+  readonly clientMsgId?: string;
+}
+
+/** What a room answered when it stored a message. */
+export type SentAnswer = Exclude<PostAnswer, ErrorAnswer>;
+
+export interface SendFailure {
+  /**
+   * As in answers of the room, or one of the client's own: `QUEUE_FULL`, `EXPIRED`, `NO_ANSWER`, `UNCERTAIN`, `ELSEWHERE`,
+   * `DISCARDED`, `CLOSED`.
+   */
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+/** What `send` rejects with. */
+export interface SendError extends Error {
+  readonly code: string;
+  readonly clientMsgId: string;
+  readonly retryAfterMs?: number;
+}
+
+export interface Draft {
+  readonly clientMsgId: string;
+  readonly content: string;
+  readonly replyTo?: string;
+}
+
+export type MessageState = Draft &
+  (
+    | { readonly state: "pending" }
+    | { readonly state: "sent"; readonly answer: SentAnswer }
+    | { readonly state: "failed"; readonly error: SendFailure }
+    /** Another tab of this browser has dealt with it, or another user wrote it. */
+    | { readonly state: "elsewhere" }
+  );
+
+/** A message that is waiting, in flight or failed. */
+export type Unsent = Extract<MessageState, { readonly state: "pending" | "failed" }>;
+
+export type Connection =
+  | { readonly state: "connecting" }
+  | { readonly state: "connected" }
+  /** The next attempt is due in `retryInMs`, or when the browser comes back online or into view. */
+  | { readonly state: "waiting"; readonly retryInMs: number; readonly code?: string; readonly message: string }
+  /** No further attempt without `connect()`. `code` as in CONNECT_ERROR or in the notice before the end. */
+  | { readonly state: "stopped"; readonly code: string; readonly message: string };
+
+/** Messages that are not handed on: `from` to `to`, both included. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+  /**
+   * `missing`: the server does not have them. `too many`: more than are fetched without being asked for, `history()` has
+   * them. `unavailable`: the server did not answer for them.
+   */
+  readonly reason: "missing" | "too many" | "unavailable";
+}
+
+/** Events of a `Room`. Any other event of the server comes as on the stock socket. */
+export interface RoomEvents {
+  /** Each message exactly once, in the order of `seq`, beginning with the first one after `connectRoom`. */
+  "chat-message": (message: Message) => void;
+  /** A message of this client changed its state. */
+  "message-state": (state: MessageState) => void;
+  connection: (connection: Connection) => void;
+  gap: (gap: Gap) => void;
+  /** The room was deleted and began anew: `seq` counts from 1 again. */
+  restart: () => void;
+  welcome: (welcome: Welcome) => void;
+  presence: (change: PresenceChange) => void;
+  notice: (notice: Notice) => void;
+  error: (error: ErrorAnswer["error"]) => void;
+  connect: () => void;
+  connect_error: (error: Error & { readonly data?: unknown }) => void;
+  disconnect: (reason: string) => void;
+}
+
+/** The stock `Socket` of socket.io-client, as far as it is described here; with its types at hand, cast it. */
+export interface RoomSocket {
+  readonly id?: string | undefined;
+  readonly connected: boolean;
+  readonly disconnected: boolean;
+  readonly recovered: boolean;
+  readonly active: boolean;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  once(event: string, listener: (...args: never[]) => void): unknown;
+  off(event?: string, listener?: (...args: never[]) => void): unknown;
+  onAny(listener: (event: string, ...args: unknown[]) => void): unknown;
+  offAny(listener?: (event: string, ...args: unknown[]) => void): unknown;
+  emit(event: string, ...args: unknown[]): unknown;
+  emitWithAck(event: string, ...args: unknown[]): Promise<unknown>;
+}
+
+export interface Room {
+  readonly room: string;
+  /** For everything that this interface does not wrap. Whether it connects is the room's business: see `connect` and `close`. */
+  readonly socket: RoomSocket;
+  readonly connection: Connection;
+  /** Messages that are waiting, in flight or failed, those of an earlier page included. */
+  readonly unsent: readonly Unsent[];
+  /**
+   * Posts a message as soon as there is a connection, behind those that wait already. Resolves when it is stored, rejects
+   * with a `SendError` when it finally failed. Nobody has to look at the promise: `message-state` tells the same.
+   */
+  send(content: string, options?: SendOptions): Promise<SentAnswer>;
+  /** Sends a failed message again, with the same `clientMsgId`. */
+  retry(clientMsgId: string): Promise<SentAnswer>;
+  /** Forgets a message that is waiting or failed. @returns false when it is in flight, or unknown */
+  discard(clientMsgId: string): boolean;
+  /** Messages ascending by `seq`, without bounds the newest. Rejects after 10 s, or when the connection breaks. */
+  history(range?: HistoryPayload): Promise<HistoryAnswer>;
+  presence(): Promise<PresenceAnswer>;
+  on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
+  off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
+  /** Tries to connect now: after `stopped`, or instead of waiting. */
+  connect(): void;
+  /** Leaves for good. Promises of `send` reject with `CLOSED`; what was kept is sent when the room is next connected to. */
+  close(): void;
+}

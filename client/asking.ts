@@ -1,0 +1,54 @@
+// Questions to the room over the stock socket, and what becomes of them.
+import type { Socket } from "socket.io-client";
+
+import type {
+  ClientToServerEvents,
+  PostAnswer,
+  PostPayload,
+  ServerToClientEvents,
+} from "../src/protocol/chat-events.ts";
+import { readRetryAfterMs } from "./backoff.ts";
+import type { StockSocket } from "./connection.ts";
+import type { FetchDone } from "./ordered-messages.ts";
+
+/** How long a connected room may take to answer. */
+const ACK_TIMEOUT_MS = 10_000;
+
+type Answers = {
+  [Event in keyof ClientToServerEvents]: Parameters<NonNullable<Parameters<ClientToServerEvents[Event]>[1]>>[0];
+};
+
+/** Rejects when the connection drops or `ACK_TIMEOUT_MS` pass before the answer. */
+export function ask<Event extends keyof ClientToServerEvents>(
+  socket: StockSocket,
+  event: Event,
+  payload: Parameters<ClientToServerEvents[Event]>[0],
+): Promise<Answers[Event]> {
+  // The stock types derive answers from a required ack only, and here it is optional.
+  type Acked = Record<string, (payload: object, ack: (answer: Answers[Event]) => void) => void>;
+  const acked = socket as unknown as Socket<ServerToClientEvents, Acked>;
+  return acked.timeout(ACK_TIMEOUT_MS).emitWithAck(event, payload);
+}
+
+/** The answer, or nothing when none came. */
+async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await asked;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function post(
+  socket: StockSocket,
+  payload: PostPayload,
+  done: (answer?: PostAnswer) => void,
+): Promise<void> {
+  done(await answerOf(ask(socket, "chat-message", payload)));
+}
+
+export async function fetchPage(socket: StockSocket, after: number, limit: number, done: FetchDone): Promise<void> {
+  const answer = await answerOf(ask(socket, "history", { after, limit }));
+  if (answer && "ok" in answer) done(answer.messages);
+  else done(undefined, readRetryAfterMs(answer?.error.retryAfterMs));
+}

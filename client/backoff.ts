@@ -1,0 +1,23 @@
+// How long to wait before trying again: longer each time, half of it left to chance so that the clients of a
+// server that went away do not all come back in the same moment, and never sooner than the server asked for.
+
+export const RETRY_FIRST_MS = 1000;
+export const RETRY_MAX_MS = 30_000;
+/** What a server may ask for at most; beyond it the application is told instead. */
+export const RETRY_AFTER_MAX_MS = 60_000;
+
+/**
+ * @param attempt how often it failed before: 0, 1, 2, …
+ * @param random at least 0, less than 1
+ * @param retryAfterMs what the server asked for
+ */
+export function retryDelayMs(attempt: number, random: number, retryAfterMs = 0): number {
+  const ceilingMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** attempt);
+  const backoffMs = (ceilingMs / 2) * (1 + random);
+  return Math.round(Math.max(backoffMs, retryAfterMs + random * RETRY_FIRST_MS));
+}
+
+/** What came over the wire as `retryAfterMs`, if it is one. */
+export function readRetryAfterMs(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 ? Math.min(value, RETRY_AFTER_MAX_MS) : undefined;
+}

@@ -1,0 +1,107 @@
+// The transports of an extended session (EXT-1 to EXT-4), for the `transports` option of socket.io-client: a WebSocket that
+// batches packets and keeps the heartbeat itself, and long-polling for where no WebSocket gets through.
+import { Fetch, NodeWebSocket, XHR } from "socket.io-client";
+
+import { ENGINE_PONG, type EngineHandshake } from "../src/protocol/engine-io.ts";
+import { systemClock } from "./clock.ts";
+import { joinMessages, splitFrame } from "./frames.ts";
+import { Heartbeat } from "./heartbeat.ts";
+
+type Packet = Parameters<NodeWebSocket["doWrite"]>[0];
+type Data = Parameters<NodeWebSocket["doWrite"]>[1];
+
+/** By engine: the handshake comes over the first transport of a session, and the one it upgrades to needs it too. */
+const handshakes = new WeakMap<object, EngineHandshake>();
+
+function noteHandshake(engine: object, { type, data }: Packet): void {
+  if (type === "open") handshakes.set(engine, JSON.parse(String(data)) as EngineHandshake);
+}
+
+/** In a browser `NodeWebSocket` is the browser's own WebSocket; in Node it is that of the `ws` package, or Node's in a bundle. */
+export class ExtendedWebSocket extends NodeWebSocket {
+  /** Engine.IO answers each ping that is made up here; those answers are not for the server. */
+  #pongsOwed = 0;
+  readonly #heartbeat = new Heartbeat({
+    clock: systemClock,
+    beat: () => this.#beat(),
+    dead: () => {
+      this.doClose();
+      this.onClose({ description: "no answer to a heartbeat" });
+    },
+  });
+
+  constructor(options: { readonly query?: Readonly<Record<string, string>> }) {
+    super({ ...options, query: { ...options.query, ext: "1" } });
+  }
+
+  /** Finds out soon whether the connection is still alive. */
+  probe(): void {
+    this.#heartbeat.probe();
+  }
+
+  protected override onData(data: Data): void {
+    this.#heartbeat.heard();
+    if (typeof data !== "string") return super.onData(data);
+    for (const piece of splitFrame(data)) super.onData(piece);
+  }
+
+  protected override onPacket(packet: Packet): void {
+    noteHandshake(this.socket, packet);
+    if (packet.type === "open") this.#startHeartbeat();
+    if (packet.type !== "noop" || !this.#heartbeat.isBeating) return super.onPacket(packet);
+    // The server does not ping, and nothing but a ping keeps Engine.IO's own watchdog quiet.
+    this.#pongsOwed += 1;
+    super.onPacket({ type: "ping" });
+  }
+
+  override write(packets: readonly Packet[]): void {
+    const due = packets.filter((packet) => !this.#isOwedPong(packet));
+    if (due.length === 0) return this.#drain();
+    super.write(joinMessages(due, handshakes.get(this.socket)?.maxPayload ?? 0));
+    // From here on this is the session's transport: the upgrade took place.
+    if (due.some(({ type }) => type === "upgrade")) this.#startHeartbeat();
+  }
+
+  protected override onClose(details?: Parameters<NodeWebSocket["onClose"]>[0]): void {
+    this.#heartbeat.stop();
+    super.onClose(details);
+  }
+
+  #startHeartbeat(): void {
+    const handshake = handshakes.get(this.socket);
+    if (handshake) this.#heartbeat.start(handshake.pingInterval, handshake.pingTimeout);
+  }
+
+  #beat(): void {
+    try {
+      this.doWrite({ type: "pong" }, ENGINE_PONG);
+    } catch {
+      // Closed already, and about to say so.
+    }
+  }
+
+  #isOwedPong({ type, data }: Packet): boolean {
+    if (type !== "pong" || data !== undefined || this.#pongsOwed === 0) return false;
+    this.#pongsOwed -= 1;
+    return true;
+  }
+
+  /** Engine.IO waits for it, also when there was nothing to write. */
+  #drain(): void {
+    this.writable = false;
+    queueMicrotask(() => {
+      this.writable = true;
+      this.emitReserved("drain");
+    });
+  }
+}
+
+/** Stock long-polling; Node has no XMLHttpRequest. */
+const StockPolling = (typeof XMLHttpRequest === "function" ? XHR : Fetch) as typeof Fetch;
+
+export class ExtendablePolling extends StockPolling {
+  protected override onPacket(packet: Packet): void {
+    noteHandshake(this.socket, packet);
+    super.onPacket(packet);
+  }
+}

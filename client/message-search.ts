@@ -1,0 +1,33 @@
+// Looks a message up in history by its `clientMsgId`: did it arrive, although nobody answered?
+import type { Message } from "../src/protocol/chat-events.ts";
+import { PAGE_MESSAGES, type FetchDone } from "./ordered-messages.ts";
+import type { LookedUp } from "./outbox.ts";
+import type { StoredMessage } from "./outbox-storage.ts";
+
+/** Pages of history read at most; a busier room keeps its secret. */
+export const SEARCH_PAGES_MAX = 10;
+
+type Fetch = (after: number, limit: number, done: FetchDone) => void;
+
+/** @param done is told `absent` only when everything since the first try has been read */
+export function searchMessage(
+  fetch: Fetch,
+  user: string,
+  { clientMsgId, triedAfterSeq }: StoredMessage,
+  done: (found: LookedUp) => void,
+): void {
+  const isIt = (message: Message): boolean => message.sender === user && message.clientMsgId === clientMsgId;
+  const read = (after: number, pagesLeft: number): void => {
+    if (pagesLeft === 0) return done("unknown");
+    fetch(after, PAGE_MESSAGES, (messages) => {
+      const found = messages?.find(isIt);
+      if (!messages || found) return done(found);
+      if (messages.length === 0) return done("absent");
+      // Something has been trimmed in between, and it may have been this.
+      if (messages[0]!.seq > after + 1) return done("unknown");
+      read(messages.at(-1)!.seq, pagesLeft - 1);
+    });
+  };
+  if (triedAfterSeq === undefined) done("unknown");
+  else read(triedAfterSeq, SEARCH_PAGES_MAX);
+}

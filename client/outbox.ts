@@ -1,0 +1,295 @@
+// Messages on their way to the room. They are sent in order, each exactly once thanks to its `clientMsgId`, and wait where
+// there is no connection. One is in flight at a time: a later one that overtakes an earlier one, which the room puts off
+// (RATE_LIMITED) or fails to store (INTERNAL), could not be called back.
+import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../src/protocol/chat-events.ts";
+import type { Draft, MessageState, SendFailure, SentAnswer, Unsent } from "./api.ts";
+import { readRetryAfterMs, RETRY_AFTER_MAX_MS, retryDelayMs } from "./backoff.ts";
+import type { Clock } from "./clock.ts";
+import type { OutboxStorage, StoredMessage } from "./outbox-storage.ts";
+
+/** The room recognises a `clientMsgId` for 10 minutes (CHAT-4); what was tried longer ago is looked up before it is sent again. */
+export const RECOGNISED_MS = 9 * 60_000;
+/** What waited longer is not sent any more: nobody wants to find last week's greeting in the room. */
+export const WAITING_MAX_MS = 24 * 3_600_000;
+/** Tries of one message that a connected room leaves unanswered or fails to store. */
+export const TRIES_MAX = 5;
+/** Failed messages kept for `retry`. */
+export const FAILED_MAX = 50;
+
+/** Where a message stands in the room. */
+export type Posted = Omit<SentAnswer, "ok">;
+
+/** What history knows of a message: its place, that it is not there, or neither (`unknown`); `undefined` when it did not answer. */
+export type LookedUp = Posted | "absent" | "unknown" | undefined;
+
+interface OutboxPorts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly storage: OutboxStorage;
+  /** Calls `done` with the answer, or with nothing when none came. */
+  readonly post: (payload: PostPayload, done: (answer: PostAnswer | undefined) => void) => void;
+  readonly lookUp: (user: string, message: StoredMessage, done: (found: LookedUp) => void) => void;
+  /** The newest `seq` known: what is sent now comes later. */
+  readonly lastSeq: () => number;
+  readonly report: (state: MessageState) => void;
+  /** Messages that wait while there is no connection, at most. */
+  readonly queueLimit: number;
+}
+
+export class Outbox {
+  readonly #ports: OutboxPorts;
+  /** In the order of sending. */
+  readonly #queue: StoredMessage[];
+  /** Messages that the storage holds: once they are gone from there, another tab has dealt with them. */
+  readonly #kept = new Set<string>();
+  readonly #failed = new Map<string, { readonly message: StoredMessage; readonly error: SendFailure }>();
+  #user: string | undefined;
+  #isOpen = false;
+  /** The message in flight. */
+  #sending: string | undefined;
+  /** How often the first message failed without a decision. */
+  #tries = 0;
+  /** Answers to earlier tries and connections count only if they are good. */
+  #try = 0;
+  #cancelRetry: (() => void) | undefined;
+  #lastOrder = 0;
+
+  constructor(ports: OutboxPorts) {
+    this.#ports = ports;
+    this.#queue = ports.storage.load();
+    for (const { clientMsgId } of this.#queue) this.#kept.add(clientMsgId);
+    this.#lastOrder = this.#queue.at(-1)?.order ?? 0;
+  }
+
+  /** What is not sent, in order: waiting, in flight or failed. */
+  get unsent(): Unsent[] {
+    const failed = Array.from(this.#failed.values(), ({ message, error }) => ({
+      message,
+      state: "failed" as const,
+      error,
+    }));
+    const pending = this.#queue.map((message) => ({ message, state: "pending" as const }));
+    return [...failed, ...pending].map(({ message, ...state }) => ({ ...draftOf(message), ...state }));
+  }
+
+  /** Queues a message behind all others, unless it is in the queue already. */
+  add(draft: Draft): void {
+    const { clientMsgId } = draft;
+    if (this.#queue.some((queued) => queued.clientMsgId === clientMsgId)) return;
+    const { clock } = this.#ports;
+    // Later than everything before it, also where the clock stands or goes back.
+    this.#lastOrder = Math.max(clock.now(), this.#lastOrder + 1);
+    const message: StoredMessage = {
+      ...draftOf(draft),
+      ...triedOf(this.#failed.get(clientMsgId)?.message ?? {}),
+      order: this.#lastOrder,
+      ...(this.#user !== undefined && { user: this.#user }),
+    };
+    this.#failed.delete(clientMsgId);
+    this.#queue.push(message);
+    this.#keep(message);
+    this.#report(message, { state: "pending" });
+    if (!this.#isOpen) this.#dropOldest();
+    this.#pump();
+  }
+
+  /** The failed message of that id. */
+  failed(clientMsgId: string): Draft | undefined {
+    return this.#failed.get(clientMsgId)?.message;
+  }
+
+  /** Forgets a message. @returns false when it is in flight, or unknown */
+  discard(clientMsgId: string): boolean {
+    if (this.#sending === clientMsgId) return false;
+    return this.#failed.delete(clientMsgId) || this.#remove(clientMsgId) !== undefined;
+  }
+
+  /** The room knows this user and takes messages. */
+  open(user: string): void {
+    this.#isOpen = true;
+    this.#user = user;
+    for (const message of this.#queue.filter((message) => !this.#mayBeMine(message))) this.#leaveElsewhere(message);
+    this.#pump();
+  }
+
+  lost(): void {
+    this.#isOpen = false;
+    this.#sending = undefined;
+    this.#try += 1;
+    this.#tries = 0;
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+  }
+
+  /**
+   * A message of the room went by: if it is one of these, it has arrived, and its answer was lost. While that may still
+   * come it is waited for: a room may show a message before it is durable, and answers only then.
+   */
+  seen({ sender, clientMsgId, id, seq, timestamp }: Message): void {
+    if (sender !== this.#user || clientMsgId === undefined || clientMsgId === this.#sending) return;
+    this.#settle(clientMsgId, { id, seq, timestamp });
+  }
+
+  #mayBeMine({ user }: StoredMessage): boolean {
+    return user === undefined || this.#user === undefined || user === this.#user;
+  }
+
+  #dropOldest(): void {
+    const excess = Math.max(0, this.#queue.length - this.#ports.queueLimit);
+    for (const { clientMsgId } of this.#queue.slice(0, excess))
+      this.#fail(clientMsgId, { code: "QUEUE_FULL", message: "Too many messages wait for a connection." });
+  }
+
+  #pump(): void {
+    if (!this.#isOpen || this.#sending !== undefined || this.#cancelRetry) return;
+    const next = this.#refreshNext();
+    if (!next) return;
+    this.#sending = next.clientMsgId;
+    if (this.#ports.clock.now() - next.order > WAITING_MAX_MS)
+      this.#fail(next.clientMsgId, { code: "EXPIRED", message: "The message waited too long." });
+    else if (this.#mayBeForgotten(next)) this.#lookUp(next);
+    else this.#post(next);
+  }
+
+  /** The first message, as its last editor left it: that may be another tab, which may also have dealt with it. */
+  #refreshNext(): StoredMessage | undefined {
+    for (;;) {
+      const next = this.#queue[0];
+      if (!next || !this.#kept.has(next.clientMsgId)) return next;
+      const stored = this.#ports.storage.get(next.clientMsgId);
+      if (stored) return (this.#queue[0] = stored);
+      this.#leaveElsewhere(next);
+    }
+  }
+
+  /** A clock that was set back says nothing about how long ago it was. */
+  #mayBeForgotten({ triedAtMs }: StoredMessage): boolean {
+    if (triedAtMs === undefined) return false;
+    const agoMs = this.#ports.clock.now() - triedAtMs;
+    return agoMs > RECOGNISED_MS || agoMs < 0;
+  }
+
+  #post(next: StoredMessage): void {
+    const { clock, lastSeq, post } = this.#ports;
+    const tried = { ...next, user: this.#user!, triedAtMs: clock.now(), triedAfterSeq: lastSeq(), ...triedOf(next) };
+    this.#queue[0] = tried;
+    this.#keep(tried);
+    const current = ++this.#try;
+    post(draftOf(tried), (answer) => {
+      if (answer && "ok" in answer) this.#settle(tried.clientMsgId, answer);
+      else if (current === this.#try) this.#onRefusal(tried, answer?.error);
+    });
+  }
+
+  #lookUp(next: StoredMessage): void {
+    const current = ++this.#try;
+    this.#ports.lookUp(this.#user!, next, (found) => {
+      if (current !== this.#try) return;
+      if (found === undefined) return this.#onRefusal(next, undefined);
+      if (found !== "absent" && found !== "unknown") return this.#settle(next.clientMsgId, found);
+      // From here on it counts as never sent: so it is, or so says whoever tries again after being told.
+      const { triedAtMs: _at, triedAfterSeq: _after, ...untried } = next;
+      this.#queue[0] = untried;
+      if (found === "absent") this.#post(untried);
+      else this.#fail(next.clientMsgId, UNCERTAIN);
+    });
+  }
+
+  #onRefusal(message: StoredMessage, error: ErrorAnswer["error"] | undefined): void {
+    if (!error || error.code === "INTERNAL") this.#tries += 1;
+    const isPassing = !error || PASSING.has(error.code);
+    const isTooLong = (error?.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS;
+    if (!isPassing || isTooLong || this.#tries >= TRIES_MAX)
+      return this.#fail(message.clientMsgId, error ?? UNANSWERED);
+    this.#sending = undefined;
+    this.#cancelRetry = this.#ports.clock.after(this.#waitMs(error), () => {
+      this.#cancelRetry = undefined;
+      this.#pump();
+    });
+  }
+
+  #waitMs(error: ErrorAnswer["error"] | undefined): number {
+    const retryAfterMs = readRetryAfterMs(error?.retryAfterMs);
+    // A rate limit is exact, and nobody else waits for this user's tokens.
+    return retryAfterMs ?? retryDelayMs(this.#tries, this.#ports.random());
+  }
+
+  #settle(clientMsgId: string, { id, seq, timestamp, duplicate }: Posted): void {
+    const answer = { ok: true as const, id, seq, timestamp, ...(duplicate && { duplicate }) };
+    const message = this.#remove(clientMsgId) ?? this.#failed.get(clientMsgId)?.message;
+    if (!message) return;
+    this.#failed.delete(clientMsgId);
+    this.#report(message, { state: "sent", answer });
+    this.#next(clientMsgId);
+  }
+
+  #fail(clientMsgId: string, error: SendFailure): void {
+    const message = this.#remove(clientMsgId);
+    if (!message) return;
+    this.#failed.set(clientMsgId, { message, error });
+    for (const oldest of this.#failed.keys()) if (this.#failed.size > FAILED_MAX) this.#failed.delete(oldest);
+    this.#report(message, { state: "failed", error });
+    this.#next(clientMsgId);
+  }
+
+  #keep(message: StoredMessage): void {
+    if (this.#ports.storage.put(message)) this.#kept.add(message.clientMsgId);
+  }
+
+  #leaveElsewhere(message: StoredMessage): void {
+    this.#takeOut(this.#queue.indexOf(message));
+    this.#report(message, { state: "elsewhere" });
+  }
+
+  #remove(clientMsgId: string): StoredMessage | undefined {
+    const at = this.#queue.findIndex((queued) => queued.clientMsgId === clientMsgId);
+    if (at < 0) return undefined;
+    this.#ports.storage.remove(clientMsgId);
+    this.#kept.delete(clientMsgId);
+    return this.#takeOut(at);
+  }
+
+  #takeOut(at: number): StoredMessage | undefined {
+    // Tries are the first message's.
+    if (at === 0) this.#tries = 0;
+    return this.#queue.splice(at, 1)[0];
+  }
+
+  /** A message is done with; if it was the one in flight, the next may go. */
+  #next(clientMsgId: string): void {
+    if (this.#sending === clientMsgId) {
+      this.#sending = undefined;
+      this.#try += 1;
+    }
+    this.#pump();
+  }
+
+  #report(message: Draft, state: DistributiveOmit<MessageState, keyof Draft>): void {
+    this.#ports.report({ ...draftOf(message), ...state });
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** Answers that a later try may better. */
+const PASSING = new Set<string>(["RATE_LIMITED", "SLOW_MODE", "INTERNAL"]);
+const UNANSWERED: SendFailure = { code: "NO_ANSWER", message: "The room does not answer." };
+const UNCERTAIN: SendFailure = {
+  code: "UNCERTAIN",
+  message:
+    "The message was sent long ago without an answer, and history does not reach back to tell whether it arrived.",
+};
+
+function draftOf({ clientMsgId, content, replyTo }: Draft): Draft {
+  return { clientMsgId, content, ...(replyTo !== undefined && { replyTo }) };
+}
+
+type Tried = Pick<StoredMessage, "triedAtMs" | "triedAfterSeq">;
+
+/** When and where the first try was: from then on the message may be in the room. */
+function triedOf({ triedAtMs, triedAfterSeq }: Tried): Tried {
+  return {
+    ...(triedAtMs !== undefined && { triedAtMs }),
+    ...(triedAfterSeq !== undefined && { triedAfterSeq }),
+  };
+}

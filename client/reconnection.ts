@@ -1,0 +1,123 @@
+// When to connect again, and when not any more. Told what happens to the connection, it says when the next attempt is due;
+// the attempts themselves are the connection's.
+import type { Connection } from "./api.ts";
+import { retryDelayMs } from "./backoff.ts";
+import type { Clock } from "./clock.ts";
+
+/** A connection that lasted so long was a success: the next failure starts with a short wait again. */
+const STABLE_MS = 5000;
+/** A token function that answers with refused tokens so often in a row has no better one. */
+export const TOKENS_REFUSED_MAX = 3;
+
+/** Refusals that pass by themselves. */
+const PASSING = new Set(["ROOM_FULL", "TOO_MANY_CONNECTIONS", "SERVER_SHUTDOWN", "INTERNAL"]);
+/** Refusals that another token may mend. */
+const ABOUT_TOKEN = new Set(["UNAUTHORIZED", "TOKEN_EXPIRED"]);
+/** Decisions of people: waiting does not change them, whatever else the refusal says. */
+const DECIDED = new Set(["BANNED", "KICKED", "FORBIDDEN_ROOM"]);
+
+export interface Failure {
+  /**
+   * `lost`: there was a connection, or an attempt that the network ended. `blocked`: a transport does not get through, and
+   * another one shall be tried at once. `token`: the token function failed. `refused`: the room said no.
+   */
+  readonly kind: "lost" | "blocked" | "token" | "refused";
+  /** As in CONNECT_ERROR or in the last notice, where there was one. */
+  readonly code?: string;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+interface ReconnectionPorts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Whether a refused token can be replaced. */
+  readonly hasTokenFunction: boolean;
+  readonly attempt: () => void;
+  readonly changed: (connection: Connection) => void;
+}
+
+export class Reconnection {
+  connection: Connection = { state: "stopped", code: "NEW", message: "Not connected yet." };
+  readonly #ports: ReconnectionPorts;
+  #failures = 0;
+  #tokensRefused = 0;
+  #connectedAtMs: number | undefined;
+  /** Not before: what the server asked for holds also when the page wakes up. */
+  #earliestMs = 0;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(ports: ReconnectionPorts) {
+    this.#ports = ports;
+  }
+
+  /** The application wants to be connected, now. */
+  connect(): void {
+    if (this.connection.state === "connecting" || this.connection.state === "connected") return;
+    this.#failures = 0;
+    this.#tokensRefused = 0;
+    this.#attempt();
+  }
+
+  connected(): void {
+    this.#tokensRefused = 0;
+    this.#connectedAtMs = this.#ports.clock.now();
+    this.#enter({ state: "connected" });
+  }
+
+  /** An attempt failed or a connection ended. Several reports of one failure count once. */
+  failed(failure: Failure): void {
+    const { state } = this.connection;
+    if (state !== "connecting" && state !== "connected") return;
+    const { clock } = this.#ports;
+    if (this.#connectedAtMs !== undefined && clock.now() - this.#connectedAtMs >= STABLE_MS) this.#failures = 0;
+    this.#connectedAtMs = undefined;
+    if (this.#mayRetry(failure)) return this.#wait(failure);
+    this.#enter({ state: "stopped", code: failure.code ?? "ENDED", message: failure.message });
+  }
+
+  /** The browser is online or in view again: a good moment to try. */
+  wake(): void {
+    if (this.connection.state !== "waiting") return;
+    const earlyMs = this.#earliestMs - this.#ports.clock.now();
+    if (earlyMs > 0) return;
+    this.#failures = 0;
+    this.#attempt();
+  }
+
+  stop(code: string, message: string): void {
+    if (this.connection.state !== "stopped") this.#enter({ state: "stopped", code, message });
+  }
+
+  #mayRetry({ kind, code, retryAfterMs }: Failure): boolean {
+    if (kind !== "refused") return true;
+    if (code === undefined) return retryAfterMs !== undefined;
+    if (ABOUT_TOKEN.has(code)) {
+      this.#tokensRefused += 1;
+      return this.#ports.hasTokenFunction && this.#tokensRefused < TOKENS_REFUSED_MAX;
+    }
+    return !DECIDED.has(code) && (retryAfterMs !== undefined || PASSING.has(code));
+  }
+
+  #wait({ kind, code, message, retryAfterMs = 0 }: Failure): void {
+    const { clock, random } = this.#ports;
+    const retryInMs = kind === "blocked" ? 0 : retryDelayMs(this.#failures, random(), retryAfterMs);
+    if (kind !== "blocked") this.#failures += 1;
+    this.#earliestMs = clock.now() + retryAfterMs;
+    this.#enter({ state: "waiting", retryInMs, message, ...(code !== undefined && { code }) });
+    // Whoever was told may have decided otherwise.
+    if (this.connection.state === "waiting") this.#cancelTimer ??= clock.after(retryInMs, () => this.#attempt());
+  }
+
+  #attempt(): void {
+    this.#enter({ state: "connecting" });
+    this.#ports.attempt();
+  }
+
+  #enter(connection: Connection): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.connection = connection;
+    this.#ports.changed(connection);
+  }
+}

@@ -1,0 +1,165 @@
+// The application sees each message once and in order; what is missing is fetched, and what nobody has is skipped and told.
+import { beforeEach, describe, expect, it } from "vitest";
+
+import { FETCH_TRIES, MISSING_FETCHED_MAX, PAGE_MESSAGES } from "../../client/ordered-messages.ts";
+import { ModelRoom, Page } from "./client-world.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+let clock: VirtualClock;
+let room: ModelRoom;
+let page: Page;
+beforeEach(() => {
+  clock = new VirtualClock();
+  room = new ModelRoom(clock);
+  say(3);
+  page = new Page({ room, clock });
+  page.connect();
+  page.settle();
+});
+
+function say(count: number): void {
+  for (let n = 0; n < count; n++) room.say("ben", `${room.lastSeq + 1}`);
+}
+const shown = (): number[] => page.delivered.map(({ seq }) => seq);
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+function comeBack(): void {
+  page.connect();
+  page.settle();
+}
+
+describe("messages in order", () => {
+  it("begin with the first one after joining", () => {
+    say(2);
+    page.settle();
+    expect(shown()).toEqual([4, 5]);
+    expect(page.fetches).toBe(0);
+  });
+
+  it("are fetched where a reconnect was not recovered, in pages", () => {
+    page.cut();
+    say(PAGE_MESSAGES * 2 + 1);
+    comeBack();
+    expect(shown()).toEqual(range(4, room.lastSeq));
+    expect([page.fetches, page.gaps]).toEqual([3, []]);
+  });
+
+  it("are not fetched where it was", () => {
+    say(1);
+    page.settle();
+    page.cut();
+    say(2);
+    page.connect({ recovers: true });
+    page.settle();
+    expect(shown()).toEqual([4, 5, 6]);
+    expect(page.fetches).toBe(0);
+  });
+
+  it("wait for what comes before them, and come once", () => {
+    page.cut();
+    say(2);
+    page.connect();
+    page.deliver("toPage");
+    say(2);
+    // History answers with the newer ones too, and they come by themselves as well.
+    page.settle();
+    expect(shown()).toEqual([4, 5, 6, 7]);
+  });
+
+  it("are not asked for beyond a bound: the older part of a long absence is skipped, and told", () => {
+    page.cut();
+    say(MISSING_FETCHED_MAX + 10);
+    comeBack();
+    expect(page.gaps).toEqual([{ from: 4, to: 13, reason: "too many" }]);
+    expect(shown()).toEqual(range(14, room.lastSeq));
+  });
+
+  it("leave out what was trimmed", () => {
+    page.cut();
+    say(20);
+    room.firstSeq = 10;
+    comeBack();
+    expect(page.gaps).toEqual([{ from: 4, to: 9, reason: "missing" }]);
+    expect(shown()).toEqual(range(10, 23));
+  });
+
+  it("go on behind a hole in the room's order, as soon as history proves that it is one", () => {
+    room.burn(2);
+    say(1);
+    page.settle();
+    expect(page.gaps).toEqual([{ from: 4, to: 5, reason: "missing" }]);
+    expect(shown()).toEqual([6]);
+  });
+
+  it("wait a while for a message that is known but not in history yet, then go on", () => {
+    page.cut();
+    room.burn(1);
+    comeBack();
+    expect(page.gaps).toEqual([]);
+    for (let tries = 1; tries < FETCH_TRIES; tries++) {
+      clock.advance(clock.quietMs);
+      page.settle();
+    }
+    expect(page.gaps).toEqual([{ from: 4, to: 4, reason: "missing" }]);
+    say(1);
+    page.settle();
+    expect(shown()).toEqual([5]);
+    expect(page.fetches).toBe(FETCH_TRIES);
+  });
+
+  it("are asked for again when history does not answer, and told as unavailable when it never does", () => {
+    page.fetchesToFail = 1;
+    page.cut();
+    say(1);
+    comeBack();
+    expect(shown()).toEqual([]);
+    clock.advance(clock.quietMs);
+    page.settle();
+    expect(shown()).toEqual([4]);
+
+    page.fetchesToFail = FETCH_TRIES;
+    page.cut();
+    say(1);
+    comeBack();
+    for (let tries = 1; tries < FETCH_TRIES; tries++) {
+      clock.advance(clock.quietMs);
+      page.settle();
+    }
+    expect(page.gaps).toEqual([{ from: 5, to: 5, reason: "unavailable" }]);
+  });
+
+  it("survive a connection that breaks while they are fetched", () => {
+    page.cut();
+    say(PAGE_MESSAGES + 1);
+    page.connect();
+    page.deliver("toPage");
+    page.deliver("toRoom");
+    page.deliver("toPage");
+    expect(shown()).toHaveLength(PAGE_MESSAGES);
+    page.cut();
+    comeBack();
+    expect(shown()).toEqual(range(4, room.lastSeq));
+  });
+
+  it("count anew in a room that was deleted", () => {
+    say(2);
+    page.settle();
+    page.cut();
+    room.restart();
+    comeBack();
+    say(2);
+    page.settle();
+    expect(page.restarts).toBe(1);
+    expect(shown()).toEqual([4, 5, 1, 2]);
+  });
+
+  it("are no others because a welcome was behind them: what was shown is not shown again", () => {
+    say(2);
+    page.settle();
+    page.messages.welcome(4);
+    page.messages.receive(room.log.at(-1)!);
+    say(1);
+    page.settle();
+    expect([shown(), page.restarts]).toEqual([[4, 5, 6], 0]);
+  });
+});

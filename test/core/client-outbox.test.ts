@@ -1,0 +1,328 @@
+// Messages on their way to the room: in order, each once, and never silently lost.
+import { beforeEach, describe, expect, it } from "vitest";
+
+import { RETRY_AFTER_MAX_MS } from "../../client/backoff.ts";
+import { RECOGNISED_MS, TRIES_MAX, WAITING_MAX_MS } from "../../client/outbox.ts";
+import { SEARCH_PAGES_MAX } from "../../client/message-search.ts";
+import { PAGE_MESSAGES } from "../../client/ordered-messages.ts";
+import { MemoryStorage, ModelRoom, Page } from "./client-world.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+let clock: VirtualClock;
+let room: ModelRoom;
+let storage: MemoryStorage;
+let page: Page;
+beforeEach(() => {
+  clock = new VirtualClock();
+  room = new ModelRoom(clock);
+  storage = new MemoryStorage();
+  page = load();
+});
+
+const load = (options: { user?: string; queueLimit?: number } = {}): Page =>
+  new Page({ room, clock, storage, ...options });
+const stored = (): string[] => room.log.map(({ content }) => content);
+const states = (of: Page = page): string[] => of.states.map(({ clientMsgId, state }) => `${clientMsgId} ${state}`);
+const failures = (of: Page = page): string[] =>
+  of.states.flatMap((is) => (is.state === "failed" ? [`${is.clientMsgId} ${is.error.code}`] : []));
+
+function enter(of: Page = page): void {
+  of.connect();
+  of.settle();
+}
+
+/** Lets time pass as long as something is due, and delivers what that brings. */
+function passTime(of: Page = page): void {
+  for (let turns = 0; turns < 100 && clock.quietMs < Infinity; turns++) {
+    clock.advance(clock.quietMs);
+    of.settle();
+  }
+}
+
+describe("sending", () => {
+  it("while there is a connection: pending, then sent with the room's answer", () => {
+    enter();
+    page.say("hello");
+    expect(page.outbox.unsent).toEqual([{ clientMsgId: "hello", content: "hello", state: "pending" }]);
+    page.settle();
+    expect(page.states).toEqual([
+      { clientMsgId: "hello", content: "hello", state: "pending" },
+      {
+        clientMsgId: "hello",
+        content: "hello",
+        state: "sent",
+        answer: { ok: true, id: "1-1", seq: 1, timestamp: clock.now() },
+      },
+    ]);
+    expect(page.outbox.unsent).toEqual([]);
+  });
+
+  it("while there is none: later, in order", () => {
+    for (const content of ["one", "two", "three"]) page.say(content);
+    expect(stored()).toEqual([]);
+    enter();
+    expect(stored()).toEqual(["one", "two", "three"]);
+  });
+
+  it("again, when the connection broke before the answer: once in the room", () => {
+    enter();
+    page.say("hello");
+    page.deliver("toRoom");
+    page.cut();
+    enter();
+    expect(stored()).toEqual(["hello"]);
+    expect(states()).toEqual(["hello pending", "hello sent"]);
+  });
+
+  it("is known to have arrived when recovery replays it", () => {
+    room.say("ben", "before");
+    enter();
+    page.say("hello");
+    page.deliver("toRoom");
+    page.cut();
+    page.connect({ recovers: true });
+    page.deliver("toPage");
+    expect(states()).toEqual(["hello pending", "hello sent"]);
+  });
+
+  it("waits as long as a rate limit says, with everything behind it", () => {
+    enter();
+    room.refusals.push({ code: "RATE_LIMITED", message: "Rate limit exceeded", retryAfterMs: 700 });
+    page.say("one");
+    page.say("two");
+    page.settle();
+    clock.advance(699);
+    page.settle();
+    expect(stored()).toEqual([]);
+    clock.advance(1);
+    page.settle();
+    expect(stored()).toEqual(["one", "two"]);
+  });
+
+  it("fails when the room does not want it, and what is behind it goes on", () => {
+    enter();
+    room.refusals.push({ code: "TOO_LONG", message: "content: at most 1000 characters" });
+    page.say("long");
+    page.say("short");
+    page.settle();
+    expect(failures()).toEqual(["long TOO_LONG"]);
+    expect(stored()).toEqual(["short"]);
+    expect(storage.length).toBe(0);
+  });
+
+  it("fails when it would have to wait for too long", () => {
+    enter();
+    room.refusals.push({ code: "RATE_LIMITED", message: "", retryAfterMs: RETRY_AFTER_MAX_MS + 1 });
+    page.say("hasty");
+    page.settle();
+    expect(failures()).toEqual(["hasty RATE_LIMITED"]);
+  });
+
+  it("is tried again when the room could not store it, but not for ever", () => {
+    enter();
+    for (let n = 1; n < TRIES_MAX; n++) room.refusals.push({ code: "INTERNAL", message: "" });
+    page.say("hello");
+    page.settle();
+    passTime();
+    expect(stored()).toEqual(["hello"]);
+    for (let n = 1; n <= TRIES_MAX; n++) room.refusals.push({ code: "INTERNAL", message: "" });
+    page.say("again");
+    page.settle();
+    passTime();
+    expect(failures()).toEqual(["again INTERNAL"]);
+  });
+
+  it("is tried again when a standing connection brings no answer, but not for ever", () => {
+    enter();
+    page.answersToLose = 1;
+    page.say("hello");
+    page.settle();
+    passTime();
+    expect([states(), stored()]).toEqual([["hello pending", "hello sent"], ["hello"]]);
+    page.answersToLose = TRIES_MAX;
+    page.say("again");
+    page.settle();
+    passTime();
+    expect(failures()).toEqual(["again NO_ANSWER"]);
+    expect(stored()).toEqual(["hello", "again"]);
+  });
+});
+
+it("tries count for their own message: one that is discarded leaves none to the next", () => {
+  enter();
+  for (let n = 1; n < TRIES_MAX; n++) room.refusals.push({ code: "INTERNAL", message: "" });
+  page.say("one");
+  page.settle();
+  for (let n = 2; n < TRIES_MAX; n++) {
+    clock.advance(clock.quietMs);
+    page.settle();
+  }
+  expect(page.outbox.discard("one")).toBe(true);
+  room.refusals.push({ code: "INTERNAL", message: "" });
+  page.say("two");
+  passTime();
+  expect([stored(), failures()]).toEqual([["two"], []]);
+});
+
+describe("a queue without a connection", () => {
+  it("drops the oldest beyond its limit, and says so", () => {
+    page = load({ queueLimit: 2 });
+    for (const content of ["one", "two"]) page.say(content);
+    expect(failures()).toEqual([]);
+    page.say("three");
+    expect(failures()).toEqual(["one QUEUE_FULL"]);
+    enter();
+    expect(stored()).toEqual(["two", "three"]);
+  });
+
+  it("is not limited while there is one", () => {
+    page = load({ queueLimit: 1 });
+    enter();
+    for (const content of ["one", "two", "three"]) page.say(content);
+    page.settle();
+    expect(stored()).toEqual(["one", "two", "three"]);
+  });
+
+  it("takes a failed message again under the same id, and forgets one that is discarded", () => {
+    page = load({ queueLimit: 1 });
+    for (const content of ["one", "two", "three"]) page.say(content);
+    expect(page.outbox.unsent.map(({ content, state }) => `${content} ${state}`)).toEqual([
+      "one failed",
+      "two failed",
+      "three pending",
+    ]);
+    expect([page.outbox.discard("two"), page.outbox.discard("three"), page.outbox.discard("nobody")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    enter();
+    page.outbox.add(page.outbox.failed("one")!);
+    expect(page.outbox.discard("one")).toBe(false);
+    page.settle();
+    expect(room.log).toMatchObject([{ content: "one", clientMsgId: "one" }]);
+  });
+});
+
+describe("across a reload", () => {
+  it("what waited is sent by the next page, in order and once", () => {
+    for (const content of ["one", "two", "three"]) page.say(content);
+    const next = load();
+    expect(next.outbox.unsent.map(({ content }) => content)).toEqual(["one", "two", "three"]);
+    next.say("four");
+    enter(next);
+    expect(stored()).toEqual(["one", "two", "three", "four"]);
+    expect(storage.length).toBe(0);
+  });
+
+  it("what was sent without an answer is not doubled", () => {
+    enter();
+    page.say("hello");
+    page.deliver("toRoom");
+    page.cut();
+    enter(load());
+    expect(stored()).toEqual(["hello"]);
+  });
+
+  it("two pages of one browser send each message once, and both know", () => {
+    page.say("hello");
+    const other = load();
+    enter(other);
+    clock.advance(RECOGNISED_MS * 2);
+    enter();
+    expect(stored()).toEqual(["hello"]);
+    expect([states(), states(other)]).toEqual([["hello pending", "hello elsewhere"], ["hello sent"]]);
+  });
+
+  it("nobody sends what another user wrote", () => {
+    enter();
+    page.cut();
+    page.say("mine");
+    const bens = load({ user: "ben" });
+    enter(bens);
+    expect([stored(), states(bens)]).toEqual([[], ["mine elsewhere"]]);
+    enter(load());
+    expect(room.log).toMatchObject([{ sender: "ada", content: "mine" }]);
+  });
+
+  it("what waited for more than a day is not sent any more", () => {
+    page.say("good morning");
+    clock.advance(WAITING_MAX_MS + 1);
+    const next = load();
+    enter(next);
+    expect([stored(), failures(next)]).toEqual([[], ["good morning EXPIRED"]]);
+  });
+
+  it("nonsense in the storage hurts nobody", () => {
+    const prefix = "parley.outbox https://chat.example model ";
+    for (const text of ["", "{", "null", "[]", '{"clientMsgId":"other","content":"x","order":1}'])
+      storage.setItem(`${prefix}x${text.length}`, text);
+    const next = load();
+    expect(next.outbox.unsent).toEqual([]);
+  });
+
+  it("a storage that is full or blocked costs the reload, and nothing else", () => {
+    storage.setItem = () => {
+      throw new Error("QuotaExceededError");
+    };
+    page.say("hello");
+    enter();
+    expect(stored()).toEqual(["hello"]);
+  });
+});
+
+describe("a message whose answer was lost so long ago that the room does not recognise it any more", () => {
+  /** Sends a message whose answer is lost, and lets the room forget it. */
+  function sendAndForget({ arrives }: { arrives: boolean }): Page {
+    enter();
+    page.say("hello");
+    if (arrives) page.deliver("toRoom");
+    page.cut();
+    clock.advance(RECOGNISED_MS * 2);
+    return load();
+  }
+
+  it("is found in history", () => {
+    const next = sendAndForget({ arrives: true });
+    enter(next);
+    expect([stored(), states(next)]).toEqual([["hello"], ["hello sent"]]);
+  });
+
+  it("is looked up as well when the clock was set back, and nobody knows how long ago it was", () => {
+    enter();
+    page.say("hello");
+    page.deliver("toRoom");
+    page.cut();
+    clock.nowMs -= 60_000;
+    const next = load();
+    enter(next);
+    expect([stored(), states(next), next.fetches]).toEqual([["hello"], ["hello sent"], 1]);
+  });
+
+  it("is sent when history does not have it", () => {
+    const next = sendAndForget({ arrives: false });
+    for (let n = 0; n < PAGE_MESSAGES + 1; n++) room.say("ben", "meanwhile");
+    enter(next);
+    expect(stored().filter((content) => content === "hello")).toHaveLength(1);
+    expect(states(next)).toEqual(["hello sent"]);
+  });
+
+  it.each([
+    ["does not reach back", () => void (room.firstSeq = 3)],
+    [
+      "is too long to search",
+      () => {
+        for (let n = 0; n <= SEARCH_PAGES_MAX * PAGE_MESSAGES; n++) room.say("ben", "meanwhile");
+      },
+    ],
+  ])("fails when history %s; who tries again takes the risk", (_why, happen) => {
+    const next = sendAndForget({ arrives: false });
+    for (let n = 0; n < 5; n++) room.say("ben", "meanwhile");
+    happen();
+    enter(next);
+    expect(failures(next)).toEqual(["hello UNCERTAIN"]);
+    next.outbox.add(next.outbox.failed("hello")!);
+    next.settle();
+    expect(room.log.at(-1)).toMatchObject({ content: "hello" });
+  });
+});

@@ -1,0 +1,235 @@
+// A room, and the pages of one browser that talk to it over lines that a test cuts, delays and mends. The room is a model of
+// what the server promises (CHAT-2, CHAT-4, REC-4); the pages run the client's cores, put together as client/room.ts does.
+import type { Gap, MessageState } from "../../client/api.ts";
+import { searchMessage } from "../../client/message-search.ts";
+import { OrderedMessages, type FetchDone } from "../../client/ordered-messages.ts";
+import { OutboxStorage } from "../../client/outbox-storage.ts";
+import { Outbox } from "../../client/outbox.ts";
+import { DEDUPE_WINDOW_MS } from "../../src/chat/posted-ids.ts";
+import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+const ACK_TIMEOUT_MS = 10_000;
+
+export class MemoryStorage {
+  readonly #items = new Map<string, string>();
+  get length(): number {
+    return this.#items.size;
+  }
+  key(index: number): string | null {
+    return [...this.#items.keys()][index] ?? null;
+  }
+  getItem(key: string): string | null {
+    return this.#items.get(key) ?? null;
+  }
+  setItem(key: string, value: string): void {
+    this.#items.set(key, value);
+  }
+  removeItem(key: string): void {
+    this.#items.delete(key);
+  }
+}
+
+export class ModelRoom {
+  readonly log: Message[] = [];
+  /** What the next posts are refused with. */
+  readonly refusals: Array<ErrorAnswer["error"]> = [];
+  readonly pages = new Set<Page>();
+  /** Messages before this `seq` are forgotten. */
+  firstSeq = 1;
+  readonly #clock: VirtualClock;
+  #seq = 0;
+  #epoch = 1;
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+  }
+
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  post(sender: string, { content, clientMsgId }: PostPayload): PostAnswer {
+    const error = this.refusals.shift();
+    if (error) return { error };
+    const earlier = this.log.findLast((message) => message.sender === sender && message.clientMsgId === clientMsgId);
+    if (earlier && clientMsgId !== undefined && this.#clock.now() - earlier.timestamp <= DEDUPE_WINDOW_MS) {
+      const { id, seq, timestamp } = earlier;
+      return { ok: true, id, seq, timestamp, duplicate: true };
+    }
+    const { id, seq, timestamp } = this.say(sender, content, clientMsgId);
+    return { ok: true, id, seq, timestamp };
+  }
+
+  /** Stores a message and shows it to everybody. */
+  say(sender: string, content: string, clientMsgId?: string): Message {
+    const seq = ++this.#seq;
+    const id = `${this.#epoch}-${seq}`;
+    const stored = { id, seq, room: "model", sender, name: sender, content, timestamp: this.#clock.now() };
+    const message: Message = clientMsgId === undefined ? stored : { ...stored, clientMsgId };
+    this.log.push(message);
+    for (const page of this.pages) page.show(message);
+    return message;
+  }
+
+  /** Takes places in the room's order that no message will ever have. */
+  burn(count: number): void {
+    this.#seq += count;
+  }
+
+  /** Everything is deleted. */
+  restart(): void {
+    this.log.length = 0;
+    this.#seq = 0;
+    this.#epoch += 1;
+  }
+
+  page(after: number, limit: number): Message[] {
+    return this.log.filter(({ seq }) => seq > after && seq >= this.firstSeq).slice(0, limit);
+  }
+}
+
+interface PageOptions {
+  readonly room: ModelRoom;
+  readonly clock: VirtualClock;
+  readonly storage?: MemoryStorage;
+  readonly user?: string;
+  readonly queueLimit?: number;
+}
+
+/** One visit to a page, from load to reload. */
+export class Page {
+  readonly states: MessageState[] = [];
+  readonly delivered: Message[] = [];
+  readonly gaps: Gap[] = [];
+  restarts = 0;
+  /** Answers that get lost on the way, one after the other, although the line stands. */
+  answersToLose = 0;
+  /** Requests for history that are not answered well. */
+  fetchesToFail = 0;
+  fetches = 0;
+  /** Events that have not reached the page yet, and requests that have not reached the room. */
+  toRoom: Array<() => void> = [];
+  toPage: Array<() => void> = [];
+  isConnected = false;
+  readonly outbox: Outbox;
+  readonly messages: OrderedMessages;
+  readonly #options: PageOptions;
+  /** The last message that came over the wire: what recovery starts from. */
+  #offset: number | undefined;
+  /** What is asked and not answered. */
+  readonly #asked = new Set<() => void>();
+
+  constructor(options: PageOptions) {
+    this.#options = options;
+    const { clock, storage, queueLimit = 50 } = options;
+    const shared = { clock, random: () => 0.5 };
+    const fetch = (after: number, limit: number, done: FetchDone): void => this.#fetch(after, limit, done);
+    this.messages = new OrderedMessages({
+      ...shared,
+      fetch,
+      deliver: (message) => this.delivered.push(message),
+      skipped: (gap) => this.gaps.push(gap),
+      restarted: () => void this.restarts++,
+    });
+    this.outbox = new Outbox({
+      ...shared,
+      queueLimit,
+      storage: new OutboxStorage(storage, "https://chat.example", "model"),
+      post: (payload, done) => this.#post(payload, done),
+      lookUp: (user, message, done) => searchMessage(fetch, user, message, done),
+      lastSeq: () => this.messages.through,
+      report: (state) => this.states.push(state),
+    });
+  }
+
+  get user(): string {
+    return this.#options.user ?? "ada";
+  }
+
+  say(content: string, clientMsgId: string = content): void {
+    this.outbox.add({ content, clientMsgId });
+  }
+
+  connect({ recovers = false } = {}): void {
+    if (this.isConnected) return;
+    const { room } = this.#options;
+    this.isConnected = true;
+    room.pages.add(this);
+    if (recovers && this.#offset !== undefined)
+      for (const message of room.page(this.#offset, Infinity)) this.show(message);
+    const { lastSeq } = room;
+    this.toPage.push(() => {
+      this.#offset ??= lastSeq;
+      this.messages.welcome(lastSeq);
+      this.outbox.open(this.user);
+    });
+  }
+
+  /** @returns what was on its way to the room: it may still arrive, or not */
+  cut(): Array<() => void> {
+    const late = this.toRoom;
+    this.isConnected = false;
+    this.#options.room.pages.delete(this);
+    this.toRoom = [];
+    this.toPage = [];
+    this.messages.lost();
+    this.outbox.lost();
+    // As the stock client does it: whoever waits for an answer hears that none comes, after the disconnect.
+    for (const giveUp of this.#asked) giveUp();
+    return late;
+  }
+
+  show(message: Message): void {
+    this.toPage.push(() => {
+      this.#offset = message.seq;
+      this.outbox.seen(message);
+      this.messages.receive(message);
+    });
+  }
+
+  deliver(direction: "toRoom" | "toPage"): void {
+    this[direction].shift()?.();
+  }
+
+  /** Delivers everything, and what that sets going. */
+  settle(): void {
+    while (this.toRoom.length + this.toPage.length > 0) {
+      this.deliver("toRoom");
+      this.deliver("toPage");
+    }
+  }
+
+  #post(payload: PostPayload, done: (answer: PostAnswer | undefined) => void): void {
+    const answer = this.#expect(done);
+    this.toRoom.push(() => {
+      const posted = this.#options.room.post(this.user, payload);
+      if (this.answersToLose > 0) this.answersToLose -= 1;
+      else this.toPage.push(() => answer(posted));
+    });
+  }
+
+  #fetch(after: number, limit: number, done: FetchDone): void {
+    this.fetches += 1;
+    const answer = this.#expect(done);
+    this.toRoom.push(() => {
+      const isFailing = this.fetchesToFail > 0;
+      if (isFailing) this.fetchesToFail -= 1;
+      const messages = isFailing ? undefined : this.#options.room.page(after, limit);
+      this.toPage.push(() => answer(messages));
+    });
+  }
+
+  /** One answer, or none in time, or none because the line broke: whichever is first. */
+  #expect<Answer>(done: (answer: Answer | undefined) => void): (answer: Answer | undefined) => void {
+    const settle = (answer: Answer | undefined): void => {
+      if (!this.#asked.delete(giveUp)) return;
+      cancel();
+      done(answer);
+    };
+    const giveUp = (): void => settle(undefined);
+    const cancel = this.#options.clock.after(ACK_TIMEOUT_MS, giveUp);
+    this.#asked.add(giveUp);
+    return settle;
+  }
+}

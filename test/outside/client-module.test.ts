@@ -1,0 +1,283 @@
+// The built client as applications get it: its size, its types, and what it does in Node against a real server.
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+import type { Socket } from "socket.io-client";
+import { afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
+
+import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/api.ts";
+import { measureClient } from "../../scripts/build-client.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { PROJECT_ROOT, startDevServer } from "./dev-server.ts";
+import { Line } from "./line.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+
+const BUILT = path.join(PROJECT_ROOT, "dist", "client");
+const SIZE_MAX_BYTES = 30_000;
+const WAIT = { timeout: 15_000, interval: 20 };
+
+interface ClientModule {
+  connectRoom(origin: string, room: string, options: ConnectOptions): Room;
+}
+let client: ClientModule;
+beforeAll(async () => {
+  client = (await import(pathToFileURL(path.join(BUILT, "client.js")).href)) as ClientModule;
+});
+
+const rooms = new Set<Room>();
+afterEach(() => {
+  for (const room of rooms) room.close();
+  rooms.clear();
+});
+
+/** A member with everything that the client tells about a room. */
+interface Member {
+  readonly room: Room;
+  readonly heard: Message[];
+  readonly states: MessageState[];
+  readonly connections: Connection[];
+  readonly gaps: Gap[];
+}
+
+function enter(origin: string, name: string, options: Partial<ConnectOptions> = {}): Member {
+  const room = client.connectRoom(origin, name, { token: () => tokenFor("ada"), ...options });
+  rooms.add(room);
+  const member: Member = { room, heard: [], states: [], connections: [], gaps: [] };
+  room.on("chat-message", (message) => member.heard.push(message));
+  room.on("message-state", (state) => member.states.push(state));
+  room.on("connection", (connection) => member.connections.push(connection));
+  room.on("gap", (gap) => member.gaps.push(gap));
+  return member;
+}
+
+const until = (room: Room, state: Connection["state"]): Promise<void> =>
+  vi.waitFor(() => expect(room.connection.state).toBe(state), WAIT);
+const contents = (messages: readonly Message[]): string[] => messages.map(({ content }) => content);
+
+describe("dist/client", () => {
+  it(`client.js is at most ${SIZE_MAX_BYTES} bytes, compressed, with socket.io-client inside`, async () => {
+    const { whole, own } = await measureClient();
+    expect(whole).toBeLessThan(SIZE_MAX_BYTES);
+    expect(own).toBeLessThan(whole / 2);
+  });
+
+  it("client.d.ts next to it is all that a TypeScript application needs", () => {
+    const directory = mkdtempSync(path.join(tmpdir(), "parley-consumer-"));
+    try {
+      for (const name of ["client.js", "client.d.ts"]) copyFileSync(path.join(BUILT, name), path.join(directory, name));
+      writeFileSync(path.join(directory, "consumer.mts"), CONSUMER);
+      const tsc = path.join(PROJECT_ROOT, "node_modules", ".bin", "tsc");
+      const flags = [
+        "--noEmit",
+        "--strict",
+        "--exactOptionalPropertyTypes",
+        "--module",
+        "nodenext",
+        "--target",
+        "es2022",
+      ];
+      const { status, stdout } = spawnSync(tsc, [...flags, "--types", "", "--lib", "es2022", "consumer.mts"], {
+        cwd: directory,
+        encoding: "utf8",
+      });
+      expect([stdout, status]).toEqual(["", 0]);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }, 60_000);
+});
+
+/** Right and wrong uses: the compiler has to accept the former, and to complain where it says so. */
+const CONSUMER = `
+import { connectRoom, type Message, type MessageState, type Room, type SendError } from "./client.js";
+
+const room: Room = connectRoom("https://chat.example", "general", {
+  token: async (refused) => (refused === "TOKEN_EXPIRED" ? "fresh" : "kept"),
+  storage: null,
+  queueLimit: 10,
+});
+const show = (message: Message): string => \`\${message.seq} \${message.content}\`;
+room.on("chat-message", show);
+room.on("message-state", (is: MessageState) => (is.state === "failed" ? is.error.code : is.clientMsgId));
+room.off("chat-message", show);
+const { seq }: { seq: number } = await room.send("hello", { replyTo: "id" });
+room.send("hello").catch((error: SendError) => error.code);
+const page = await room.history({ after: seq, limit: 10 });
+const first: string | undefined = "ok" in page ? page.messages[0]?.content : page.error.code;
+room.socket.on("anything", (value: number) => value);
+// @ts-expect-error a token is needed
+connectRoom("https://chat.example", "general", {});
+// @ts-expect-error no such event
+room.on("chat-mesage", show);
+export { first };
+`;
+
+describe("in Node", () => {
+  const url = inject("serverUrl");
+
+  it("sends, hears, reads history and presence over an extended WebSocket", async () => {
+    const { room, heard, states } = enter(url, "node");
+    const answer = await room.send("hello");
+    expect(answer).toMatchObject({ ok: true, seq: 1 });
+    await room.send("and again", { replyTo: answer.id });
+    expect(heard).toMatchObject([{ content: "hello" }, { content: "and again", replyTo: answer.id }]);
+    expect(states.map(({ state }) => state)).toEqual(["pending", "sent", "pending", "sent"]);
+    expect(await room.history()).toMatchObject({ ok: true, messages: heard });
+    expect(await room.presence()).toMatchObject({ ok: true, count: 1 });
+  });
+
+  it("keeps the order of many messages said at once, also when the rate limit stops it in the middle", async () => {
+    const { room, heard } = enter(url, "many");
+    const said = Array.from({ length: 15 }, (_, n) => `message ${n}`);
+    await Promise.all(said.map((content) => room.send(content)));
+    expect(contents(heard)).toEqual(said);
+  });
+
+  it("rejects what the room does not want, and goes on", async () => {
+    const { room, heard, states } = enter(url, "wanted");
+    const refused = room.send("x".repeat(1001), { clientMsgId: "long" });
+    await expect(refused).rejects.toMatchObject({ code: "TOO_LONG", clientMsgId: "long" });
+    expect(states.at(-1)).toMatchObject({ clientMsgId: "long", state: "failed", error: { code: "TOO_LONG" } });
+    expect(room.unsent).toMatchObject([{ clientMsgId: "long", state: "failed" }]);
+    await room.send("short");
+    expect(contents(heard)).toEqual(["short"]);
+    expect(() => room.retry("nobody")).toThrow(RangeError);
+  });
+
+  it("a broken line costs nothing: what was said meanwhile arrives on both sides, once and in order", async () => {
+    const line = await new Line(Number(new URL(url).port)).open();
+    const { room, heard, gaps } = enter(line.url, "line");
+    await room.send("before");
+    const ben = await join(url, "line", "ben");
+    line.cut();
+    await until(room, "waiting");
+    for (const content of ["missed 1", "missed 2"]) await ask(ben, "chat-message", { content });
+    const sent = ["mine 1", "mine 2"].map((content) => room.send(content));
+    line.mend();
+    expect(await Promise.all(sent)).toMatchObject([{ seq: 4 }, { seq: 5 }]);
+    expect(contents(heard)).toEqual(["before", "missed 1", "missed 2", "mine 1", "mine 2"]);
+    expect(gaps).toEqual([]);
+    ben.disconnect();
+  });
+
+  it("calls a token function anew for each attempt, tells it of a refusal, and outlives its failures", async () => {
+    const asked: unknown[] = [];
+    const { room, connections } = enter(url, "tokens", {
+      token: async (refused) => {
+        asked.push(refused);
+        if (asked.length === 1) throw new Error("the identity server is away");
+        return asked.length === 2 ? "no token at all" : tokenFor("ada");
+      },
+    });
+    await room.send("in");
+    expect(asked).toEqual([undefined, undefined, "UNAUTHORIZED"]);
+    expect(connections.map(({ state }) => state)).toEqual([
+      "waiting",
+      "connecting",
+      "waiting",
+      "connecting",
+      "connected",
+    ]);
+    expect(connections[2]).toMatchObject({ code: "UNAUTHORIZED" });
+  });
+
+  it("stops where no attempt can help, and tries again when it is told to", async () => {
+    const { room } = enter(url, "elsewhere", { token: await tokenFor("ada", { rooms: ["other"] }) });
+    await until(room, "stopped");
+    expect(room.connection).toMatchObject({ code: "FORBIDDEN_ROOM" });
+    room.connect();
+    expect(room.connection.state).toBe("connecting");
+    await until(room, "stopped");
+  });
+
+  it("keeps what was not sent in the storage that it is given", async () => {
+    const items = new Map<string, string>();
+    const storage = {
+      get length() {
+        return items.size;
+      },
+      key: (index: number) => [...items.keys()][index] ?? null,
+      getItem: (key: string) => items.get(key) ?? null,
+      setItem: (key: string, value: string) => void items.set(key, value),
+      removeItem: (key: string) => void items.delete(key),
+    };
+    const line = await new Line(Number(new URL(url).port)).open();
+    line.cut();
+    const { room } = enter(line.url, "kept", { storage });
+    const sending = room.send("later");
+    room.close();
+    await expect(sending).rejects.toMatchObject({ code: "CLOSED" });
+    expect(items.size).toBe(1);
+    line.mend();
+    const { room: again, heard } = enter(line.url, "kept", { storage });
+    await vi.waitFor(() => expect(contents(heard)).toEqual(["later"]), WAIT);
+    await vi.waitFor(() => expect(again.unsent).toEqual([]), WAIT);
+    expect(items.size).toBe(0);
+  });
+
+  it("says at once what is wrong with its arguments", () => {
+    const connect =
+      (room: string, options: Partial<ConnectOptions> = {}) =>
+      () =>
+        enter(url, room, options);
+    expect(connect("no spaces")).toThrow(/Not a room name/);
+    expect(connect("fine", { queueLimit: -1 })).toThrow(/queueLimit/);
+  });
+});
+
+describe("where no WebSocket gets through", () => {
+  /** The socket is a stock one, whatever little the module's own types say of it. */
+  const transportOf = (room: Room): { name: string; query: Record<string, string> } =>
+    (room.socket as unknown as Socket).io.engine.transport;
+
+  it("falls back to long-polling at once, and takes WebSockets when they get through again", async () => {
+    const line = await new Line(Number(new URL(inject("serverUrl")).port)).open();
+    line.blocksWebSockets = true;
+    const { room, heard, connections } = enter(line.url, "blocked");
+    await room.send("over polling");
+    expect(transportOf(room).name).toBe("polling");
+    expect(connections[0]).toMatchObject({ state: "waiting", retryInMs: 0 });
+    line.cut();
+    await until(room, "waiting");
+    line.blocksWebSockets = false;
+    line.mend();
+    await until(room, "connected");
+    await vi.waitFor(() => expect(transportOf(room)).toMatchObject({ name: "websocket", query: { ext: "1" } }), WAIT);
+    await room.send("over a WebSocket");
+    expect(contents(heard)).toEqual(["over polling", "over a WebSocket"]);
+  });
+
+  it("also where the server has none", async () => {
+    const server = await startDevServer({ settings: { TRANSPORTS: "polling" } });
+    try {
+      const { room, heard } = enter(server.url, "polling");
+      await room.send("over polling");
+      expect(contents(heard)).toEqual(["over polling"]);
+    } finally {
+      for (const room of rooms) room.close();
+      await server.stop();
+    }
+  });
+});
+
+describe("against a server that ends connections quickly", () => {
+  it("EXT-3: an idle member beats, stays, and Engine.IO's own watchdog is quiet", async () => {
+    const settings = { PING_INTERVAL_MS: "500", PING_TIMEOUT_MS: "700" };
+    const server = await startDevServer({ settings });
+    try {
+      const { room, connections } = enter(server.url, "beats");
+      const received: string[] = [];
+      await until(room, "connected");
+      (room.socket as unknown as Socket).io.engine.on("packet", ({ type }: { type: string }) => received.push(type));
+      // Ten of its periods: it would have died of the first missing answer.
+      await vi.waitFor(() => expect(received.filter((type) => type === "ping").length).toBeGreaterThan(10), WAIT);
+      expect(connections.map(({ state }) => state)).toEqual(["connected"]);
+    } finally {
+      for (const room of rooms) room.close();
+      await server.stop();
+    }
+  });
+});
