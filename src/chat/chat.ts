@@ -4,6 +4,7 @@ import type {
   Answer,
   ClientToServerEvents,
   ErrorAnswer,
+  Message,
   RefusalCode,
   ServerToClientEvents,
   Welcome,
@@ -81,14 +82,18 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       now: () => this.context.now(),
       turn: (work) => this.context.turn(work),
       report: (problem, error) => this.context.report(problem, error),
-      deadline: (deadline, run) => this.deadline(deadline, run),
-      show: (messages) =>
-        this.emitAll(
-          "chat-message",
-          messages.map((message) => [message]),
-          messages.map(({ seq }) => seq),
-        ),
+      deadline: (deadline, run, options) => this.deadline(deadline, run, options),
+      show: (messages) => this.#show(messages),
     };
+  }
+
+  #show(messages: readonly Message[]): void {
+    this.emitAll(
+      "chat-message",
+      messages.map((message) => [message]),
+      messages.map(({ seq }) => seq),
+    );
+    for (const feature of this.#features) feature.onPosted?.(messages);
   }
 
   override onStart(): void {

@@ -2,8 +2,9 @@
 // them may take part in. The room itself (chat.ts) puts them together.
 import type { Message, Role, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import type { BroadcastOperator } from "../socketio/broadcast.ts";
-import type { Deadline } from "../socketio/deadlines.ts";
+import type { Deadline, DeadlineOptions } from "../socketio/deadlines.ts";
 import type { Socket } from "../socketio/socket.ts";
+import type { Leaver } from "./leavers.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { Operations } from "./operation.ts";
 import type { Bucket, RateLimit } from "./rate-limit.ts";
@@ -27,8 +28,16 @@ export interface Membership {
   readonly role: Role;
   /** When this connection joined, in milliseconds since 1970. */
   readonly sinceMs: number;
+  /** Since when the user is a member, where that is longer than this connection; in milliseconds since 1970. */
+  readonly memberSinceMs?: number;
+  /** Others who went lately, kept here for the time in which they may come back unnoticed. */
+  readonly leavers?: readonly Leaver[];
   /** When its token ends, in seconds since 1970. */
   readonly exp?: number;
+  /** When its user is to be told that the token is about to end, in milliseconds since 1970; absent once told. */
+  readonly warnAtMs?: number;
+  /** How far its user has read, as marked over this connection. */
+  readonly readSeq?: number;
   /** The user's rate limit as of their last post on this connection. */
   readonly bucket: Bucket;
 }
@@ -51,7 +60,7 @@ export interface Room {
   /** A failure that the room survived but the operator should hear of. */
   readonly report: (problem: string, error: unknown) => void;
   /** @param name stands in the record of why a room woke */
-  readonly deadline: (name: string, run: (nowMs: number) => void) => Deadline;
+  readonly deadline: (name: string, run: (nowMs: number) => void, options?: DeadlineOptions) => Deadline;
   /** Shows stored messages to everyone, in one go. */
   readonly show: (messages: readonly Message[]) => void;
 }
@@ -69,6 +78,8 @@ export interface Feature {
   onWelcomed?(client: Client): void;
   /** A connection is still there after sleep. */
   onRestore?(client: Client): void;
+  /** Messages were stored, and everyone has seen them. */
+  onPosted?(messages: readonly Message[]): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
 }

@@ -22,8 +22,9 @@ export interface Message {
 export interface Member {
   readonly user: string;
   readonly name: string;
+  /** Open connections; 0 of somebody who went a moment ago and may be back before anybody is told. */
   readonly connections: number;
-  /** When the member's oldest open connection joined, in milliseconds since 1970. */
+  /** Since when the member is here, in milliseconds since 1970; a reload does not end that. */
   readonly since: number;
 }
 
@@ -54,6 +55,7 @@ export type PostAnswer = Answer<{
   readonly duplicate?: true;
 }>;
 export type HistoryAnswer = Answer<{ readonly messages: readonly Message[]; readonly hasMore: boolean }>;
+/** In a large room `members` holds fewer than `count`: those who have been here longest. */
 export type PresenceAnswer = Answer<{ readonly count: number; readonly members: readonly Member[] }>;
 export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
@@ -82,6 +84,7 @@ export interface Welcome {
   };
 }
 
+/** In a large room only the count is told, and both lists stay empty. */
 export interface PresenceChange {
   readonly count: number;
   readonly joined: ReadonlyArray<{ readonly user: string; readonly name: string }>;

@@ -4,7 +4,7 @@
 import type { DisconnectReason } from "../protocol/closings.ts";
 import type { AskAnswer } from "./acks.ts";
 import { BroadcastOperator } from "./broadcast.ts";
-import type { Deadline, Deadlines } from "./deadlines.ts";
+import type { Deadline, DeadlineOptions, Deadlines } from "./deadlines.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Hub } from "./hub.ts";
 import type { RecoveryLog } from "./recovery.ts";
@@ -164,8 +164,8 @@ export abstract class Namespace<
   }
 
   /** @param name stands in the record of why a room woke */
-  protected deadline(name: string, run: (nowMs: number) => void): Deadline {
-    const deadline = this.context.deadlines.add(name, run);
+  protected deadline(name: string, run: (nowMs: number) => void, options?: DeadlineOptions): Deadline {
+    const deadline = this.context.deadlines.add(name, run, options);
     this.#deadlines.push(deadline);
     return deadline;
   }
