@@ -120,6 +120,8 @@ export class Visit {
     room.on("chat-message", (message) => this.#onMessage(message));
     room.on("presence", (change) => this.#onPresence(change));
     room.on("notice", ({ code, message, retryAfterMs }) => {
+      // Not for the reader: once it has expired, a fresh one is fetched.
+      if (code === "TOKEN_EXPIRING") return;
       if (code === "TOKEN_EXPIRED") this.#tokenExpired = true;
       this.#show(describe(message, retryAfterMs));
     });
