@@ -24,6 +24,7 @@ import { Buckets, type RateLimit } from "./rate-limit.ts";
 import type { RoomState } from "./room-state.ts";
 import type { ChatSettings, Client, Feature, Membership, Room } from "./room.ts";
 import { TokenLife, type Authenticate } from "./token-life.ts";
+import { Typing } from "./typing.ts";
 
 /**
  * What a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -59,6 +60,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       new Presence(this.#room, members),
       this.#posting,
       new History(this.#room),
+      new Typing(this.#room, members),
       new TokenLife(this.#room, members, authenticate),
     ];
     this.#operations = new Map(this.#features.flatMap(({ operations = {} }) => Object.entries(operations)));

@@ -1,5 +1,6 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
 // Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+import type { TypingClientEvents, TypingServerEvents, TypingWelcome } from "./typing-events.ts";
 
 /** One message of a room. `seq` rises by exactly 1 per message; `timestamp` is in milliseconds since 1970 (UTC). */
 export interface Message {
@@ -60,7 +61,7 @@ export type PresenceAnswer = Answer<{ readonly count: number; readonly members: 
 export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
-export interface ClientToServerEvents {
+export interface ClientToServerEvents extends TypingClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
   presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
@@ -68,7 +69,7 @@ export interface ClientToServerEvents {
 }
 
 /** The first event after CONNECT: where the client is, and the limits it lives under. */
-export interface Welcome {
+export interface Welcome extends TypingWelcome {
   readonly room: string;
   readonly user: string;
   readonly name: string;
@@ -98,7 +99,7 @@ export interface Notice {
 }
 
 /** What the room sends. `error` answers an event that carried no ack callback. */
-export interface ServerToClientEvents {
+export interface ServerToClientEvents extends TypingServerEvents {
   welcome: (welcome: Welcome) => void;
   "chat-message": (message: Message) => void;
   presence: (change: PresenceChange) => void;
