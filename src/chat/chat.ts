@@ -20,6 +20,7 @@ import type { MessageLog } from "./message-log.ts";
 import { perform, type Caller, type Operation, type Reply } from "./operation.ts";
 import { Posting } from "./posting.ts";
 import { Presence } from "./presence.ts";
+import { Reading } from "./reading.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
 import type { RoomState } from "./room-state.ts";
 import type { ChatSettings, Client, Feature, Membership, Room } from "./room.ts";
@@ -61,6 +62,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       this.#posting,
       new History(this.#room),
       new Typing(this.#room, members),
+      new Reading(this.#room, members),
       new TokenLife(this.#room, members, authenticate),
     ];
     this.#operations = new Map(this.#features.flatMap(({ operations = {} }) => Object.entries(operations)));

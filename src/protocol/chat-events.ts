@@ -1,5 +1,6 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
 // Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+import type { ReadingClientEvents, ReadingServerEvents, ReadingWelcome } from "./reading-events.ts";
 import type { TypingClientEvents, TypingServerEvents, TypingWelcome } from "./typing-events.ts";
 
 /** One message of a room. `seq` rises by exactly 1 per message; `timestamp` is in milliseconds since 1970 (UTC). */
@@ -61,7 +62,7 @@ export type PresenceAnswer = Answer<{ readonly count: number; readonly members: 
 export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
-export interface ClientToServerEvents extends TypingClientEvents {
+export interface ClientToServerEvents extends ReadingClientEvents, TypingClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
   presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
@@ -69,7 +70,7 @@ export interface ClientToServerEvents extends TypingClientEvents {
 }
 
 /** The first event after CONNECT: where the client is, and the limits it lives under. */
-export interface Welcome extends TypingWelcome {
+export interface Welcome extends ReadingWelcome, TypingWelcome {
   readonly room: string;
   readonly user: string;
   readonly name: string;
@@ -99,7 +100,7 @@ export interface Notice {
 }
 
 /** What the room sends. `error` answers an event that carried no ack callback. */
-export interface ServerToClientEvents extends TypingServerEvents {
+export interface ServerToClientEvents extends ReadingServerEvents, TypingServerEvents {
   welcome: (welcome: Welcome) => void;
   "chat-message": (message: Message) => void;
   presence: (change: PresenceChange) => void;
