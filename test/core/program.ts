@@ -20,6 +20,22 @@ export type Step =
   | { readonly do: "storage"; readonly fails: boolean }
   | { readonly do: "advance"; readonly ms: number };
 
+/** What is asked besides posting. */
+const QUESTIONS: ReadonlyArray<readonly [event: string, payload: object]> = [
+  ["presence", {}],
+  ["history", {}],
+  ["history", { limit: 3 }],
+  ["history", { limit: -1 }],
+  ["dance", {}],
+  ["typing", { on: true }],
+  ["typing", { on: true }],
+  ["typing", { on: false }],
+  ["read", { seq: 1 }],
+  ["read", { seq: 2 }],
+  ["read", { seq: 5 }],
+  ["read-marks", {}],
+];
+
 const who = fc.nat(7);
 const user = fc.constantFrom(...USERS);
 const ttlSeconds = fc.constantFrom(0, 30, 100, 900, 1_000_000);
@@ -40,13 +56,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("ask"),
-      who,
-      event: fc.constantFrom("presence", "history", "dance"),
-      payload: fc.constantFrom({}, { limit: 3 }, { limit: -1 }),
-    }),
+    weight: 5,
+    arbitrary: fc
+      .tuple(who, fc.constantFrom(...QUESTIONS))
+      .map(([who, [event, payload]]) => ({ do: "ask" as const, who, event, payload })),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh"), who, user, ttlSeconds }) },
   {
@@ -59,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       do: fc.constant("advance"),
-      ms: fc.constantFrom(0, 7, 60, 300, 1500, 1500, 12_000, 70_000, 700_000),
+      ms: fc.constantFrom(0, 7, 60, 300, 1500, 1500, 4500, 12_000, 70_000, 700_000),
     }),
   },
 );
