@@ -26,7 +26,8 @@ export class Roster {
     for (const { user } of left) this.#people.delete(user);
     for (const { user, name } of joined) this.#people.set(user, name);
     this.count = count;
-    // A room too large to be listed in full never agrees, and asking again would not help.
-    return !this.#complete || this.#people.size === count;
+    if (this.#complete) return this.#people.size === count;
+    // A room too large to be listed in full tells no names, and asking again would not help; one that tells them is.
+    return joined.length + left.length === 0;
   }
 }

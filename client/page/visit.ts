@@ -118,7 +118,10 @@ export class Visit {
     room.on("message-state", (state) => this.#onMessageState(state));
     room.on("gap", () => void this.#catchUp());
     room.on("presence", (change) => this.#onPresence(change));
-    room.on("notice", ({ message, retryAfterMs }) => this.#show(describe(message, retryAfterMs)));
+    room.on("notice", ({ code, message, retryAfterMs }) => {
+      // Not for the reader: once it has expired, a fresh one is fetched.
+      if (code !== "TOKEN_EXPIRING") this.#show(describe(message, retryAfterMs));
+    });
     room.on("error", ({ message, retryAfterMs }) => this.#show(describe(message, retryAfterMs)));
   }
 

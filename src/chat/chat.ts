@@ -4,6 +4,7 @@ import type {
   Answer,
   ClientToServerEvents,
   ErrorAnswer,
+  Message,
   RefusalCode,
   ServerToClientEvents,
   Welcome,
@@ -19,10 +20,12 @@ import type { MessageLog } from "./message-log.ts";
 import { perform, type Caller, type Operation, type Reply } from "./operation.ts";
 import { Posting } from "./posting.ts";
 import { Presence } from "./presence.ts";
+import { Reading } from "./reading.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
 import type { RoomState } from "./room-state.ts";
 import type { ChatSettings, Client, Feature, Membership, Room } from "./room.ts";
 import { TokenLife, type Authenticate } from "./token-life.ts";
+import { Typing } from "./typing.ts";
 
 /**
  * What a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -58,6 +61,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       new Presence(this.#room, members),
       this.#posting,
       new History(this.#room),
+      new Typing(this.#room, members),
+      new Reading(this.#room, members),
       new TokenLife(this.#room, members, authenticate),
     ];
     this.#operations = new Map(this.#features.flatMap(({ operations = {} }) => Object.entries(operations)));
@@ -89,13 +94,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       report: (problem, error) => this.context.report(problem, error),
       deadline: (deadline, run, options) => this.deadline(deadline, run, options),
       catchUp: () => this.#posting.catchUp(),
+      seenSeq: () => this.#posting.seenSeq,
       read: (read) => this.#read(read),
-      show: (messages) =>
-        this.emitAll(
-          "chat-message",
-          messages.map((message) => [message]),
-          messages.map(({ seq }) => seq),
-        ),
+      show: (messages) => this.#show(messages),
     };
   }
 
@@ -106,6 +107,15 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       this.context.report("the log could not be read", error);
       return undefined;
     }
+  }
+
+  #show(messages: readonly Message[]): void {
+    this.emitAll(
+      "chat-message",
+      messages.map((message) => [message]),
+      messages.map(({ seq }) => seq),
+    );
+    for (const feature of this.#features) feature.onPosted?.(messages);
   }
 
   override onStart(): void {

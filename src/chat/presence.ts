@@ -1,5 +1,7 @@
-// Who is here, and telling the others when that changes.
+// Who is here, and telling the others when that changes. A reload is no leave: PRES-2.
 import type { PresenceAnswer, Welcome } from "../protocol/chat-events.ts";
+import type { Deadline } from "../socketio/deadlines.ts";
+import { Leavers, type Leaver } from "./leavers.ts";
 import type { Members } from "./members.ts";
 import { operation } from "./operation.ts";
 import { Pacer } from "./pacer.ts";
@@ -9,10 +11,17 @@ import type { Client, Feature, Room } from "./room.ts";
 /** Changes of presence are told at once in a quiet room, and at most this often in a busy one. */
 export const PRESENCE_WINDOW_MS = 250;
 
+/** In a large room every change goes out to many, and is only a number. */
+export const PRESENCE_WINDOW_LARGE_MS = 1000;
+
 export class Presence implements Feature {
   readonly #room: Room;
   readonly #members: Members;
-  #pacer!: Pacer;
+  readonly #leavers: Leavers;
+  #smallPacer!: Pacer;
+  #largePacer!: Pacer;
+  #windowDeadline!: Deadline;
+  #graceDeadline!: Deadline;
   readonly operations = {
     presence: operation(presenceSchema, (_caller, _payload, reply: (answer: PresenceAnswer) => void) =>
       reply({ ok: true, count: this.#members.count, members: this.#members.list() }),
@@ -22,16 +31,27 @@ export class Presence implements Feature {
   constructor(room: Room, members: Members) {
     this.#room = room;
     this.#members = members;
+    this.#leavers = new Leavers(room);
   }
 
   start(): void {
-    const deadline = this.#room.deadline("presence", (nowMs) => this.#pacer.flush(nowMs));
-    this.#pacer = new Pacer(PRESENCE_WINDOW_MS, deadline, () => this.#tell());
+    const { deadline } = this.#room;
+    this.#windowDeadline = deadline("presence", (nowMs) => this.#pacer.flush(nowMs));
+    this.#graceDeadline = deadline("presence-grace", (nowMs) => this.#endStays(nowMs));
+    this.#smallPacer = new Pacer(PRESENCE_WINDOW_MS, this.#windowDeadline, () => this.#tell());
+    this.#largePacer = new Pacer(PRESENCE_WINDOW_LARGE_MS, this.#windowDeadline, () => this.#tell());
+  }
+
+  get #pacer(): Pacer {
+    return this.#members.isLarge ? this.#largePacer : this.#smallPacer;
   }
 
   onConnect(client: Client): void {
     const { user, name, sinceMs } = client.peek();
-    this.#members.add(user, { socketId: client.id, name, sinceMs });
+    const memberSinceMs = this.#members.add(user, { socketId: client.id, name, sinceMs });
+    if (memberSinceMs !== sinceMs) client.data = { ...client.data, memberSinceMs };
+    this.#leavers.forget(user);
+    this.#waitForLeavers();
   }
 
   welcome(): Partial<Welcome> {
@@ -39,21 +59,56 @@ export class Presence implements Feature {
   }
 
   onWelcomed(): void {
-    if (this.#members.hasJoined) this.#pacer.request(this.#room.now());
+    if (this.#members.hasChanged) this.#pacer.request(this.#room.now());
   }
 
   onRestore(client: Client): void {
-    const { user, name, sinceMs } = client.peek();
-    this.#members.note(user, { socketId: client.id, name, sinceMs });
+    const { user, name, sinceMs, memberSinceMs } = client.peek();
+    this.#members.note(user, { socketId: client.id, name, sinceMs }, memberSinceMs);
+    for (const leaver of this.#leavers.restore(client)) this.#members.noteAbsent(leaver.user, leaver);
+    this.#waitForLeavers();
   }
 
   onDisconnect(client: Client): void {
-    // Not at once: who comes back within the window, or over another connection, has not left for the others.
-    if (this.#members.remove(client.peek().user, client.id)) this.#pacer.requestLater(this.#room.now());
+    const { user } = client.peek();
+    const orphans = this.#leavers.release(client);
+    const gone = this.#members.remove(user, client.id);
+    if (this.#room.clients.size === 0) return this.#rest();
+    for (const orphan of orphans) this.#await(orphan);
+    if (gone) this.#await({ user, ...gone, goneAtMs: this.#room.now() });
+    this.#waitForLeavers();
+  }
+
+  /** Not at once: who comes back in time, or over another connection, has not left for the others. */
+  #await(leaver: Leaver): void {
+    if (this.#leavers.carry(leaver)) return;
+    // More went than those who stay can remember.
+    this.#members.end(leaver.user);
+    this.#pacer.requestLater(this.#room.now());
+  }
+
+  #waitForLeavers(): void {
+    const { dueMs } = this.#leavers;
+    if (dueMs === undefined) this.#graceDeadline.clear();
+    else this.#graceDeadline.set(dueMs);
+  }
+
+  #endStays(nowMs: number): void {
+    for (const { user } of this.#leavers.takeDue(nowMs)) this.#members.end(user);
+    this.#waitForLeavers();
+    if (this.#members.hasChanged) this.#pacer.request(nowMs);
   }
 
   #tell(): void {
     const change = this.#members.takeChange();
     if (change) this.#room.everyone.emit("presence", change);
+  }
+
+  /** The room is empty. */
+  #rest(): void {
+    this.#members.clear();
+    this.#leavers.clear();
+    this.#windowDeadline.clear();
+    this.#graceDeadline.clear();
   }
 }

@@ -4,6 +4,7 @@ import type { Message, Role, ServerToClientEvents, Welcome } from "../protocol/c
 import type { BroadcastOperator } from "../socketio/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../socketio/deadlines.ts";
 import type { Socket } from "../socketio/socket.ts";
+import type { Leaver } from "./leavers.ts";
 import type { MessageLog } from "./message-log.ts";
 import type { Operations } from "./operation.ts";
 import type { Durability } from "./posts.ts";
@@ -29,8 +30,16 @@ export interface Membership {
   readonly role: Role;
   /** When this connection joined, in milliseconds since 1970. */
   readonly sinceMs: number;
+  /** Since when the user is a member, where that is longer than this connection; in milliseconds since 1970. */
+  readonly memberSinceMs?: number;
+  /** Others who went lately, kept here for the time in which they may come back unnoticed. */
+  readonly leavers?: readonly Leaver[];
   /** When its token ends, in seconds since 1970. */
   readonly exp?: number;
+  /** When its user is to be told that the token is about to end, in milliseconds since 1970; absent once told. */
+  readonly warnAtMs?: number;
+  /** How far its user has read, as marked over this connection. */
+  readonly readSeq?: number;
   /** The user's rate limit as of their last post on this connection. */
   readonly bucket: Bucket;
 }
@@ -56,6 +65,8 @@ export interface Room {
   readonly deadline: (name: string, run: (nowMs: number) => void, options?: DeadlineOptions) => Deadline;
   /** Stores what was seen before it was stored: for whoever reads the log next. */
   readonly catchUp: () => void;
+  /** The newest place that anybody can have seen a message at: in a relaxed room it may not be stored yet. */
+  readonly seenSeq: () => number;
   /** Reads the log. Trouble in it is an answer to the one who asked, and costs no connection. @returns `undefined` then */
   readonly read: <Result>(read: (log: MessageLog) => Result) => Result | undefined;
   /** Shows stored messages to everyone, in one go. */
@@ -75,6 +86,8 @@ export interface Feature {
   onWelcomed?(client: Client): void;
   /** A connection is still there after sleep. */
   onRestore?(client: Client): void;
+  /** Messages were stored, and everyone has seen them. */
+  onPosted?(messages: readonly Message[]): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
 }

@@ -1,5 +1,7 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
 // Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+import type { ReadingClientEvents, ReadingServerEvents, ReadingWelcome } from "./reading-events.ts";
+import type { TypingClientEvents, TypingServerEvents, TypingWelcome } from "./typing-events.ts";
 
 /** One message of a room. `seq` rises by exactly 1 per message; `timestamp` is in milliseconds since 1970 (UTC). */
 export interface Message {
@@ -22,8 +24,9 @@ export interface Message {
 export interface Member {
   readonly user: string;
   readonly name: string;
+  /** Open connections; 0 of somebody who went a moment ago and may be back before anybody is told. */
   readonly connections: number;
-  /** When the member's oldest open connection joined, in milliseconds since 1970. */
+  /** Since when the member is here, in milliseconds since 1970; a reload does not end that. */
   readonly since: number;
 }
 
@@ -54,11 +57,12 @@ export type PostAnswer = Answer<{
   readonly duplicate?: true;
 }>;
 export type HistoryAnswer = Answer<{ readonly messages: readonly Message[]; readonly hasMore: boolean }>;
+/** In a large room `members` holds fewer than `count`: those who have been here longest. */
 export type PresenceAnswer = Answer<{ readonly count: number; readonly members: readonly Member[] }>;
 export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
-export interface ClientToServerEvents {
+export interface ClientToServerEvents extends ReadingClientEvents, TypingClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
   presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
@@ -66,7 +70,7 @@ export interface ClientToServerEvents {
 }
 
 /** The first event after CONNECT: where the client is, and the limits it lives under. */
-export interface Welcome {
+export interface Welcome extends ReadingWelcome, TypingWelcome {
   readonly room: string;
   readonly user: string;
   readonly name: string;
@@ -82,6 +86,7 @@ export interface Welcome {
   };
 }
 
+/** In a large room only the count is told, and both lists stay empty. */
 export interface PresenceChange {
   readonly count: number;
   readonly joined: ReadonlyArray<{ readonly user: string; readonly name: string }>;
@@ -95,7 +100,7 @@ export interface Notice {
 }
 
 /** What the room sends. `error` answers an event that carried no ack callback. */
-export interface ServerToClientEvents {
+export interface ServerToClientEvents extends ReadingServerEvents, TypingServerEvents {
   welcome: (welcome: Welcome) => void;
   "chat-message": (message: Message) => void;
   presence: (change: PresenceChange) => void;

@@ -1,10 +1,7 @@
-// Who gets into a room, how long they may stay, and how a fresh token prolongs it.
+// Who gets into a room, and who does not.
 import { describe, expect, it } from "vitest";
 
-import { PRESENCE_WINDOW_MS } from "../../src/chat/presence.ts";
 import { ChatRoom, expiresIn, ROOM } from "./chat-room.ts";
-
-const noticeOf = (code: string): object => ({ code, message: expect.any(String) });
 
 describe("a CONNECT is refused", () => {
   it.each<[what: string, auth: object | undefined]>([
@@ -90,101 +87,6 @@ describe("a CONNECT whose token is being verified", () => {
     await room.shell.settle();
     room.quiet();
     expect(await ada.ask("presence", {})).toMatchObject({ count: 1 });
-    expect(room.shell.reports).toEqual([]);
-  });
-});
-
-describe("when a token ends", () => {
-  it("the socket gets a notice and is disconnected, and the others hear that its user left", async () => {
-    const room = new ChatRoom();
-    const ada = await room.join({ user: "ada", exp: expiresIn(3600) });
-    const ben = await room.join("ben");
-    room.shell.advance(3_599_999);
-    expect(ada.received("notice")).toEqual([]);
-    room.shell.advance(1);
-    expect(ada.received("notice")).toEqual([noticeOf("TOKEN_EXPIRED")]);
-    expect(ada.frames.findLast((frame) => frame !== "2")).toBe("41");
-    expect(ben.received("notice")).toEqual([]);
-    room.shell.advance(PRESENCE_WINDOW_MS);
-    expect(ben.received("presence").at(-1)).toEqual({ count: 1, joined: [], left: [{ user: "ada" }] });
-  });
-
-  it("each of a room's tokens ends at its own time, after sleep too", async () => {
-    const room = new ChatRoom();
-    const people = await Promise.all(
-      [30, 20, 40].map((seconds, i) => room.join({ user: `u${i}`, exp: expiresIn(seconds) })),
-    );
-    const expired = (): number[] => people.map((person) => person.received("notice").length);
-    room.shell.advance(20_000);
-    expect(expired()).toEqual([0, 1, 0]);
-    room.shell.evict();
-    room.shell.advance(10_000);
-    expect(expired()).toEqual([1, 1, 0]);
-    room.shell.evict();
-    room.shell.advance(10_000);
-    expect(expired()).toEqual([1, 1, 1]);
-  });
-});
-
-describe("refresh-token", () => {
-  it("prolongs the stay, also over sleep", async () => {
-    const room = new ChatRoom();
-    const ada = await room.join({ user: "ada", exp: expiresIn(60) });
-    room.shell.advance(50_000);
-    const answer = await ada.ask("refresh-token", { token: room.token({ user: "ada", exp: expiresIn(200) }) });
-    expect(answer).toEqual({ ok: true, exp: expiresIn(200) });
-    room.shell.advance(50_000);
-    room.shell.evict();
-    room.shell.advance(99_999);
-    expect(ada.received("notice")).toEqual([]);
-    room.shell.advance(1);
-    expect(ada.received("notice")).toEqual([noticeOf("TOKEN_EXPIRED")]);
-  });
-
-  it("takes a token that never ends", async () => {
-    const room = new ChatRoom();
-    const ada = await room.join({ user: "ada", exp: expiresIn(60) });
-    expect(await ada.ask("refresh-token", { token: room.token("ada") })).toEqual({ ok: true, exp: null });
-    room.shell.advance(3_600_000);
-    expect(ada.received("notice")).toEqual([]);
-  });
-
-  it("brings the role of the new token", async () => {
-    const room = new ChatRoom();
-    const ada = await room.join({ user: "ada", role: "reader" });
-    await ada.ask("refresh-token", { token: room.token("ada") });
-    expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
-  });
-
-  it("refuses another user's token, a bad one, an expired one, one for other rooms, and none", async () => {
-    const room = new ChatRoom();
-    const ada = await room.join({ user: "ada", exp: expiresIn(60) });
-    const attempts: Array<[payload: unknown, code: string]> = [
-      [{ token: room.token("ben") }, "FORBIDDEN"],
-      [{ token: "forged" }, "UNAUTHORIZED"],
-      [{ token: room.token({ user: "ada", exp: expiresIn(-1) }) }, "TOKEN_EXPIRED"],
-      [{ token: room.token({ user: "ada", rooms: ["other"] }) }, "FORBIDDEN"],
-      [{ token: "" }, "INVALID_PAYLOAD"],
-      [{}, "INVALID_PAYLOAD"],
-    ];
-    for (const [payload, code] of attempts) {
-      expect(await ada.ask("refresh-token", payload)).toMatchObject({ error: { code } });
-    }
-    expect(ada.closing).toBeUndefined();
-    room.shell.advance(60_000);
-    expect(ada.received("notice")).toEqual([noticeOf("TOKEN_EXPIRED")]);
-  });
-
-  it("comes to nothing where the client goes while it is verified", async () => {
-    const room = new ChatRoom();
-    const ada = await room.join("ada");
-    const verifying = Promise.withResolvers<void>();
-    room.authenticating = verifying.promise;
-    const call = ada.call("refresh-token", { token: room.token("ada") });
-    ada.leave();
-    verifying.resolve();
-    await room.shell.settle();
-    expect(call.acks).toEqual([]);
     expect(room.shell.reports).toEqual([]);
   });
 });

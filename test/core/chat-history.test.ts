@@ -97,6 +97,9 @@ describe("CHAT-1: the welcome", () => {
         role: "moderator",
         lastSeq: MESSAGES,
         presence: { count: 2 },
+        typing: [],
+        readSeq: 0,
+        unread: MESSAGES,
         settings: { maxContentLength: 1000, messageRate: 10_000, messageBurst: 10_000 },
       },
     ]);

@@ -1,5 +1,6 @@
 // A chat room for tests: the chat core over a log in memory, with tokens that need no keys.
 import { Chat } from "../../src/chat/chat.ts";
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/leavers.ts";
 import type { Retention } from "../../src/chat/segments.ts";
 import type { MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
@@ -7,6 +8,7 @@ import type { ChatSettings } from "../../src/chat/room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
+import type { AnyAnswer } from "./client.ts";
 import { FakeShell, START_MS, type Client } from "./harness.ts";
 
 export const ROOM = "lobby";
@@ -131,16 +133,23 @@ export class MemoryLog implements MessageLog {
 /** Values by name, kept as the platform keeps them: what was put in later changes no more. */
 export class MemoryState implements RoomState {
   readonly #values = new Map<string, unknown>();
+  /** While set, storing fails with it. */
+  failure: Error | undefined;
+  /** Rows written. */
+  writes = 0;
 
   get(key: string): unknown {
     return structuredClone(this.#values.get(key));
   }
 
   put(key: string, value: unknown): void {
+    if (this.failure) throw this.failure;
+    this.writes++;
     this.#values.set(key, structuredClone(value));
   }
 
   delete(key: string): void {
+    this.writes++;
     this.#values.delete(key);
   }
 
@@ -166,17 +175,19 @@ export class ChatRoom {
   /** Waited for before each verdict on a token. */
   authenticating: Promise<void> | undefined;
   readonly #tokens = new Map<string, Identity>();
+  #chat!: Chat;
 
   constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}) {
     const create = (): Chat => {
       this.log.reopen();
-      return new Chat({
+      this.#chat = new Chat({
         room: ROOM,
         log: this.log,
         state: this.state,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
       });
+      return this.#chat;
     };
     this.shell = new FakeShell(() => ({ "/": create() }), options);
     this.log.onReserve = (seq) => this.shell.journal.push(`reserve ${seq}`);
@@ -213,8 +224,31 @@ export class ChatRoom {
     return this.shell.connect({}, { token });
   }
 
+  /** Asks from outside the room, by no connection. */
+  async call(event: string, person: string | Person, payload: unknown): Promise<AnyAnswer> {
+    const { user, name, role } = identityOf(person);
+    const answer = Promise.withResolvers<AnyAnswer>();
+    await this.#chat.call(event, { user, name, role }, payload, answer.resolve);
+    return answer.promise;
+  }
+
   /** Lets every window close: whatever was gathered is out. */
   quiet(): void {
     this.shell.advance(1000);
   }
+
+  /** Waits until whoever went and did not come back is known to have left. */
+  afterGrace(): void {
+    this.shell.advance(LEAVE_GRACE_MS + LEAVE_GATHER_MS + 1000);
+  }
+}
+
+/** A room in which everyone was announced and nothing is pending. */
+export async function roomWith(...users: Array<string | Person>): Promise<{ room: ChatRoom; people: Client[] }> {
+  const room = new ChatRoom();
+  const people: Client[] = [];
+  for (const user of users) people.push(await room.join(user));
+  room.quiet();
+  for (const { packets } of people) packets.length = 0;
+  return { room, people };
 }

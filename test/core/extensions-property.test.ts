@@ -6,8 +6,6 @@ import { ChatRoom } from "./chat-room.ts";
 import { programs, Run, sightOf, type Step } from "./program.ts";
 import { PATIENT, fc, runs } from "./properties.ts";
 
-const SLEEPY_MS = 1000;
-
 const KINDS: ReadonlyArray<(index: number) => boolean> = [() => false, () => true, (index) => index % 2 === 0];
 
 async function play(steps: readonly Step[], isExtended: (index: number) => boolean, sleeps: boolean): Promise<Run> {
@@ -15,9 +13,9 @@ async function play(steps: readonly Step[], isExtended: (index: number) => boole
   const { shell } = run.room;
   for (const step of steps) {
     await run.take(step);
-    if (sleeps && shell.quietMs > SLEEPY_MS && shell.nowMs - shell.activeAtMs >= SLEEPY_MS) shell.evict();
+    if (sleeps && shell.canSleep) shell.evict();
   }
-  shell.advance(SLEEPY_MS);
+  run.room.afterGrace();
   return run;
 }
 

@@ -26,6 +26,9 @@ export const OPTIONS: ServerOptions = {
   transports: ["websocket"],
 };
 
+/** The platform takes longer than this to put an object to sleep; a timer waits for what is due any sooner. */
+const SLEEPY_MS = 1000;
+
 /** Deadlines that may fall due in one `advance`; more of them are a deadline that sets itself anew for ever. */
 const TICKS_MAX = 100_000;
 
@@ -155,6 +158,12 @@ export class FakeShell {
   /** Milliseconds until something is due; Infinity where nothing is. */
   get quietMs(): number {
     return (this.#server.deadlines.next() ?? Infinity) - this.nowMs;
+  }
+
+  /** Whether the platform could put the room to sleep now: nothing happened for a second, nor will in the next. */
+  get canSleep(): boolean {
+    const isIdle = this.nowMs - this.activeAtMs >= SLEEPY_MS && this.quietMs > SLEEPY_MS;
+    return isIdle && this.#server.deadlines.nextAwake() === undefined;
   }
 
   /** Turns the clock on and runs every deadline on the way at its moment. */

@@ -14,11 +14,28 @@ export type Step =
   | { readonly do: "open" }
   | { readonly do: "post"; readonly who: number; readonly id: number | undefined; readonly ack: boolean }
   | { readonly do: "ask"; readonly who: number; readonly event: string; readonly payload: object }
+  | { readonly do: "chat"; readonly who: number; readonly times: number }
   | { readonly do: "refresh"; readonly who: number; readonly user: string; readonly ttlSeconds: number }
   | { readonly do: "send"; readonly who: number; readonly frame: string }
   | { readonly do: "leave"; readonly who: number }
   | { readonly do: "storage"; readonly fails: boolean }
   | { readonly do: "advance"; readonly ms: number };
+
+/** What is asked besides posting. */
+const QUESTIONS: ReadonlyArray<readonly [event: string, payload: object]> = [
+  ["presence", {}],
+  ["history", {}],
+  ["history", { limit: 3 }],
+  ["history", { limit: -1 }],
+  ["dance", {}],
+  ["typing", { on: true }],
+  ["typing", { on: true }],
+  ["typing", { on: false }],
+  ["read", { seq: 1 }],
+  ["read", { seq: 2 }],
+  ["read", { seq: 5 }],
+  ["read-marks", {}],
+];
 
 const who = fc.nat(7);
 const user = fc.constantFrom(...USERS);
@@ -40,14 +57,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("ask"),
-      who,
-      event: fc.constantFrom("presence", "history", "dance"),
-      payload: fc.constantFrom({}, { limit: 3 }, { limit: -1 }),
-    }),
+    weight: 5,
+    arbitrary: fc
+      .tuple(who, fc.constantFrom(...QUESTIONS))
+      .map(([who, [event, payload]]) => ({ do: "ask" as const, who, event, payload })),
   },
+  // Busy enough for a room that may run ahead of its storage.
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("chat"), who, times: fc.integer({ min: 3, max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh"), who, user, ttlSeconds }) },
   {
     weight: 1,
@@ -59,7 +75,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       do: fc.constant("advance"),
-      ms: fc.constantFrom(0, 7, 60, 300, 1500, 1500, 12_000, 70_000, 700_000),
+      ms: fc.constantFrom(0, 7, 60, 300, 1500, 1500, 4500, 12_000, 70_000, 700_000),
     }),
   },
 );
@@ -103,6 +119,12 @@ export class Run {
         return void this.clients.push(this.#open({}));
       case "post":
         return client && this.#post(client, step.id, step.ack);
+      case "chat":
+        for (let turn = 0; client && turn < step.times; turn++) {
+          this.#post(client, undefined, turn % 2 === 0);
+          shell.advance(60);
+        }
+        return;
       case "ask":
         return void client?.call(step.event, step.payload);
       case "refresh": {

@@ -11,18 +11,14 @@ import { PATIENT, fc, runs } from "./properties.ts";
 
 const PARAMETERS = runs(1000);
 
-/** The platform takes longer than this to put an object to sleep; nothing may be due meanwhile either. */
-const SLEEPY_MS = 1000;
-
 async function play(steps: readonly Step[], asSleeper: boolean, room = new ChatRoom()): Promise<Run> {
   const run = new Run(room);
   const { shell } = run.room;
   for (const step of steps) {
     await run.take(step);
-    const isQuiet = shell.quietMs > SLEEPY_MS && shell.nowMs - shell.activeAtMs >= SLEEPY_MS;
-    if (asSleeper && isQuiet) shell.evict();
+    if (asSleeper && shell.canSleep) shell.evict();
   }
-  shell.advance(SLEEPY_MS);
+  run.room.afterGrace();
   return run;
 }
 

@@ -6,7 +6,7 @@ import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts"
 import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
 import { RecordingProxy } from "./clients/recording-proxy.ts";
 import { startDevServer, type DevServer } from "./dev-server.ts";
-import { ask, collect, join, tokenFor } from "./stock-clients.ts";
+import { ask, collect, join, LEAVE_TIMEOUT_MS, tokenFor } from "./stock-clients.ts";
 
 const PING_INTERVAL_MS = 2000;
 const PING_TIMEOUT_MS = 3000;
@@ -16,7 +16,7 @@ const STAY_MS = 3 * PING_INTERVAL_MS + 1500;
  * At once, but for a client that polls: python-socketio forgets its goodbye if another post is under way, and is
  * missed one ping later than it would have timed out.
  */
-const LEAVE_TIMEOUT_MS = 2 * PING_INTERVAL_MS + PING_TIMEOUT_MS + 1000;
+const FAREWELL_TIMEOUT_MS = 2 * PING_INTERVAL_MS + PING_TIMEOUT_MS + LEAVE_TIMEOUT_MS;
 
 /** As the programs have them. */
 const CONTENTS = ["plain", 'Grüße 👋🏽, 日本語,   "quoted" \\ \u2028 \u001E', "still here ⏳"];
@@ -62,7 +62,7 @@ describe.concurrent("a member", () => {
     expectSteps(steps, user, room);
     // A member in JavaScript heard the same, and that it left.
     await vi.waitFor(() => expect(messages).toEqual(factsOf(steps, "message", "message")));
-    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]), LEAVE_TIMEOUT_MS);
+    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user }]), FAREWELL_TIMEOUT_MS);
     expectTransport(proxy, steps, transport);
     // The wire itself, whatever the library makes of it: recovery is nothing to this client.
     expect(proxy.fromServer).toContain('40{"sid":');

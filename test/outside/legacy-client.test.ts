@@ -3,7 +3,17 @@ import type { Socket } from "socket.io-client";
 import { describe, expect, inject, it, vi } from "vitest";
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
-import { ask, collect, next, open, tokenFor, VERSIONS, type Connect, type Options } from "./stock-clients.ts";
+import {
+  ask,
+  collect,
+  LEAVE_TIMEOUT_MS,
+  next,
+  open,
+  tokenFor,
+  VERSIONS,
+  type Connect,
+  type Options,
+} from "./stock-clients.ts";
 
 const url = inject("serverUrl");
 let rooms = 0;
@@ -59,7 +69,39 @@ describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
     );
     expect(await ask(ada, "presence", {})).toMatchObject({ ok: true, count: 2 });
     ben.disconnect();
-    await vi.waitFor(() => expect(changes.at(-1)).toEqual({ count: 1, joined: [], left: [{ user: "ben" }] }));
+    await vi.waitFor(
+      () => expect(changes.at(-1)).toEqual({ count: 1, joined: [], left: [{ user: "ben" }] }),
+      LEAVE_TIMEOUT_MS,
+    );
+  });
+
+  it("typing and reading: the others hear of it", async () => {
+    const path = `/rooms/${freshRoom()}/socket.io`;
+    const [ada, ben] = [await enter("ada", { path }), await enter("ben", { path })];
+    const [typing, reading] = [collect(ben, "typing"), collect(ben, "read")];
+    expect(await ask(ada, "typing", { on: true })).toEqual({ ok: true });
+    expect(await ask(ada, "chat-message", legacyPost("ada", "done"))).toMatchObject({ ok: true, seq: 1 });
+    expect(await ask(ada, "read", { seq: 1 })).toEqual({ ok: true });
+    await vi.waitFor(() =>
+      expect(typing).toMatchObject([
+        { user: "ada", on: true },
+        { user: "ada", on: false },
+      ]),
+    );
+    await vi.waitFor(() => expect(reading).toEqual([{ user: "ada", seq: 1 }]));
+  });
+
+  it("presence: a reload is no leave", async () => {
+    const path = `/rooms/${freshRoom()}/socket.io`;
+    const [ada, ben] = [await enter("ada", { path }), await enter("ben", { path })];
+    const changes = collect<PresenceChange>(ada, "presence");
+    ben.disconnect();
+    const back = await enter("ben", { path });
+    expect(await ask(ada, "presence", {})).toMatchObject({ count: 2 });
+    // The farewell at the end is the first that is heard of him.
+    back.disconnect();
+    await vi.waitFor(() => expect(changes.at(-1)?.left).toEqual([{ user: "ben" }]), LEAVE_TIMEOUT_MS);
+    expect(changes.filter(({ left }) => left.length > 0)).toHaveLength(1);
   });
 
   it("a wrong token is a connect_error with data.code, and the client stays away", async () => {
@@ -119,7 +161,7 @@ describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
     // As when a machine loses power: no goodbye of Socket.IO, and none of WebSocket.
     const { ws } = ben.io.engine.transport as unknown as { ws: { terminate(): void } };
     ws.terminate();
-    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user: "ben" }]), { timeout: 5000 });
+    await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toEqual([{ user: "ben" }]), LEAVE_TIMEOUT_MS);
   });
 
   it("a lost connection is mended by the client itself", async () => {

@@ -1,0 +1,108 @@
+// Presence, typing and reading in real objects: what sleeping and dying makes of them.
+import { runInDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+
+import type { PresenceAnswer, Welcome } from "../../src/protocol/chat-events.ts";
+import type { RawClient } from "./raw-client.ts";
+import { departuresTo, enter } from "./people.ts";
+import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+
+const welcomeOf = (client: RawClient): Welcome => client.received<Welcome>("welcome")[0]!;
+
+describe("presence", () => {
+  it("tells who went before a sleep, by the room's own alarm: PRES-4", async () => {
+    const room = freshRoom();
+    const [ada, ben] = await enter(room, "ada", "ben");
+    ben!.close();
+    await vi.waitFor(async () =>
+      expect(await ada!.ask("presence", {})).toMatchObject({
+        count: 2,
+        members: [{}, { user: "ben", connections: 0 }],
+      }),
+    );
+    await new Sleeper(room).sleep();
+    await ada!.until("the farewell", () => departuresTo(ada!).includes("ben") || undefined);
+    expect(await ada!.ask("presence", {})).toMatchObject({ count: 1 });
+  });
+
+  it("says nothing of a reload with a sleep in the middle, and `since` stays: PRES-2", async () => {
+    const room = freshRoom();
+    const [ada, ben] = await enter(room, "ada", "ben");
+    const before = await ada!.ask<PresenceAnswer>("presence", {});
+    ben!.close();
+    const sleeper = new Sleeper(room);
+    await sleeper.sleep();
+    const back = await join(room, "ben");
+    expect(welcomeOf(back).presence.count).toBe(2);
+    await sleeper.sleep();
+    expect(await ada!.ask("presence", {})).toEqual(before);
+    const told = ada!.received("presence").length;
+    back.close();
+    await ada!.until("the farewell", () => departuresTo(ada!).includes("ben") || undefined);
+    expect(ada!.received("presence"), "one farewell, and nothing before it").toHaveLength(told + 1);
+  });
+
+  it("has no ghosts after the object died: PRES-5", async () => {
+    const room = freshRoom();
+    const [ada, ben] = await enter(room, "ada", "ben");
+    const died = runInDurableObject(stubOf(room), (_instance, state) => state.abort("died in a test"));
+    await expect(died).rejects.toThrow();
+    for (const client of [ada!, ben!]) await client.closes();
+    const again = await join(room, "ada");
+    expect(welcomeOf(again).presence.count).toBe(1);
+    expect(await again.ask("presence", {})).toMatchObject({ count: 1, members: [{ user: "ada", connections: 1 }] });
+  });
+});
+
+describe("typing", () => {
+  it("is told to others, ends by itself, and begins anew after a sleep: TYP-2, TYP-3", async () => {
+    const room = freshRoom();
+    const [ada, ben] = await enter(room, "ada", "ben");
+    expect(await ada!.ask("typing", { on: true })).toEqual({ ok: true });
+    expect(await ben!.receives("typing", 2)).toMatchObject([
+      { user: "ada", on: true },
+      { user: "ada", on: false },
+    ]);
+    await new Sleeper(room).sleep();
+    ada!.say("typing", { on: true });
+    await ben!.receives("typing", 3);
+    ada!.say("chat-message", { content: "done" });
+    expect((await ben!.receives("typing", 4)).at(-1)).toMatchObject({ user: "ada", on: false });
+    expect(ada!.received("typing")).toEqual([]);
+  });
+
+  it("ends with a connection that dies", async () => {
+    const [ada, ben] = await enter(freshRoom(), "ada", "ben");
+    ada!.say("typing", { on: true });
+    await ben!.receives("typing");
+    ada!.close();
+    expect((await ben!.receives("typing", 2))[1]).toEqual({ user: "ada", name: "ada", on: false });
+  });
+});
+
+describe("reading", () => {
+  it("is remembered through sleep, and after the reader went: READ-4", async () => {
+    const room = freshRoom();
+    const [ada, ben] = await enter(room, "ada", "ben");
+    for (let i = 0; i < 4; i++) await ada!.ask("chat-message", { content: `${i}` });
+    for (const seq of [1, 2, 3]) expect(await ben!.ask("read", { seq })).toEqual({ ok: true });
+    const sleeper = new Sleeper(room);
+    await sleeper.sleep();
+    expect(await ada!.ask("read-marks", {})).toEqual({ ok: true, marks: [{ user: "ben", seq: 3 }] });
+    ben!.close();
+    await sleeper.sleep();
+    expect(welcomeOf(await join(room, "ben"))).toMatchObject({ readSeq: 3, unread: 1 });
+    expect(ada!.received("read").at(-1)).toEqual({ user: "ben", seq: 3 });
+  });
+
+  it("is remembered after the object died", async () => {
+    const room = freshRoom();
+    const [ada] = await enter(room, "ada");
+    for (let i = 0; i < 2; i++) await ada!.ask("chat-message", { content: `${i}` });
+    await ada!.ask("read", { seq: 1 });
+    const died = runInDurableObject(stubOf(room), (_instance, state) => state.abort("died in a test"));
+    await expect(died).rejects.toThrow();
+    await ada!.closes();
+    expect(welcomeOf(await join(room, "ada"))).toMatchObject({ readSeq: 1, unread: 1 });
+  });
+});
