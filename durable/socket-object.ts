@@ -54,6 +54,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     const { server, limits } = create(ctx, env, {
       now: () => Date.now(),
       newId,
+      phase: phaseOf(ctx.id),
       apply: (effects) => this.#apply(effects),
       lastPongAtMs: (session) => this.#lastPongAtMs(session),
       report: (problem, error) => this.#report(problem, error),
@@ -131,7 +132,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
 
   #upgrade({ sid, subprotocol, ...facts }: UpgradeFacts): Response {
     const { 0: client, 1: ws } = new WebSocketPair();
-    const refusal = sid === undefined ? this.#open(ws, facts) : this.#probe(ws, sid);
+    const refusal = sid === undefined ? this.#open(ws, facts) : this.#probe(ws, sid, facts);
     if (refusal) return refusal;
     const headers = subprotocol ? { "Sec-WebSocket-Protocol": subprotocol } : {};
     return new Response(null, { status: 101, webSocket: client, headers });
@@ -140,15 +141,16 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   #open(ws: WebSocket, facts: UpgradeFacts): Response | undefined {
     if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
     this.ctx.acceptWebSocket(ws);
-    this.#server.open(handshakeOf(facts), "websocket", (session) => this.#link(session, ws));
+    const { isExtended = false } = facts;
+    this.#server.open(handshakeOf(facts), "websocket", { isExtended, link: (session) => this.#link(session, ws) });
     return undefined;
   }
 
   /** A WebSocket for a session that is carried by long-polling so far. */
-  #probe(ws: WebSocket, sid: string): Response | undefined {
+  #probe(ws: WebSocket, sid: string, { isExtended }: Pick<UpgradeFacts, "isExtended">): Response | undefined {
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
-    const probe = this.#server.openProbe(session);
+    const probe = this.#server.openProbe(session, isExtended);
     if (!probe) {
       // As on Node: a client sees the reason in the closing, which it could not in a refused upgrade.
       ws.accept();
@@ -314,6 +316,11 @@ function tooManyConnections(limit: number): Response {
     { error: { code: "TOO_MANY_CONNECTIONS", message } },
     { status: 429, headers: { "Retry-After": String(RETRY_AFTER_SECONDS) } },
   );
+}
+
+/** From the object's own id, which is as good as random and never changes. */
+function phaseOf(id: DurableObjectId): number {
+  return Number.parseInt(id.toString().slice(0, 8), 16) / 2 ** 32;
 }
 
 function newId(): string {

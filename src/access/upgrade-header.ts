@@ -11,6 +11,8 @@ export interface UpgradeFacts {
   readonly identity?: Identity;
   /** Whether the client knows connection state recovery. */
   readonly canRecover?: boolean;
+  /** Whether the WebSocket is to carry the extensions (EXT-1). */
+  readonly isExtended?: true;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;
   /** The WebSocket subprotocol to select, if the client offered one that is known. */

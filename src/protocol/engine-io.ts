@@ -50,6 +50,29 @@ export function decodeFrame(frame: Frame): EnginePacket | undefined {
   return type && { type, data: frame.slice(1) };
 }
 
+/** Between packets that share a frame or a payload. JSON escapes it, so it cannot occur inside one. */
+export const PACKET_SEPARATOR = "\x1e";
+
+/** Characters of a joined frame at most; a longer one is split between packets (EXT-2). */
+export const JOINED_CHARS_MAX = 262_144;
+
+/** Joins what may share a frame: text with text, in order, bytes by themselves (EXT-2). Joining twice changes nothing. */
+export function joinPackets(frames: readonly Frame[]): Frame[] {
+  const joined: Frame[] = [];
+  for (const frame of frames) {
+    const last = joined.at(-1);
+    if (typeof frame === "string" && typeof last === "string" && last.length + frame.length < JOINED_CHARS_MAX) {
+      joined[joined.length - 1] = last + PACKET_SEPARATOR + frame;
+    } else joined.push(frame);
+  }
+  return joined;
+}
+
+/** The packets of a frame that may carry several. */
+export function splitPackets(frame: Frame): readonly Frame[] {
+  return typeof frame === "string" && frame.includes(PACKET_SEPARATOR) ? frame.split(PACKET_SEPARATOR) : [frame];
+}
+
 /** Why an Engine.IO request is refused; `code` and `message` are the protocol's own (EIO-5). */
 export const ENGINE_REFUSALS = {
   unknownTransport: { code: 0, message: "Transport unknown" },

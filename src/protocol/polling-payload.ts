@@ -1,18 +1,15 @@
 // Engine.IO 4 long-polling payloads: packets joined by the record separator, bytes as `b` and base64 (EIO-8).
 import { decodeBase64, encodeBase64 } from "./base64.ts";
-import type { Frame } from "./engine-io.ts";
-
-/** U+001E. JSON escapes it, so it cannot occur inside a packet. */
-const SEPARATOR = "\x1e";
+import { PACKET_SEPARATOR, type Frame } from "./engine-io.ts";
 
 export function encodePayload(frames: readonly Frame[]): string {
-  return frames.map((frame) => (typeof frame === "string" ? frame : `b${encodeBase64(frame)}`)).join(SEPARATOR);
+  return frames.map((frame) => (typeof frame === "string" ? frame : `b${encodeBase64(frame)}`)).join(PACKET_SEPARATOR);
 }
 
 /** @returns `undefined` when a binary packet is no base64; what the text packets hold is for the next layer to judge */
 export function decodePayload(payload: string): Frame[] | undefined {
   const frames: Frame[] = [];
-  for (const piece of payload.split(SEPARATOR)) {
+  for (const piece of payload.split(PACKET_SEPARATOR)) {
     const frame = piece.startsWith("b") ? decodeBase64(piece.slice(1)) : piece;
     if (frame === undefined) return undefined;
     frames.push(frame);

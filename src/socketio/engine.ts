@@ -1,7 +1,15 @@
 // The Engine.IO 4 server: opens sessions, reads and writes their packets over WebSocket and long-polling,
 // keeps their heartbeat, ends them. Knows nothing of Socket.IO; the layer above hears of messages and closings.
 import { CLOSINGS, type Closing } from "../protocol/closings.ts";
-import { decodeFrame, encodeOpen, frameFits, type Frame } from "../protocol/engine-io.ts";
+import {
+  decodeFrame,
+  encodeOpen,
+  ENGINE_NOOP,
+  ENGINE_PONG,
+  frameFits,
+  splitPackets,
+  type Frame,
+} from "../protocol/engine-io.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
 import type { Outbox } from "./outbox.ts";
@@ -33,6 +41,8 @@ export interface EngineContext {
   readonly deadlines: Deadlines;
   /** When the runtime last answered a heartbeat of this session by itself, in ms since 1970. */
   readonly lastPongAtMs: (session: Session) => number | undefined;
+  /** Where in a period of its own this server stands, from 0 to below 1. */
+  readonly phase: number;
 }
 
 export class Engine {
@@ -59,8 +69,13 @@ export class Engine {
   }
 
   /** A new session; the first packet it gets is the handshake (EIO-1). */
-  open(sid: string, handshake: Handshake, transport: Transport): Session {
+  open(
+    sid: string,
+    handshake: Handshake,
+    { transport, isExtended }: { transport: Transport; isExtended: boolean },
+  ): Session {
     const session = new Session(sid, handshake, handshake.issued);
+    session.isExtended = isExtended;
     const canUpgrade = transport === "polling" && this.#options.transports.includes("websocket");
     if (transport === "polling") session.polling = new PollQueue();
     this.#add(session);
@@ -87,10 +102,16 @@ export class Engine {
     this.#heartbeat.watch(session);
   }
 
+  /** A WebSocket carries the session from now on. */
+  adopted(session: Session): void {
+    this.#heartbeat.watch(session);
+  }
+
   /** A WebSocket for a session that is carried by long-polling so far. @returns `undefined` when it may not take over */
-  openProbe(session: Session, nowMs: number): Session | undefined {
+  openProbe(session: Session, { isExtended, nowMs }: { isExtended: boolean; nowMs: number }): Session | undefined {
     if (!session.polling || session.probe) return undefined;
     const probe = new Session(session.sid, session.handshake, nowMs);
+    probe.isExtended = isExtended;
     probe.probeOf = session;
     session.probe = probe;
     this.#probes.add(probe);
@@ -113,6 +134,25 @@ export class Engine {
     session.seenAtMs = nowMs;
     if (session.probeOf) return receiveOverProbe(this, this.#outbox, session, frame);
     if (!frameFits(frame, this.#options.maxPayloadBytes)) return this.close(session, CLOSINGS.payloadTooLarge);
+    this.#heartbeat.look(nowMs);
+    if (!session.isExtended) return this.#receivePacket(session, frame);
+    // EXT-3: where the runtime does not answer it.
+    if (frame === ENGINE_PONG) this.#outbox.send([session], [ENGINE_NOOP]);
+    return this.#receivePackets(session, splitPackets(frame));
+  }
+
+  #receivePackets(session: Session, packets: readonly Frame[]): void | Promise<void> {
+    const work: Array<Promise<void>> = [];
+    for (const packet of packets) {
+      // What follows a packet that ended the session is not heard.
+      if (session.closed) break;
+      const pending = this.#receivePacket(session, packet);
+      if (pending) work.push(pending);
+    }
+    if (work.length > 0) return Promise.all(work).then(() => undefined);
+  }
+
+  #receivePacket(session: Session, frame: Frame): void | Promise<void> {
     const packet = decodeFrame(frame);
     switch (packet?.type) {
       case "message":

@@ -1,5 +1,6 @@
-// Who is pinged when, and who is taken for dead. The server pings, as Engine.IO 4 says; the pongs never
-// reach this code (the runtime answers them without waking anybody), so the shell is asked for their time.
+// Who is pinged when, and who is taken for dead. The server pings, as Engine.IO 4 says, except those whose
+// client keeps the heartbeat itself (EXT-3). Pongs never reach this code (the runtime answers them without
+// waking anybody), so the shell is asked for their time.
 import { CLOSINGS } from "../protocol/closings.ts";
 import { ENGINE_PING } from "../protocol/engine-io.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
@@ -17,62 +18,103 @@ export interface HeartbeatOptions {
  */
 const ALIGNMENT = 0.5;
 
+/** A room with extended sessions looks for dead ones this often, whatever happens: all that wakes it for their sake. */
+export const REAP_INTERVAL_MS = 30 * 60_000;
+
+/** A room that is awake anyway looks for dead extended sessions at most this often. */
+const LOOK_INTERVAL_MS = 60_000;
+
+/** Hidden tabs run their timers once a minute: silence for less than this says nothing of an extended session. */
+export const EXTENDED_PATIENCE_MS_MIN = 150_000;
+
+export interface HeartbeatContext {
+  readonly sessions: ReadonlyMap<string, Session>;
+  readonly outbox: Outbox;
+  readonly deadlines: Deadlines;
+  readonly lastPongAtMs: (session: Session) => number | undefined;
+  readonly phase: number;
+  readonly close: (session: Session, closing: typeof CLOSINGS.pingTimeout) => void;
+}
+
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  readonly #sessions: ReadonlyMap<string, Session>;
-  readonly #outbox: Outbox;
-  readonly #lastPongAtMs: (session: Session) => number | undefined;
-  readonly #close: (session: Session, closing: typeof CLOSINGS.pingTimeout) => void;
-  readonly #deadline: Deadline;
+  readonly #context: HeartbeatContext;
+  readonly #pingDeadline: Deadline;
+  readonly #reapDeadline: Deadline;
+  #lookedAtMs = -Infinity;
 
-  constructor(
-    options: HeartbeatOptions,
-    context: {
-      readonly sessions: ReadonlyMap<string, Session>;
-      readonly outbox: Outbox;
-      readonly deadlines: Deadlines;
-      readonly lastPongAtMs: (session: Session) => number | undefined;
-      readonly close: (session: Session, closing: typeof CLOSINGS.pingTimeout) => void;
-    },
-  ) {
+  constructor(options: HeartbeatOptions, context: HeartbeatContext) {
     this.#options = options;
-    this.#sessions = context.sessions;
-    this.#outbox = context.outbox;
-    this.#lastPongAtMs = context.lastPongAtMs;
-    this.#close = context.close;
-    this.#deadline = context.deadlines.add("ping", (nowMs) => this.#beat(nowMs));
+    this.#context = context;
+    this.#pingDeadline = context.deadlines.add("ping", (nowMs) => this.#beat(nowMs));
+    this.#reapDeadline = context.deadlines.add("reap", (nowMs) => this.#reap(nowMs));
   }
 
-  /** A session came, or came back from sleep: its last sign of life stands for its last ping. */
+  /** A session came, came back from sleep, or changed its transport: its last sign of life stands for its last ping. */
   watch(session: Session): void {
     const seenAtMs = this.#aliveAtMs(session);
     session.seenAtMs = seenAtMs;
     session.pingedAtMs = seenAtMs;
-    this.#deadline.pull(seenAtMs + this.#options.pingIntervalMs);
+    if (session.isExtended) this.#reapDeadline.pull(this.#nextReapMs(seenAtMs));
+    else this.#pingDeadline.pull(seenAtMs + this.#options.pingIntervalMs);
   }
 
-  /** Nobody is left to ping. */
+  /** The room is awake and hears somebody: a look at the others costs nothing more. */
+  look(nowMs: number): void {
+    if (nowMs - this.#lookedAtMs >= LOOK_INTERVAL_MS) this.#reap(nowMs);
+  }
+
+  /** Nobody is left to watch. */
   rest(): void {
-    this.#deadline.clear();
+    this.#pingDeadline.clear();
+    this.#reapDeadline.clear();
   }
 
   #aliveAtMs(session: Session): number {
-    return Math.max(session.seenAtMs, this.#lastPongAtMs(session) ?? 0);
+    return Math.max(session.seenAtMs, this.#context.lastPongAtMs(session) ?? 0);
+  }
+
+  /** How long a session may be silent. */
+  #patienceMs(session: Session): number {
+    const patienceMs = this.#options.pingIntervalMs + this.#options.pingTimeoutMs;
+    return session.isExtended ? Math.max(patienceMs, EXTENDED_PATIENCE_MS_MIN) : patienceMs;
+  }
+
+  /**
+   * The moments to look stand in a raster, or each waking would set the alarm anew; it differs from room to room,
+   * or all rooms of a process would wake at once. One that is near is left out: who has just spoken is alive.
+   */
+  #nextReapMs(nowMs: number): number {
+    const phaseMs = Math.floor(this.#context.phase * REAP_INTERVAL_MS);
+    const soonestMs = nowMs + REAP_INTERVAL_MS / 2;
+    return Math.ceil((soonestMs - phaseMs) / REAP_INTERVAL_MS) * REAP_INTERVAL_MS + phaseMs;
+  }
+
+  #reap(nowMs: number): void {
+    this.#lookedAtMs = nowMs;
+    this.#reapDeadline.clear();
+    for (const session of this.#context.sessions.values()) {
+      if (!session.isExtended) continue;
+      if (nowMs - this.#aliveAtMs(session) > this.#patienceMs(session)) {
+        this.#context.close(session, CLOSINGS.pingTimeout);
+      } else this.#reapDeadline.pull(this.#nextReapMs(nowMs));
+    }
   }
 
   #beat(nowMs: number): void {
-    const { pingIntervalMs, pingTimeoutMs } = this.#options;
-    const patienceMs = pingIntervalMs + pingTimeoutMs;
+    const { pingIntervalMs } = this.#options;
     // In case closing somebody fails: the others are pinged next time.
-    this.#deadline.set(nowMs + pingIntervalMs);
+    this.#pingDeadline.set(nowMs + pingIntervalMs);
     const pinged: Session[] = [];
     let nextAtMs = Infinity;
-    for (const session of this.#sessions.values()) {
+    for (const session of this.#context.sessions.values()) {
+      if (session.isExtended) continue;
+      const patienceMs = this.#patienceMs(session);
       const silentMs = nowMs - this.#aliveAtMs(session);
       // A polling session is in memory anyway, so a deadline of its own for it costs nothing.
       const isDead = session.polling ? silentMs >= patienceMs : silentMs > patienceMs;
       if (isDead) {
-        this.#close(session, CLOSINGS.pingTimeout);
+        this.#context.close(session, CLOSINGS.pingTimeout);
         continue;
       }
       if (session.pingedAtMs + pingIntervalMs * (1 - ALIGNMENT) <= nowMs) {
@@ -82,8 +124,8 @@ export class Heartbeat {
       nextAtMs = Math.min(nextAtMs, session.pingedAtMs + pingIntervalMs);
       if (session.polling) nextAtMs = Math.min(nextAtMs, session.seenAtMs + patienceMs);
     }
-    this.#outbox.send(pinged, [ENGINE_PING]);
-    if (nextAtMs === Infinity) this.rest();
-    else this.#deadline.set(nextAtMs);
+    this.#context.outbox.send(pinged, [ENGINE_PING]);
+    if (nextAtMs === Infinity) this.#pingDeadline.clear();
+    else this.#pingDeadline.set(nextAtMs);
   }
 }

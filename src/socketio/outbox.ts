@@ -3,6 +3,7 @@
 import type { Closing } from "../protocol/closings.ts";
 import type { Frame } from "../protocol/engine-io.ts";
 import { encodePayload } from "../protocol/polling-payload.ts";
+import { batchFrames, hasExtended } from "./frame-batches.ts";
 import type { Session } from "./session.ts";
 
 export type Effect =
@@ -109,7 +110,7 @@ export class Outbox {
     // State first: a frame that got out must not outlive what it says of its session.
     const saves: Effect[] = [];
     for (const session of this.#unsaved) if (session.isKept) saves.push({ type: "save", session });
-    const effects = [...saves, ...this.#effects];
+    const effects = [...saves, ...(hasExtended(this.#effects) ? batchFrames(this.#effects) : this.#effects)];
     this.#effects = [];
     this.#unsaved = new Set();
     this.#ports.apply(effects);

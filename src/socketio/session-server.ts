@@ -14,9 +14,18 @@ export interface ServerPorts {
   /** A fresh id that nobody can guess. */
   newId(): string;
   apply(effects: readonly Effect[]): void;
+  /** Where in a period of its own this server stands, from 0 to below 1: the same for as long as it exists. */
+  readonly phase: number;
   /** When the runtime last answered this session's heartbeat by itself, in ms since 1970. */
   lastPongAtMs(session: Session): number | undefined;
   report(problem: string, error: unknown): void;
+}
+
+export interface OpenOptions {
+  /** Whether the WebSocket carries the extensions (EXT-1). */
+  readonly isExtended?: boolean;
+  /** Ties the session to its connection before anything is sent to it. */
+  readonly link?: (session: Session) => void;
 }
 
 export abstract class SessionServer implements EngineLayer {
@@ -34,6 +43,7 @@ export abstract class SessionServer implements EngineLayer {
     this.engine = new Engine(options, this, {
       outbox: this.outbox,
       deadlines: this.deadlines,
+      phase: ports.phase,
       lastPongAtMs: (session) => ports.lastPongAtMs(session),
     });
   }
@@ -51,10 +61,9 @@ export abstract class SessionServer implements EngineLayer {
     return this.engine.sessions;
   }
 
-  /** @param link ties the session to its connection before anything is sent to it */
-  open(handshake: Handshake, transport: Transport, link?: (session: Session) => void): Session {
+  open(handshake: Handshake, transport: Transport, { isExtended = false, link }: OpenOptions = {}): Session {
     return this.outbox.turn(() => {
-      const session = this.engine.open(this.ports.newId(), handshake, transport);
+      const session = this.engine.open(this.ports.newId(), handshake, { transport, isExtended });
       link?.(session);
       this.onOpen?.(session);
       return session;
@@ -64,6 +73,7 @@ export abstract class SessionServer implements EngineLayer {
   /** Brings a session back from its record. Sends nothing: its peer has noticed nothing. */
   restore(record: SessionRecord, link: (session: Session) => void): void {
     const session = new Session(record.sid, record.handshake, record.seenAtMs ?? record.handshake.issued);
+    session.isExtended = record.isExtended ?? false;
     this.outbox.turn(() => {
       link(session);
       this.engine.restore(session);
@@ -73,12 +83,13 @@ export abstract class SessionServer implements EngineLayer {
 
   /** What has to be kept of a session for `restore`. */
   record(session: Session): SessionRecord {
-    return { v: 1, sid: session.sid, handshake: session.handshake, sockets: [], seenAtMs: session.seenAtMs };
+    const { sid, handshake, seenAtMs, isExtended } = session;
+    return { v: 1, sid, handshake, sockets: [], seenAtMs, ...(isExtended && { isExtended }) };
   }
 
   /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */
-  openProbe(session: Session): Session | undefined {
-    return this.engine.openProbe(session, this.ports.now());
+  openProbe(session: Session, isExtended = false): Session | undefined {
+    return this.engine.openProbe(session, { isExtended, nowMs: this.ports.now() });
   }
 
   /** @returns a promise while the frame's consequences outlast this turn (an asynchronous verdict or handler) */

@@ -45,6 +45,8 @@ export interface SessionRecord {
   /** Since when the session is in no namespace and a deadline runs, in milliseconds since 1970. */
   readonly strangerSinceMs?: number;
   readonly partial?: PartialPacket;
+  /** Whether its WebSocket carries the extensions (EXT-1). */
+  readonly isExtended?: true;
 }
 
 export class Session {
@@ -63,6 +65,8 @@ export class Session {
   probe: Session | undefined;
   /** Whether the probe was told that it may take over: polls end at once from then on. */
   isUpgrading = false;
+  /** Whether its WebSocket carries the extensions (EXT-1). */
+  isExtended = false;
   /** The session that this one is the probe of. */
   probeOf: Session | undefined;
   /** Last sign of life that the core itself saw; heartbeats that the runtime absorbs are not in it. */

@@ -10,7 +10,7 @@ import type { Session } from "./session.ts";
 export function receiveOverProbe(engine: Engine, outbox: Outbox, probe: Session, frame: Frame): void {
   const session = probe.probeOf!;
   if (frame === ENGINE_PROBE) return confirm(outbox, probe, session);
-  if (frame === ENGINE_UPGRADE) return takeOver(outbox, probe, session);
+  if (frame === ENGINE_UPGRADE) return takeOver(engine, outbox, { probe, session });
   engine.close(probe, CLOSINGS.parseError);
 }
 
@@ -21,7 +21,7 @@ function confirm(outbox: Outbox, probe: Session, session: Session): void {
   endPoll(outbox, session);
 }
 
-function takeOver(outbox: Outbox, probe: Session, session: Session): void {
+function takeOver(engine: Engine, outbox: Outbox, { probe, session }: { probe: Session; session: Session }): void {
   const { polling } = session;
   if (!polling) return;
   // It came after the probe's answer, so its client was not waiting for it.
@@ -30,9 +30,11 @@ function takeOver(outbox: Outbox, probe: Session, session: Session): void {
   session.polling = undefined;
   session.probe = undefined;
   session.isUpgrading = false;
+  session.isExtended = probe.isExtended;
   probe.closed = true;
   outbox.adopt(session, probe);
   outbox.save(session);
+  engine.adopted(session);
   if (unfetched.length > 0) outbox.send([session], unfetched);
 }
 

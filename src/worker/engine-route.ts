@@ -32,7 +32,12 @@ export async function connect(
   if (refusal) return isForeign ? refusal : withCors(request, refusal);
   if (isForeign) return refuseEngine("forbidden", "this origin is not allowed");
   const response = query.has("sid")
-    ? await forward(request, env, room, { address: addressOf(request), query: {}, sid: query.get("sid")! })
+    ? await forward(request, env, room, {
+        address: addressOf(request),
+        query: {},
+        sid: query.get("sid")!,
+        ...extensions(query),
+      })
     : await open(request, env, room, deployment);
   return query.get("transport") === "polling" ? withCors(request, response) : response;
 }
@@ -86,6 +91,7 @@ async function open(request: Request, env: WorkerEnv, room: string, deployment: 
       request.headers.get("User-Agent"),
       request.headers.get("Sec-WebSocket-Extensions"),
     ),
+    ...extensions(query),
     ...(identity && { identity }),
     ...(found.subprotocol && { subprotocol: found.subprotocol }),
   });
@@ -104,6 +110,11 @@ async function identify(
   if (!result.ok) return refuseRequest(401, result.code, result.message);
   if (roomAllowed(result.identity.rooms, room)) return result.identity;
   return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open room ${room}`);
+}
+
+/** Only a WebSocket carries them (EXT-1). */
+function extensions(query: URLSearchParams): Pick<UpgradeFacts, "isExtended"> {
+  return query.get("ext") === "1" && query.get("transport") === "websocket" ? { isExtended: true } : {};
 }
 
 /** Tokens end here: the room learns who it is, and keeps no secret. */

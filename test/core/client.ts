@@ -3,7 +3,7 @@
 import { Decoder, Encoder, PacketType, type Packet } from "socket.io-parser";
 
 import type { Closing } from "../../src/protocol/closings.ts";
-import type { Frame } from "../../src/protocol/engine-io.ts";
+import { splitPackets, type Frame } from "../../src/protocol/engine-io.ts";
 
 /** How a client reaches its shell. */
 export interface Line {
@@ -32,14 +32,17 @@ export class Client {
   readonly packets: Packet[] = [];
   closing: Closing | undefined;
   answersPings = true;
+  /** Whether several packets may come in a frame, and no pings (EXT-1). */
+  readonly isExtended: boolean;
   /** Names this client in the journal of its shell. */
   name = "";
   readonly #line: Line;
   readonly #decoder = new Decoder();
   #nextId = 0;
 
-  constructor(line: Line) {
+  constructor(line: Line, { isExtended = false } = {}) {
     this.#line = line;
+    this.isExtended = isExtended;
     this.#decoder.on("decoded", (packet) => this.packets.push(packet));
   }
 
@@ -50,10 +53,14 @@ export class Client {
     for (const frame of frames) {
       this.frames.push(frame);
       journal.push(`${this.name}<${typeof frame === "string" ? frame : `${frame.byteLength} bytes`}`);
-      if (typeof frame !== "string") this.#decoder.add(frame);
-      else if (frame.startsWith("4")) this.#decoder.add(frame.slice(1));
-      else if (frame === "2" && this.answersPings) this.#line.transmit("3");
+      for (const packet of this.isExtended ? splitPackets(frame) : [frame]) this.#hear(packet);
     }
+  }
+
+  #hear(packet: Frame): void {
+    if (typeof packet !== "string") this.#decoder.add(packet);
+    else if (packet.startsWith("4")) this.#decoder.add(packet.slice(1));
+    else if (packet === "2" && this.answersPings) this.#line.transmit("3");
   }
 
   /** For the shell: the server ended the session. */

@@ -70,8 +70,9 @@ export class FakeShell {
       {
         now: () => this.nowMs,
         newId: () => `id-${++this.#ids}`,
+        phase: 0,
         apply: (effects) => this.#apply(effects),
-        lastPongAtMs: (session) => this.#pongsAtMs.get(this.#clients.get(session)!),
+        lastPongAtMs: (session) => this.#lastPongAtMs(this.#clients.get(session)),
         report: (problem, error) => this.reports.push({ problem, error }),
       },
     );
@@ -80,21 +81,27 @@ export class FakeShell {
   // ---- connections -----------------------------------------------------------------------------------------
 
   /** Opens a connection, up to and with the Engine.IO handshake. */
-  open(handshake: Partial<Handshake> = {}): Client {
-    const client = new Client({
-      transmit: (frame) => this.#transmit(client, frame),
-      lose: () => this.#lose(client),
-      settle: () => this.settle(),
-    });
-    this.#server.open({ address: "192.0.2.1", query: {}, issued: this.nowMs, ...handshake }, "websocket", (session) =>
-      this.#link(client, session),
+  open(handshake: Partial<Handshake> = {}, { isExtended = false } = {}): Client {
+    const client = new Client(
+      {
+        transmit: (frame) => this.#transmit(client, frame),
+        lose: () => this.#lose(client),
+        settle: () => this.settle(),
+      },
+      { isExtended },
     );
+    const facts = { address: "192.0.2.1", query: {}, issued: this.nowMs, ...handshake };
+    this.#server.open(facts, "websocket", { isExtended, link: (session) => this.#link(client, session) });
     return client;
   }
 
   /** Opens a connection and joins the main namespace. */
-  async connect(handshake: Partial<Handshake> = {}, auth?: object): Promise<Client> {
-    return this.open(handshake).connect(auth);
+  async connect(
+    handshake: Partial<Handshake> = {},
+    auth?: object,
+    extensions?: { isExtended: boolean },
+  ): Promise<Client> {
+    return this.open(handshake, extensions).connect(auth);
   }
 
   #link(client: Client, session: Session): void {
@@ -117,6 +124,12 @@ export class FakeShell {
     this.activeAtMs = this.nowMs;
     this.#server.lost(session, TRANSPORT_CLOSE);
     this.#forget(client, session);
+  }
+
+  /** A client with extensions volunteers its heartbeats, and is taken to have done so just now. */
+  #lastPongAtMs(client: Client | undefined): number | undefined {
+    if (!client) return undefined;
+    return client.isExtended && client.answersPings ? this.nowMs : this.#pongsAtMs.get(client);
   }
 
   #forget(client: Client, session: Session): void {

@@ -2,6 +2,7 @@
 import { PacketType } from "socket.io-parser";
 
 import type { Member, PostAnswer } from "../../src/protocol/chat-events.ts";
+import type { Handshake } from "../../src/socketio/session.ts";
 import { ChatRoom, expiresIn, identityOf } from "./chat-room.ts";
 import { START_MS, type Call, type Client } from "./harness.ts";
 import { fc } from "./properties.ts";
@@ -83,8 +84,12 @@ export class Run {
   readonly #posts: Array<{ sender: string; content: string; call: Call<PostAnswer> }> = [];
   #posted = 0;
 
-  constructor(room = new ChatRoom()) {
+  readonly #isExtended: (index: number) => boolean;
+
+  /** @param isExtended which of the connections, in the order of their coming, use the extensions */
+  constructor(room = new ChatRoom(), isExtended: (index: number) => boolean = () => false) {
     this.room = room;
+    this.#isExtended = isExtended;
   }
 
   /** Does one step; steps of somebody who is not there do nothing. */
@@ -95,7 +100,7 @@ export class Run {
       case "connect":
         return this.#connect(step);
       case "open":
-        return void this.clients.push(shell.open());
+        return void this.clients.push(this.#open({}));
       case "post":
         return client && this.#post(client, step.id, step.ack);
       case "ask":
@@ -126,7 +131,7 @@ export class Run {
   async #connect(step: Step & { do: "connect" }): Promise<void> {
     const person = { user: step.user, exp: this.#expiry(step) };
     const byToken = step.by === "token";
-    const client = this.room.shell.open({
+    const client = this.#open({
       // One of them knows connection state recovery, so both kinds of client are in the room.
       canRecover: step.user === "ben",
       ...(!byToken && { identity: identityOf(person) }),
@@ -134,6 +139,10 @@ export class Run {
     client.name = step.user;
     this.clients.push(client);
     await client.connect(byToken ? { token: this.room.token(person) } : undefined);
+  }
+
+  #open(handshake: Partial<Handshake>): Client {
+    return this.room.shell.open(handshake, { isExtended: this.#isExtended(this.clients.length) });
   }
 
   #post(client: Client, id: number | undefined, ack: boolean): void {

@@ -53,6 +53,7 @@ export class Shell {
     this.server = new Server(OPTIONS, this.#create(), {
       now: () => this.nowMs,
       newId: () => `id-${++this.#ids}`,
+      phase: 0,
       lastPongAtMs: () => undefined,
       report: (problem, error) => this.reports.push(`${problem}: ${String(error)}`),
       apply: (effects) => {
@@ -74,9 +75,11 @@ export class Shell {
   open(transport: "websocket" | "polling" = "websocket"): Line {
     const line = new Line();
     const handshake = { address: "192.0.2.1", query: {}, issued: this.nowMs };
-    this.server.open(handshake, transport, (session) => {
-      line.session = session;
-      this.#lines.set(session, line);
+    this.server.open(handshake, transport, {
+      link: (session) => {
+        line.session = session;
+        this.#lines.set(session, line);
+      },
     });
     return line;
   }

@@ -89,8 +89,8 @@ export class Poller {
   }
 
   /** A WebSocket for the same session. */
-  async openWebSocket(): Promise<Probe> {
-    const response = await upgrade({ room: this.room, query: { sid: this.handshake.sid } });
+  async openWebSocket(query: Readonly<Record<string, string>> = {}): Promise<Probe> {
+    const response = await upgrade({ room: this.room, query: { ...query, sid: this.handshake.sid } });
     expect(response.status).toBe(101);
     return new Probe(response.webSocket!);
   }

@@ -36,26 +36,32 @@ export async function upgrade(options: UpgradeOptions = {}): Promise<Response> {
   return fetcher.fetch(new Request(url, { method, headers: { Upgrade: "websocket", ...headers } }));
 }
 
+export interface RawClientOptions extends UpgradeOptions {
+  readonly answersPings?: boolean;
+}
+
 export class RawClient {
   readonly frames: Frame[] = [];
   closed: { readonly code: number; readonly reason: string } | undefined;
   readonly #ws: WebSocket;
   readonly #answersPings: boolean;
+  readonly #isExtended: boolean;
   readonly #watchers = new Set<() => void>();
   #nextAckId = 0;
 
   /** @throws Error when the upgrade is refused */
-  static async open(options: UpgradeOptions & { readonly answersPings?: boolean } = {}): Promise<RawClient> {
+  static async open(options: RawClientOptions = {}): Promise<RawClient> {
     const response = await upgrade(options);
     if (!response.webSocket) throw new Error(`refused: ${response.status} ${await response.text()}`);
-    const client = new RawClient(response.webSocket, options.answersPings ?? true);
+    const client = new RawClient(response.webSocket, options);
     await client.until("the handshake", () => client.frames[0]);
     return client;
   }
 
-  private constructor(ws: WebSocket, answersPings: boolean) {
+  private constructor(ws: WebSocket, { answersPings = true, query }: RawClientOptions) {
     this.#ws = ws;
     this.#answersPings = answersPings;
+    this.#isExtended = query?.["ext"] === "1";
     ws.addEventListener("message", ({ data }) => this.#onFrame(data as Frame));
     ws.addEventListener("close", ({ code, reason }) => this.#onClose(code, reason));
     ws.accept();
@@ -120,11 +126,17 @@ export class RawClient {
   }
 
   packets(): Packet[] {
-    return this.frames.flatMap((frame) => {
-      const [, digit, id, json] = (typeof frame === "string" && /^4([0-4])(\d*)(.*)$/s.exec(frame)) || [];
+    return this.#texts().flatMap((text) => {
+      const [, digit, id, json] = /^4([0-4])(\d*)(.*)$/s.exec(text) ?? [];
       if (digit === undefined) return [];
       return [{ digit, id: id ? Number(id) : undefined, data: json ? JSON.parse(json) : undefined }];
     });
+  }
+
+  /** Packets of text; several of them may share a frame where the client has said so (EXT-2). */
+  #texts(): string[] {
+    const texts = this.frames.filter((frame) => typeof frame === "string");
+    return this.#isExtended ? texts.flatMap((text) => text.split("\x1e")) : texts;
   }
 
   closes(): Promise<{ readonly code: number; readonly reason: string }> {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import type { ChatRoom } from "../../durable/chat-room.ts";
 import { signToken } from "../../src/access/tokens.ts";
 import app from "../../src/worker/app.ts";
-import { RawClient, type UpgradeOptions } from "./raw-client.ts";
+import { RawClient, type RawClientOptions, type UpgradeOptions } from "./raw-client.ts";
 
 let rooms = 0;
 
@@ -26,11 +26,7 @@ export function tokenFor(user: string, claims: Claims = {}, ttlSeconds = 3600): 
 }
 
 /** A member who is welcome in the room. */
-export async function join(
-  room: string,
-  user: string,
-  options: UpgradeOptions & { readonly answersPings?: boolean } = {},
-): Promise<RawClient> {
+export async function join(room: string, user: string, options: RawClientOptions = {}): Promise<RawClient> {
   const client = await RawClient.open({ room, ...options });
   await client.connect({ token: await tokenFor(user) });
   await client.receives("welcome");

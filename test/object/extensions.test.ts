@@ -1,0 +1,78 @@
+// Clients with extensions against the real object: batches, heartbeats that wake nobody, the upgrade.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+
+import { messagesIn, Poller, say, SEPARATOR } from "./poller.ts";
+import { RawClient } from "./raw-client.ts";
+import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+
+const EXTENDED = { query: { ext: "1" } };
+
+const alarmOf = (room: string): Promise<number | null> =>
+  runInDurableObject(stubOf(room), (_instance, state) => state.storage.getAlarm());
+
+const MINUTES_MS = 60_000;
+
+describe("EXT-1: a WebSocket that asks for the extensions", () => {
+  it("gets the handshake that everybody gets", async () => {
+    const [stock, extended] = [await RawClient.open(), await RawClient.open(EXTENDED)];
+    const { sid: _, ...handshake } = stock.handshake;
+    expect(extended.handshake).toEqual({ ...handshake, sid: expect.any(String) });
+  });
+
+  it.each([{ ext: "0" }, { ext: "true" }, { ext: "" }])("other values mean nothing: %j", async (query) => {
+    const client = await RawClient.open({ room: freshRoom(), query });
+    client.send("40\x1e40");
+    expect(await client.closes()).toMatchObject({ code: 1002 });
+  });
+
+  it("has them through sleep", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada", EXTENDED);
+    await new Sleeper(room).sleep();
+    ada.send(`${say("one", 1)}\x1e${say("two", 2)}`);
+    await ada.receives("chat-message", 2);
+    expect(ada.closed).toBeUndefined();
+  });
+
+  it("takes them along from long-polling, when the WebSocket takes over", async () => {
+    const room = freshRoom();
+    const poller = await Poller.join(room, "ada");
+    const socket = await poller.openWebSocket(EXTENDED.query);
+    await socket.probe();
+    socket.send("5");
+    socket.send(`${say("one", 1)}\x1e${say("two", 2)}`);
+    const packets = (): string[] => socket.frames.flatMap((frame) => frame.split(SEPARATOR));
+    await vi.waitFor(() => expect(messagesIn(packets())).toMatchObject([{ content: "one" }, { content: "two" }]));
+  });
+});
+
+describe("EXT-2: a busy room", () => {
+  it("sends an extended client what a stock client gets, in fewer frames", async () => {
+    const room = freshRoom();
+    const stock = await join(room, "ada");
+    const extended = await join(room, "ben", EXTENDED);
+    const before = [stock.frames.length, extended.frames.length] as const;
+    const count = 8;
+    stock.send(...Array.from({ length: count }, (_, i) => say(`${i}`)));
+    const seen = await extended.receives("chat-message", count);
+    expect(seen).toEqual(await stock.receives("chat-message", count));
+    expect(stock.frames.length - before[0]).toBeGreaterThanOrEqual(count);
+    expect(extended.frames.length - before[1]).toBeLessThan(count);
+  });
+});
+
+describe("EXT-3: the heartbeat", () => {
+  it("wakes nobody and sets no alarm within ten minutes", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada", EXTENDED);
+    // The alarm of the CONNECT's own deadline may still be set; nothing is set anew for a client with extensions.
+    await vi.waitFor(async () => expect(await alarmOf(room)).toBeGreaterThan(Date.now() + 10 * MINUTES_MS));
+    await new Sleeper(room).sleep();
+    ada.send("3");
+    await ada.until("the noop", () => ada.frames.includes("6") || undefined);
+    // Only a running object can be put to sleep.
+    await expect(evictDurableObject(stubOf(room))).rejects.toThrow();
+    expect(ada.pings).toBe(0);
+  });
+});
