@@ -1,11 +1,9 @@
 // Who emits in the scenario `emits`: a process that waits for a word, emits, and says how long it took.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { freePort } from "../port.ts";
 import { missingRedis, PEERS_DIR, startRedis, type Contender } from "./peers.ts";
-import { Process, SERVER_CORE } from "./spawn.ts";
+import { forgetStateDir, newStateDir, Process, SERVER_CORE } from "./spawn.ts";
 
 const HOST = "127.0.0.1";
 const DONE = /emitted in ([\d.]+) s/;
@@ -59,7 +57,7 @@ function startNode(count: number, chars: number, ...redisUrl: string[]): Process
 }
 
 async function startObject(count: number, chars: number, flags: readonly string[]): Promise<Emitter> {
-  const stateDir = mkdtempSync(path.join(tmpdir(), "parley-bench-"));
+  const stateDir = newStateDir();
   const script = path.join(import.meta.dirname, "emits-object.ts");
   const args = [process.execPath, script, String(count), String(chars), ...flags, "--state", stateDir];
   const env = { HOST, PORT: String(await freePort(HOST)) };
@@ -71,7 +69,7 @@ async function ready(processes: readonly Process[], pattern: RegExp, stateDir?: 
   const emitter = processes[0]!;
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((one) => one.stop()));
-    if (stateDir !== undefined) rmSync(stateDir, { recursive: true, force: true });
+    if (stateDir !== undefined) forgetStateDir(stateDir);
   };
   try {
     await emitter.prints(pattern);

@@ -1,14 +1,12 @@
 // Who is measured: how each server is started and spoken to. All do the same visible job; this project also stores.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 
 import { PROJECT_ROOT } from "../local-variables.ts";
 import { freePort } from "../port.ts";
 import type { ServerFacts } from "./load/job.ts";
 import type { Wire } from "./load/member.ts";
-import { Process, SERVER_CORE, type Command } from "./spawn.ts";
+import { forgetStateDir, newStateDir, Process, SERVER_CORE, type Command } from "./spawn.ts";
 
 export const PEERS_DIR = path.join(PROJECT_ROOT, ".bench", "peers");
 const HOST = "127.0.0.1";
@@ -140,7 +138,7 @@ async function startOnPort(
   jwtSecret?: string,
 ): Promise<RunningServer> {
   const port = await freePort(HOST);
-  const stateDir = mkdtempSync(path.join(tmpdir(), "parley-bench-"));
+  const stateDir = newStateDir();
   const args = [process.execPath, path.join(PROJECT_ROOT, "scripts", script), "--state", stateDir];
   const one = new Process({ args, core: SERVER_CORE, env: { ...env, HOST, PORT: String(port) } });
   return orStop([one], stateDir, async () => {
@@ -182,7 +180,7 @@ async function orStop(
 ): Promise<RunningServer> {
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((one) => one.stop()));
-    if (stateDir !== undefined) rmSync(stateDir, { recursive: true, force: true });
+    if (stateDir !== undefined) forgetStateDir(stateDir);
   };
   try {
     return { facts: await ready(), stop, ...(stateDir !== undefined && { stateDir }) };

@@ -1,5 +1,8 @@
 // Starts the processes of a bench, each on the core it belongs to, as a group of its own that is ended by its id.
 import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 
 import { pinTo } from "../process.ts";
 
@@ -94,8 +97,22 @@ export class Process {
 const POLL_MS = 25;
 const pause = (): Promise<false> => new Promise((resolve) => setTimeout(() => resolve(false), POLL_MS));
 
+/** A folder for a server's state; it goes with the server, or with the bench. */
+export function newStateDir(): string {
+  const stateDir = mkdtempSync(path.join(tmpdir(), "parley-bench-"));
+  stateDirs.add(stateDir);
+  return stateDir;
+}
+
+export function forgetStateDir(stateDir: string): void {
+  rmSync(stateDir, { recursive: true, force: true });
+  stateDirs.delete(stateDir);
+}
+
 const running = new Set<Process>();
+const stateDirs = new Set<string>();
 // However the bench ends, what it started ends with it.
 process.once("exit", () => {
   for (const one of running) one.kill();
+  for (const stateDir of stateDirs) forgetStateDir(stateDir);
 });

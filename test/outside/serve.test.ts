@@ -92,7 +92,7 @@ describe("npm run serve", () => {
     expect(group.stderr).toBe("");
   });
 
-  it("names what is wrong and ends: a port in use, a bad setting, an unknown flag", async () => {
+  it("names what is wrong and ends: a port in use, a bad setting, an unknown option", async () => {
     const port = await freePort();
     const squatter = createServer().listen(port, HOST);
     const taken = serve(port, newStateDir());
@@ -101,8 +101,11 @@ describe("npm run serve", () => {
     await new Promise((resolve) => squatter.close(resolve));
 
     const wrong = serve(port, newStateDir(), { FLUSH_WINDOW_MS: "soon" });
-    expect(await wrong.exit()).toBe(1);
+    const misspelt = new ProcessGroup({ args: [path.join("scripts", "serve.mjs"), "--sate", "here"] });
+    started.push(misspelt);
+    expect([await wrong.exit(), await misspelt.exit()]).toEqual([1, 1]);
     expect(wrong.output).toMatch(/FLUSH_WINDOW_MS: must be a whole number/);
-    expect(wrong.output).not.toMatch(/^ +at /m);
+    expect(misspelt.output).toMatch(/Unknown option '--sate'/);
+    for (const { output } of [taken, wrong, misspelt]) expect(output).not.toMatch(/^ +at /m);
   });
 });
