@@ -35,9 +35,10 @@ export function readLocalSettings(environment?: Settings["environment"]): Settin
   return result.settings;
 }
 
-/** What .dev.vars sets, by name; the values stay where they are. */
-export function readDevVarNames(): string[] {
-  return Object.keys(parseDevVars());
+/** Settings that are not as by default on this machine, keys apart. */
+export function readChangedSettings(): Record<string, string> {
+  const given = Object.entries({ ...parseDevVars(), ...overridesFromEnvironment() });
+  return Object.fromEntries(given.filter(([name]) => !name.startsWith("JWT_")));
 }
 
 function parseDevVars(): Record<string, string> {

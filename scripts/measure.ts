@@ -45,7 +45,7 @@ async function bench(wishes: BenchArguments): Promise<void> {
   writeFileSync(wishes.jsonFile, `${JSON.stringify({ machine, ...wishes, outcomes }, null, 2)}\n`);
 }
 
-function printMachine({ cpu, cores, kernel, isPinned, loadBefore, versions, settingsFromDevVars }: Machine): void {
+function printMachine({ cpu, cores, kernel, isPinned, loadBefore, versions, changedSettings }: Machine): void {
   console.log(`${cores} × ${cpu}, ${kernel}, load before ${loadBefore.toFixed(1)}`);
   console.log(
     isPinned
@@ -57,8 +57,8 @@ function printMachine({ cpu, cores, kernel, isPinned, loadBefore, versions, sett
       .map(([name, version]) => `${name} ${version}`)
       .join(", "),
   );
-  if (settingsFromDevVars.length > 0)
-    console.log(`.dev.vars changes this project's defaults: ${settingsFromDevVars.join(", ")}`);
+  const changes = Object.entries(changedSettings).map(([name, value]) => `${name}=${value}`);
+  if (changes.length > 0) console.log(`this project's settings are changed: ${changes.join(", ")}`);
 }
 
 function takingPart(scenario: Scenario, run: Run, { peers }: BenchArguments): Contender[] {

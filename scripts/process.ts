@@ -71,3 +71,9 @@ export function pinTo(core: number): string[] {
     return [];
   }
 }
+
+/** How many files a process of this user may have open, if it asks for all of them. */
+export function openFilesMax(): number {
+  const limit = execFileSync("sh", ["-c", "ulimit -Hn"], { encoding: "utf8" }).trim();
+  return limit === "unlimited" ? Infinity : Number(limit);
+}

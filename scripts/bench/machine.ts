@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 
-import { PROJECT_ROOT, readDevVarNames } from "../local-variables.ts";
-import { pinTo } from "../process.ts";
+import { PROJECT_ROOT, readChangedSettings } from "../local-variables.ts";
+import { openFilesMax, pinTo } from "../process.ts";
 import { PARLEY_SETTINGS, PEERS_DIR } from "./peers.ts";
 
 const OUR_PACKAGES = ["workerd", "miniflare", "wrangler", "esbuild"];
@@ -28,6 +28,7 @@ export function describeMachine() {
     memoryGiB: Math.round(os.totalmem() / 2 ** 30),
     kernel: `${os.type()} ${os.release()}`,
     isPinned: cpus.length > 1 && pinTo(0).length > 0,
+    openFilesMax: openFilesMax(),
     loadBefore: os.loadavg()[0] ?? 0,
     versions: {
       parley: versionOf(PROJECT_ROOT),
@@ -37,8 +38,9 @@ export function describeMachine() {
       ...versionsIn(path.join(PEERS_DIR, "node_modules"), PEER_PACKAGES),
       "redis-server": output("redis-server", ["--version"]).match(/v=(\S+)/)?.[1] ?? "absent",
     },
-    parleySettings: PARLEY_SETTINGS,
-    settingsFromDevVars: readDevVarNames().filter((name) => name !== "JWT_SECRET"),
+    settings: PARLEY_SETTINGS,
+    /** What .dev.vars and the environment change in this project. */
+    changedSettings: readChangedSettings(),
   };
 }
 

@@ -1,7 +1,7 @@
 // One run of one peer: starts its server, lets the generator loose on it, and judges what came of it.
 import path from "node:path";
 
-import { cpuSeconds, processTree, sumOver } from "../process.ts";
+import { cpuSeconds, openFilesMax, processTree, sumOver } from "../process.ts";
 import type { Job, Reading } from "./load/job.ts";
 import { judge, type EmitsReading, type Outcome, type Verdict } from "./outcome.ts";
 import { EMITTING_PEERS } from "./emitters.ts";
@@ -12,6 +12,8 @@ import { GENERATOR_CORE, Process } from "./spawn.ts";
 /** Shares of the offered rate that a peer is tried at until it holds one. */
 const RATE_SHARES: readonly number[] = [1, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05];
 
+/** What a process has open besides its connections, databases of 100 rooms among it. */
+const FILES_SPARE = 1000;
 const GENERATOR = path.join(import.meta.dirname, "load", "generator.ts");
 const EMITS_MS_MAX = 300_000;
 /** Connecting 10,000 members, settling and draining, on top of a job's own seconds. */
@@ -29,7 +31,7 @@ export function contenders({ job }: Run): readonly Contender[] {
  * @returns every attempt; the last one counts
  */
 export async function measure(run: Run, contender: Contender, firstShare: number): Promise<Measured[]> {
-  const missing = contender.missing?.();
+  const missing = contender.missing?.() ?? missingFiles(run.job);
   if (missing !== undefined) return [{ verdict: "skipped", reason: missing, rateShare: 1 }];
   const attempts: Measured[] = [];
   let rateShare: number | undefined = firstShare;
@@ -39,6 +41,13 @@ export async function measure(run: Run, contender: Contender, firstShare: number
     rateShare = run.searchesRate && nextShare(attempt);
   }
   return attempts;
+}
+
+function missingFiles(job: Run["job"]): string | undefined {
+  if (job.kind === "emits") return undefined;
+  const needed = job.rooms * job.membersPerRoom + FILES_SPARE;
+  const limit = openFilesMax();
+  return needed <= limit ? undefined : `it takes ${needed} open files, and the limit here is ${limit} (ulimit -Hn)`;
 }
 
 /**
