@@ -73,7 +73,7 @@ async function runScenario(scenario: Scenario, wishes: BenchArguments, outcomes:
     for (let round = 1; round <= rounds; round++) {
       // Interleaved, so that whatever else the machine does hits everybody alike.
       for (const peer of taking) {
-        const attempts = await measure(run, peer, heldShares.get(peer.name) ?? 1);
+        const attempts = await measure(run, peer, heldShares.get(peer.name));
         heldShares.set(peer.name, attempts.at(-1)!.rateShare);
         for (const attempt of attempts) {
           const outcome = { run: run.label, peer: peer.name, round, ...attempt };

@@ -6,11 +6,9 @@ import type { Job, Reading } from "./load/job.ts";
 import { judge, type EmitsReading, type Outcome, type Verdict } from "./outcome.ts";
 import { EMITTING_PEERS } from "./emitters.ts";
 import { PEERS, type Contender } from "./peers.ts";
+import { firstShare, nextShare } from "./rate-search.ts";
 import type { EmitsJob, LoadJob, Run } from "./scenarios.ts";
 import { GENERATOR_CORE, Process } from "./spawn.ts";
-
-/** Shares of the offered rate that a peer is tried at until it holds one. */
-const RATE_SHARES: readonly number[] = [1, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05];
 
 /** What a process has open besides its connections, databases of 100 rooms among it. */
 const FILES_SPARE = 1000;
@@ -27,14 +25,14 @@ export function contenders({ job }: Run): readonly Contender[] {
 }
 
 /**
- * @param firstShare where the search for a rate begins: what the peer held in the round before
+ * @param heldShare of the offered rate, in the round before
  * @returns every attempt; the last one counts
  */
-export async function measure(run: Run, contender: Contender, firstShare: number): Promise<Measured[]> {
+export async function measure(run: Run, contender: Contender, heldShare: number | undefined): Promise<Measured[]> {
   const missing = contender.missing?.() ?? missingFiles(run.job);
   if (missing !== undefined) return [{ verdict: "skipped", reason: missing, rateShare: 1 }];
   const attempts: Measured[] = [];
-  let rateShare: number | undefined = firstShare;
+  let rateShare: number | undefined = firstShare(heldShare);
   while (rateShare !== undefined) {
     const attempt: Measured = { ...(await attemptOnce(run, contender.name, rateShare)), rateShare };
     attempts.push(attempt);
@@ -48,18 +46,6 @@ function missingFiles(job: Run["job"]): string | undefined {
   const needed = job.rooms * job.membersPerRoom + FILES_SPARE;
   const limit = openFilesMax();
   return needed <= limit ? undefined : `it takes ${needed} open files, and the limit here is ${limit} (ulimit -Hn)`;
-}
-
-/**
- * The next rate to try: the one that got through, where a server was flooded, and at least one step down.
- * @returns `undefined` where the search is over
- */
-export function nextShare({ verdict, rateShare, reading }: Measured): number | undefined {
-  if (verdict !== "not held" && verdict !== "generator saturated") return undefined;
-  const lower = RATE_SHARES.filter((share) => share < rateShare);
-  if (reading?.kind !== "traffic") return lower[0];
-  const through = (rateShare * reading.deliveries) / (reading.offeredPerSecond * reading.wallSeconds);
-  return lower.findLast((share) => share >= through) ?? lower[0];
 }
 
 async function attemptOnce(run: Run, peer: string, rateShare: number): Promise<Omit<Measured, "rateShare">> {

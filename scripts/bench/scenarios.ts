@@ -39,7 +39,7 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
       name: "busy",
       question: "one room, everybody talks",
       peers: CHAT_PEERS,
-      runs: isQuick ? [busy(100, 1, 3), busy(500, 1, 3)] : [busy(100, 1, 8), busy(500, 1, 8), busy(1000, 0.5, 8)],
+      runs: isQuick ? [busy(100, 1, 3), busy(500, 1, 3)] : [busy(100, 1, 7), busy(500, 1, 7), busy(1000, 0.5, 7)],
     },
     {
       name: "rooms",
@@ -59,7 +59,7 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
       question: "connected and silent",
       peers: IDLE_PEERS,
       roundsMax: 1,
-      runs: isQuick ? [idle(500, 5)] : [idle(1000, 20), idle(5000, 20), idle(10_000, 60)],
+      runs: isQuick ? [idle(500, 5)] : [idle(1000, 10), idle(5000, 10), idle(10_000, 60)],
     },
     {
       name: "emits",

@@ -5,6 +5,7 @@ import { NO_FAULTS } from "../../scripts/bench/accounting.ts";
 import { readArguments } from "../../scripts/bench/arguments.ts";
 import type { TrafficReading } from "../../scripts/bench/load/job.ts";
 import { judge, type Outcome } from "../../scripts/bench/outcome.ts";
+import { firstShare, nextShare } from "../../scripts/bench/rate-search.ts";
 import { tableOf } from "../../scripts/bench/report.ts";
 import { scenarios } from "../../scripts/bench/scenarios.ts";
 
@@ -79,6 +80,28 @@ describe("verdicts", () => {
     ["connections broke", { failures: { gone: 3 } }, { verdict: "failed", reason: "gone (3×)" }],
   ])("%s", (_what, change, verdict) => {
     expect(judge({ ...fine, ...change })).toEqual(verdict);
+  });
+});
+
+describe("the search for a rate", () => {
+  const attempt = (verdict: Outcome["verdict"], rateShare: number, deliveries: number) => ({
+    verdict,
+    rateShare,
+    reading: { ...fine, deliveries },
+  });
+
+  it("goes down to what got through, and ends where a rate is held", () => {
+    expect(nextShare(attempt("not held", 1, 950))).toBe(0.7);
+    expect(nextShare(attempt("not held", 1, 300))).toBe(0.35);
+    expect(nextShare(attempt("not held", 0.5, 600))).toBe(0.35);
+    expect(nextShare(attempt("generator saturated", 0.7, 1000))).toBe(0.5);
+    expect(nextShare(attempt("not held", 0.05, 100))).toBeUndefined();
+    expect(nextShare(attempt("ok", 0.7, 1000))).toBeUndefined();
+    expect(nextShare(attempt("failed", 1, 10))).toBeUndefined();
+  });
+
+  it("begins one step above what the round before held", () => {
+    expect([undefined, 1, 0.7, 0.25].map(firstShare)).toEqual([1, 1, 1, 0.35]);
   });
 });
 
