@@ -7,7 +7,7 @@ import type { EchoJob, EchoReading, ServerFacts } from "./job.ts";
 import type { Member } from "./member.ts";
 import { Meter } from "./meter.ts";
 
-const WARM_UP_POSTS = 30;
+const WARM_UP_POSTS = 200;
 const ANSWER_MS_MAX = 10_000;
 const POLL_MS = 1;
 const US_PER_MS = 1000;
