@@ -2,7 +2,7 @@
 // memory and file descriptors per socket. The version we pin was chosen with it.
 //   node scripts/compare-workerd.ts [--versions a,b] [--rounds 5] [--members 500] [--seconds 6]
 //                                   [--in-flight 32] [--json FILE] [--cache DIR]
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -10,6 +10,7 @@ import { parseArgs, promisify } from "node:util";
 import type { Load, Reading } from "./compare-workerd/generator.ts";
 import { perCpuSecond, summarize, table, type Mode, type Sample } from "./compare-workerd/report.ts";
 import { installOnce, installWorkerd, startServer, type Server } from "./compare-workerd/server.ts";
+import { pinTo, requireProc } from "./process.ts";
 
 type Settings = Omit<Load, "url" | "serverPid">;
 
@@ -73,17 +74,6 @@ function versionList(): string[] {
   return versions;
 }
 
-/** The command prefix that keeps a process on one core, or nothing where that is not possible. */
-function pinTo(core: number): string[] {
-  const pin = ["taskset", "-c", String(core)];
-  try {
-    execFileSync(pin[0] ?? "", [...pin.slice(1), "true"], { stdio: "ignore" });
-    return pin;
-  } catch {
-    return [];
-  }
-}
-
 async function runGenerator(load: Load): Promise<Reading> {
   const file = path.join(import.meta.dirname, "compare-workerd", "generator.ts");
   const command = [...pinTo(GENERATOR_CORE), process.execPath, file, JSON.stringify(load)];
@@ -139,9 +129,7 @@ async function collect(binaries: Map<string, string>, rounds: number, load: Sett
 }
 
 async function main(): Promise<void> {
-  if (process.platform !== "linux") {
-    throw new Error("compare-workerd reads /proc, so it runs on Linux only");
-  }
+  requireProc("compare-workerd");
   const versions = versionList();
   const rounds = count("rounds", ROUNDS_MAX);
   const cache = path.resolve(options.cache);

@@ -1,15 +1,14 @@
 // The local server behind `npm start`: `wrangler dev` with this machine's settings, quiet until it is ready.
 // `--state DIR` keeps rooms elsewhere than in .wrangler/state; the tests use it.
 import { spawn, type ChildProcess } from "node:child_process";
-import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { overridesFromEnvironment, PROJECT_ROOT, readLocalSettings } from "./local-variables.ts";
+import { assertPortFree, readPort } from "./port.ts";
 
 const HOST = "127.0.0.1";
-const PORT_DEFAULT = 8787;
 const READY_TIMEOUT_MS = 60_000;
 const POLL_MS = 100;
 /** What `wrangler dev` gets to end by itself before it is made to. */
@@ -29,30 +28,11 @@ try {
 async function serve(): Promise<void> {
   const port = readPort(process.env["PORT"]);
   readLocalSettings();
-  await assertPortFree(port);
+  await assertPortFree(port, HOST, "npm start");
   const wrangler = startWrangler(port);
   stopWith(wrangler);
   await untilReady(port, wrangler);
   console.log(`Ready on http://${HOST}:${port}`);
-}
-
-function readPort(text: string | undefined): number {
-  if (!text) return PORT_DEFAULT;
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new Error(`PORT must be a number from 1 to 65535, not ${JSON.stringify(text)}.`);
-  return port;
-}
-
-function assertPortFree(port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", (error: NodeJS.ErrnoException) => {
-      const reason = error.code === "EADDRINUSE" ? "is in use" : `cannot be opened (${error.code})`;
-      reject(new Error(`Port ${port} ${reason}. Choose another one: PORT=${port + 1} npm start`));
-    });
-    probe.listen(port, HOST, () => probe.close(() => resolve()));
-  });
 }
 
 function startWrangler(port: number): ChildProcess {

@@ -19,21 +19,34 @@ export function overridesFromEnvironment(): Record<string, string> {
   );
 }
 
-/** All settings of the local server, by name. */
-export function readLocalVariables(): Record<string, string> {
-  return { ENVIRONMENT: "development", ...readDevVars(), ...overridesFromEnvironment() };
+/**
+ * All settings of the local server, by name.
+ * @param environment whose rules hold where neither .dev.vars nor the environment says so
+ */
+export function readLocalVariables(environment: Settings["environment"] = "development"): Record<string, string> {
+  return { ENVIRONMENT: environment, ...readDevVars(), ...overridesFromEnvironment() };
 }
 
 /** @throws Error that names every setting which is wrong */
-export function readLocalSettings(): Settings {
-  const result = readSettings(readLocalVariables());
+export function readLocalSettings(environment?: Settings["environment"]): Settings {
+  const result = readSettings(readLocalVariables(environment));
   if (!result.ok)
     throw new Error(["These settings are wrong:", ...result.problems.map((problem) => `  ${problem}`)].join("\n"));
   return result.settings;
 }
 
+/** Settings that are not as by default on this machine, keys apart. */
+export function readChangedSettings(): Record<string, string> {
+  const given = Object.entries({ ...parseDevVars(), ...overridesFromEnvironment() });
+  return Object.fromEntries(given.filter(([name]) => !name.startsWith("JWT_")));
+}
+
+function parseDevVars(): Record<string, string> {
+  return existsSync(DEV_VARS) ? (parseEnv(readFileSync(DEV_VARS, "utf8")) as Record<string, string>) : {};
+}
+
 function readDevVars(): Record<string, string> {
-  const variables = existsSync(DEV_VARS) ? (parseEnv(readFileSync(DEV_VARS, "utf8")) as Record<string, string>) : {};
+  const variables = parseDevVars();
   if (variables["JWT_SECRET"]) return variables;
   const secret = randomBytes(32).toString("base64url");
   const heading = existsSync(DEV_VARS)

@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { cpuSeconds, openFiles, residentBytes } from "./process.ts";
+import { cpuSeconds, openFiles, residentBytes } from "../process.ts";
 
 export interface Load {
   url: string;

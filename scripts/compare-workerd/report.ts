@@ -1,4 +1,5 @@
 // Turns the samples of compare-workerd into one line per version: medians, spreads and the ratio to the best.
+import { median, spreadOf } from "../bench/statistics.ts";
 import type { Reading } from "./generator.ts";
 
 export type Mode = "single" | "batched";
@@ -14,25 +15,13 @@ export function perCpuSecond(sample: Reading): number {
   return sample.deliveries / sample.serverCpuSeconds;
 }
 
-function median(numbers: number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
-}
-
 export function summarize(version: string, samples: Sample[]) {
   const own = samples.filter((sample) => sample.version === version);
   const speeds = (mode: Mode) => own.filter((sample) => sample.mode === mode).map(perCpuSecond);
-  const spread = (numbers: number[]) => ({
-    median: median(numbers),
-    min: Math.min(...numbers),
-    max: Math.max(...numbers),
-  });
   return {
     version,
-    single: spread(speeds("single")),
-    batched: spread(speeds("batched")),
+    single: spreadOf(speeds("single")),
+    batched: spreadOf(speeds("batched")),
     kilobytesPerSocket: median(own.map((sample) => sample.bytesPerSocket)) / KB,
     filesPerSocket: median(own.map((sample) => sample.filesPerSocket)),
   };

@@ -120,7 +120,8 @@ export class Run {
       case "post":
         return client && this.#post(client, step.id, step.ack);
       case "chat":
-        for (let turn = 0; client && turn < step.times; turn++) {
+        if (!client) return;
+        for (let turn = 0; turn < step.times; turn++) {
           this.#post(client, undefined, turn % 2 === 0);
           shell.advance(60);
         }

@@ -1,0 +1,58 @@
+// The command line of `npm run bench`: what to run, against whom, how often. Pure; every mistake is named.
+import { parseArgs } from "node:util";
+
+export const USAGE = "npm run bench -- [SCENARIO…] [--quick] [--rounds N] [--peers a,b] [--json FILE]";
+
+const ROUNDS_DEFAULT = 3;
+const ROUNDS_MAX = 20;
+
+export interface BenchArguments {
+  readonly scenarios: readonly string[];
+  readonly peers: readonly string[];
+  readonly rounds: number;
+  readonly isQuick: boolean;
+  readonly jsonFile?: string;
+}
+
+/** Names that exist, in the order in which they run. */
+export interface Known {
+  readonly scenarios: readonly string[];
+  readonly peers: readonly string[];
+}
+
+/** @throws Error that says which argument is wrong, and what it may be */
+export function readArguments(args: readonly string[], known: Known): BenchArguments {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      json: { type: "string" },
+      rounds: { type: "string" },
+      quick: { type: "boolean", default: false },
+      peers: { type: "string" },
+    },
+  });
+  const { json, rounds, quick, peers } = values;
+  return {
+    scenarios: choose("scenario", positionals, known.scenarios),
+    peers: choose("peer", peers?.split(",").map((name) => name.trim()) ?? [], known.peers),
+    rounds: roundsOf(rounds, quick ? 1 : ROUNDS_DEFAULT),
+    isQuick: quick,
+    ...(json !== undefined && { jsonFile: json }),
+  };
+}
+
+/** Nothing chosen means everything. */
+function choose(kind: string, chosen: readonly string[], all: readonly string[]): readonly string[] {
+  const odd = chosen.find((name) => !all.includes(name));
+  if (odd !== undefined) throw new Error(`There is no ${kind} "${odd}"; there are ${all.join(", ")}.`);
+  return chosen.length === 0 ? all : all.filter((name) => chosen.includes(name));
+}
+
+function roundsOf(text: string | undefined, usual: number): number {
+  if (text === undefined) return usual;
+  const rounds = Number(text);
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > ROUNDS_MAX)
+    throw new Error(`--rounds must be a whole number from 1 to ${ROUNDS_MAX}, not "${text}".`);
+  return rounds;
+}

@@ -1,0 +1,58 @@
+// A Durable Object that emits to a channel where nobody is, as often as it is told. Plain JavaScript: esbuild bundles it.
+import { SocketObject } from "../../durable/socket-object.ts";
+import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
+import { Namespace } from "../../src/socketio/namespace.ts";
+import { Server } from "../../src/socketio/server.ts";
+
+const FLUSH_EVERY = 1000;
+const OPTIONS = {
+  pingIntervalMs: 45_000,
+  pingTimeoutMs: 30_000,
+  connectTimeoutMs: 10_000,
+  maxPayloadBytes: 65_536,
+  maxConnectionsPerIp: 0,
+  transports: ["websocket"],
+};
+const WINDOW_MS = 120_000;
+
+class Emitter extends Namespace {
+  handlers = {};
+  authorize = () => ({ accepted: true, data: {} });
+
+  constructor(log) {
+    super();
+    if (log) this.recovery = { log, windowMs: WINDOW_MS };
+  }
+}
+
+export class EmittingRoom extends SocketObject {
+  #emitter;
+
+  constructor(ctx, env) {
+    let emitter;
+    super(ctx, env, (_ctx, _env, ports) => {
+      const newName = () => crypto.randomUUID().replaceAll("-", "");
+      const isStored = ctx.id.name === "stored";
+      const log = isStored && new SqlRecoveryLog(ctx.storage, { windowMs: WINDOW_MS, now: () => ports.now(), newName });
+      emitter = new Emitter(log);
+      return { server: new Server(OPTIONS, { static: { "/": emitter } }, ports), limits: OPTIONS };
+    });
+    this.#emitter = emitter;
+  }
+
+  async fetch(request) {
+    const query = new URL(request.url).searchParams;
+    const [count, chars] = [Number(query.get("count")), Number(query.get("chars"))];
+    const text = "x".repeat(chars);
+    for (let i = 1; i <= count; i++) {
+      this.#emitter.to("nobody").emit("message", text);
+      if (i % FLUSH_EVERY === 0) await this.ctx.storage.sync();
+    }
+    return new Response("done");
+  }
+}
+
+export default {
+  fetch: (request, env) =>
+    env.ROOM.getByName(new URL(request.url).searchParams.has("stored") ? "stored" : "memory").fetch(request),
+};

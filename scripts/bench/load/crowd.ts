@@ -1,0 +1,109 @@
+// Everybody who takes part in a run, connected a few at a time, and what they all report.
+import { performance } from "node:perf_hooks";
+
+import { signToken } from "../../../src/access/tokens.ts";
+import { account, addFaults, codeOf, NO_FAULTS, SENDER_MAX, type Faults } from "../accounting.ts";
+import { Histogram } from "../statistics.ts";
+import type { Crowd, ServerFacts } from "./job.ts";
+import { Member, type Observer } from "./member.ts";
+
+const CONNECTS_AT_ONCE = 64;
+const TOKEN_SECONDS = 7200;
+const US_PER_MS = 1000;
+
+export class Gathering implements Observer {
+  readonly rooms: Member[][] = [];
+  readonly failures: Record<string, number> = {};
+  deliveries = 0;
+  pings = 0;
+  latencies = new Histogram();
+  ackLatencies = new Histogram();
+  lastDeliveryUs = 0;
+  /** Only what was sent from here on counts for the latencies. */
+  #measureFromUs = Infinity;
+  #measureUntilUs = Infinity;
+
+  get members(): Member[] {
+    return this.rooms.flat();
+  }
+
+  now(): number {
+    return performance.now() * US_PER_MS;
+  }
+
+  measure(fromUs: number, untilUs: number): void {
+    this.#measureFromUs = fromUs;
+    this.#measureUntilUs = untilUs;
+  }
+
+  delivered(sentAtUs: number, nowUs: number): void {
+    this.deliveries++;
+    this.lastDeliveryUs = nowUs;
+    if (this.#isMeasured(sentAtUs)) this.latencies.add(nowUs - sentAtUs);
+  }
+
+  answered(sentAtUs: number, nowUs: number): void {
+    if (this.#isMeasured(sentAtUs)) this.ackLatencies.add(nowUs - sentAtUs);
+  }
+
+  #isMeasured(sentAtUs: number): boolean {
+    return sentAtUs >= this.#measureFromUs && sentAtUs < this.#measureUntilUs;
+  }
+
+  pinged(): void {
+    this.pings++;
+  }
+
+  failed(reason: string): void {
+    this.failures[reason] = (this.failures[reason] ?? 0) + 1;
+  }
+
+  /** Each room for itself: everybody should have all that anybody posted there. */
+  faults(posted: (member: Member) => number = (member) => member.posted): Faults {
+    let total = NO_FAULTS;
+    let number = 0;
+    for (const room of this.rooms) {
+      const sent = new Set<number>();
+      for (const member of room) {
+        for (let counter = 0; counter < posted(member); counter++) sent.add(codeOf(number, counter));
+        number++;
+      }
+      total = addFaults(
+        total,
+        account(
+          sent,
+          room.map(({ sequence }) => sequence.codes),
+        ),
+      );
+    }
+    return total;
+  }
+}
+
+/** @returns once everybody is in */
+export async function gather(server: ServerFacts, { rooms, membersPerRoom }: Crowd): Promise<Gathering> {
+  const gathering = new Gathering();
+  if (rooms * membersPerRoom > SENDER_MAX) throw new Error(`at most ${SENDER_MAX} members can be told apart`);
+  for (let room = 0; room < rooms; room++) {
+    const numbers = Array.from({ length: membersPerRoom }, (_, seat) => room * membersPerRoom + seat);
+    gathering.rooms.push(await Promise.all(numbers.map((number) => seatMember(server, gathering, room, number))));
+  }
+  await joinAll(gathering.members, CONNECTS_AT_ONCE);
+  return gathering;
+}
+
+async function seatMember(server: ServerFacts, observer: Observer, room: number, number: number): Promise<Member> {
+  const { host, ports, wire, jwtSecret } = server;
+  const target = { host, port: ports[number % ports.length]!, path: wire.path.replaceAll("{room}", `bench-${room}`) };
+  const token = jwtSecret && (await signToken(jwtSecret, { user: `user-${number}` }, TOKEN_SECONDS));
+  return new Member({ target, wire, number, credentials: token ? `"token":"${token}"` : "" }, observer);
+}
+
+/** Each newcomer takes the place of one that is in, so that as many as `atOnce` are under way at any time. */
+export async function joinAll(members: readonly Member[], atOnce: number): Promise<void> {
+  const waiting = members.values();
+  const workers = Array.from({ length: Math.min(atOnce, members.length) }, async () => {
+    for (const member of waiting) await member.join();
+  });
+  await Promise.all(workers);
+}

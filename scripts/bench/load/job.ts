@@ -1,0 +1,114 @@
+// What the bench asks of its generator, and what the generator answers: JSON in, one JSON line out.
+import type { Faults } from "../accounting.ts";
+import type { Wire } from "./member.ts";
+
+export interface ServerFacts {
+  readonly host: string;
+  /** Members are spread over them in turn. */
+  readonly ports: readonly number[];
+  /** The roots of the server's process trees. */
+  readonly pids: readonly number[];
+  readonly wire: Wire;
+  /** Signs a token for every member; absent where the server asks for none. */
+  readonly jwtSecret?: string;
+}
+
+export interface Crowd {
+  readonly rooms: number;
+  readonly membersPerRoom: number;
+}
+
+/** Messages at a steady rate: every member posts in turn, at its own moment of the period. */
+export interface TrafficJob extends Crowd {
+  readonly kind: "traffic";
+  readonly perMemberPerSecond: number;
+  readonly warmUpSeconds: number;
+  readonly seconds: number;
+}
+
+/** One post at a time, to one room after the other: how long until its ack? */
+export interface EchoJob extends Crowd {
+  readonly kind: "echo";
+  readonly pauseMs: number;
+  readonly seconds: number;
+}
+
+/** Connected and silent. */
+export interface IdleJob extends Crowd {
+  readonly kind: "idle";
+  /** Until sleeping rooms sleep. */
+  readonly settleSeconds: number;
+  readonly seconds: number;
+  /** A folder whose databases are watched for commits; absent where nothing is stored. */
+  readonly stateDir?: string;
+}
+
+/** All lines break at once, messages are missed, all come back at once. */
+export interface StormJob extends Crowd {
+  readonly kind: "storm";
+  readonly missed: number;
+  readonly awayMs: number;
+}
+
+export type Job = (TrafficJob | EchoJob | IdleJob | StormJob) & { readonly server: ServerFacts };
+
+/** What every job tells. */
+export interface BaseReading {
+  /** Share of one core, 0 to 1, in the measured interval. */
+  readonly generatorBusy: number;
+  readonly serverCpuSeconds: number;
+  readonly wallSeconds: number;
+  /** What went wrong, by reason: closed connections, refused posts. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+export interface TrafficReading extends BaseReading {
+  readonly kind: "traffic";
+  readonly deliveries: number;
+  readonly offeredPerSecond: number;
+  readonly posted: number;
+  readonly unanswered: number;
+  readonly faults: Faults;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+  readonly ackP50Ms: number;
+  readonly ackP99Ms: number;
+  /** From the last post to the last delivery. */
+  readonly drainMs: number;
+  /** The worst lateness of a post behind its plan, 99th percentile. */
+  readonly lagP99Ms: number;
+  readonly serverRssBytes: number;
+}
+
+export interface EchoReading extends BaseReading {
+  readonly kind: "echo";
+  readonly posts: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+  readonly faults: Faults;
+}
+
+export interface IdleReading extends BaseReading {
+  readonly kind: "idle";
+  readonly connectsPerSecond: number;
+  readonly awakeBytesPerConnection: number;
+  readonly asleepBytesPerConnection: number;
+  readonly cpuSecondsPerMinute: number;
+  /** Heartbeats that the server sent in the interval: a room that sends one is awake. */
+  readonly pings: number;
+  /** Databases that were written to in the interval. */
+  readonly databasesWritten: number;
+}
+
+export interface StormReading extends BaseReading {
+  readonly kind: "storm";
+  /** From the first connect to the last member that is in and has everything. */
+  readonly caughtUpMs: number;
+  readonly joinedMs: number;
+  readonly recovered: number;
+  readonly faults: Faults;
+}
+
+export type Reading = TrafficReading | EchoReading | IdleReading | StormReading;

@@ -1,0 +1,104 @@
+// A steady rate: each member posts once per period at a moment of its own, whether or not the server keeps up.
+import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Histogram } from "../statistics.ts";
+import { gather, type Gathering } from "./crowd.ts";
+import type { ServerFacts, TrafficJob, TrafficReading } from "./job.ts";
+import type { Member } from "./member.ts";
+import { Meter } from "./meter.ts";
+
+const TICK_MS = 1;
+const US_PER_MS = 1000;
+/** Members told of each other, and whatever connecting set going is over. */
+const SETTLE_MS = 1500;
+/** A server that has not delivered everything by then did not hold the rate, or has lost something. */
+const DRAIN_MS_MAX = 5000;
+const DRAIN_POLL_MS = 50;
+
+export async function runTraffic(server: ServerFacts, job: TrafficJob): Promise<TrafficReading> {
+  const gathering = await gather(server, job);
+  await sleep(SETTLE_MS);
+  const posting = new Posting(gathering.members, job.perMemberPerSecond);
+  posting.start();
+  await sleep(job.warmUpSeconds * 1000);
+  const meter = new Meter(server.pids);
+  const deliveredBefore = gathering.deliveries;
+  const fromUs = gathering.now();
+  gathering.measure(fromUs, fromUs + job.seconds * 1000 * US_PER_MS);
+  await sleep(job.seconds * 1000);
+  const cost = meter.read();
+  const deliveries = gathering.deliveries - deliveredBefore;
+  const serverRssBytes = meter.residentBytes();
+  posting.stop();
+  const drainMs = await drain(gathering, posting.posted * job.membersPerRoom);
+  return {
+    kind: "traffic",
+    ...cost,
+    deliveries,
+    serverRssBytes,
+    offeredPerSecond: job.rooms * job.membersPerRoom ** 2 * job.perMemberPerSecond,
+    posted: posting.posted,
+    unanswered: gathering.members.reduce((sum, member) => sum + member.unanswered, 0),
+    faults: gathering.faults(),
+    ...percentiles(gathering),
+    drainMs,
+    lagP99Ms: posting.lagsUs.percentile(0.99) / US_PER_MS,
+    failures: gathering.failures,
+  };
+}
+
+function percentiles({ latencies, ackLatencies }: Gathering) {
+  return {
+    p50Ms: latencies.percentile(0.5) / US_PER_MS,
+    p95Ms: latencies.percentile(0.95) / US_PER_MS,
+    p99Ms: latencies.percentile(0.99) / US_PER_MS,
+    ackP50Ms: ackLatencies.percentile(0.5) / US_PER_MS,
+    ackP99Ms: ackLatencies.percentile(0.99) / US_PER_MS,
+  };
+}
+
+/** @returns milliseconds from now to the last delivery, at least 0 */
+async function drain(gathering: Gathering, due: number): Promise<number> {
+  const startedMs = performance.now();
+  while (gathering.deliveries < due && performance.now() - startedMs < DRAIN_MS_MAX) await sleep(DRAIN_POLL_MS);
+  return Math.max(0, gathering.lastDeliveryUs / US_PER_MS - startedMs);
+}
+
+/** Who posts when. Members take their turns in one fixed order, at moments spread at random over the period. */
+class Posting {
+  readonly lagsUs = new Histogram();
+  posted = 0;
+  readonly #turns: ReadonlyArray<{ readonly member: Member; readonly phaseMs: number }>;
+  readonly #periodMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #startedMs = 0;
+
+  constructor(members: readonly Member[], perMemberPerSecond: number) {
+    this.#periodMs = 1000 / perMemberPerSecond;
+    this.#turns = members
+      .map((member) => ({ member, phaseMs: Math.random() * this.#periodMs }))
+      .sort((a, b) => a.phaseMs - b.phaseMs);
+  }
+
+  start(): void {
+    this.#startedMs = performance.now();
+    this.#timer = setInterval(() => this.#postDue(), TICK_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #postDue(): void {
+    const elapsedMs = performance.now() - this.#startedMs;
+    for (;;) {
+      const { member, phaseMs } = this.#turns[this.posted % this.#turns.length]!;
+      const dueMs = Math.trunc(this.posted / this.#turns.length) * this.#periodMs + phaseMs;
+      if (dueMs > elapsedMs) return;
+      this.lagsUs.add((elapsedMs - dueMs) * US_PER_MS);
+      member.post();
+      this.posted++;
+    }
+  }
+}

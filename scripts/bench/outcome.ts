@@ -1,0 +1,58 @@
+// What came of one run of one peer, and whether it may count as a number.
+import type { Reading, TrafficReading } from "./load/job.ts";
+
+/** A generator busier than this may be what was measured. */
+const GENERATOR_BUSY_MAX = 0.9;
+/** A server holds a rate if what it owes at the end is there this soon, */
+const DRAIN_MS_MAX = 1000;
+/** nobody waited longer than this, */
+const P99_MS_MAX = 1000;
+/** and the interval saw at least this share of what it should have. */
+const SHARE_DELIVERED_MIN = 0.95;
+
+export interface EmitsReading {
+  readonly kind: "emits";
+  readonly count: number;
+  readonly wallSeconds: number;
+  readonly serverCpuSeconds: number;
+}
+
+export type Verdict = "ok" | "not held" | "generator saturated" | "failed" | "skipped";
+
+export interface Outcome {
+  readonly run: string;
+  readonly peer: string;
+  readonly round: number;
+  readonly verdict: Verdict;
+  /** Of the offered rate, where rates are searched. */
+  readonly rateShare: number;
+  /** Why there is no number. */
+  readonly reason?: string;
+  readonly reading?: Reading | EmitsReading;
+}
+
+/** @returns the verdict, and the reason where it is not "ok" */
+export function judge(reading: Reading): { verdict: Verdict; reason?: string } {
+  const failures = Object.entries(reading.failures);
+  if (reading.generatorBusy > GENERATOR_BUSY_MAX && reading.kind !== "idle") {
+    return { verdict: "generator saturated", reason: `${percent(reading.generatorBusy)} of its core` };
+  }
+  if (reading.kind === "traffic") {
+    const reason = whyNotHeld(reading);
+    if (reason !== undefined) return { verdict: "not held", reason };
+  }
+  if (failures.length > 0) {
+    return { verdict: "failed", reason: failures.map(([what, times]) => `${what} (${times}×)`).join("; ") };
+  }
+  return { verdict: "ok" };
+}
+
+function whyNotHeld(reading: TrafficReading): string | undefined {
+  const share = reading.deliveries / (reading.offeredPerSecond * reading.wallSeconds);
+  if (share < SHARE_DELIVERED_MIN) return `${percent(share)} of what was offered arrived in time`;
+  if (reading.drainMs > DRAIN_MS_MAX) return `the last delivery came ${Math.round(reading.drainMs)} ms late`;
+  if (reading.p99Ms > P99_MS_MAX) return `p99 was ${Math.round(reading.p99Ms)} ms`;
+  return undefined;
+}
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;

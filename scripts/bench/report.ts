@@ -1,0 +1,189 @@
+// Turns the outcomes of a bench into tables: medians with their range, ratios to Socket.IO on ws, and every fault.
+import { addFaults, NO_FAULTS, type Faults } from "./accounting.ts";
+import type { EchoReading, IdleReading, StormReading, TrafficReading } from "./load/job.ts";
+import { percent, type EmitsReading, type Outcome } from "./outcome.ts";
+import { spreadOf } from "./statistics.ts";
+
+/** Ratios are to this peer. */
+export const REFERENCE_PEER = "socketio-ws";
+
+type AnyReading = NonNullable<Outcome["reading"]>;
+type Read<Reading> = (reading: Reading) => number;
+type Column<Reading> = readonly [
+  title: string,
+  cell: (readings: readonly Reading[], reference: readonly Reading[]) => string,
+];
+
+const KB = 1024;
+const NONE = "–";
+
+export function tableOf(run: string, outcomes: readonly Outcome[], titles: ReadonlyMap<string, string>): string {
+  const ofRun = outcomes.filter((outcome) => outcome.run === run);
+  const kind = ofRun.find(({ reading }) => reading)?.reading?.kind;
+  const columns = kind ? COLUMNS[kind] : [];
+  const peers = [...new Set(ofRun.map(({ peer }) => peer))];
+  const reference = countedOf(ofRun, REFERENCE_PEER);
+  const rows = peers.map((peer) => {
+    const counted = countedOf(ofRun, peer);
+    const cells =
+      counted.length > 0
+        ? columns.map(([, cell]) => cell(counted, reference))
+        : [whyNot(ofRun, peer), ...columns.slice(1).map(() => "")];
+    return [titles.get(peer) ?? peer, ...cells, ...(kind === "traffic" ? [rateOf(ofRun, peer)] : [])];
+  });
+  const heads = [run, ...columns.map(([title]) => title), ...(kind === "traffic" ? ["rate held"] : [])];
+  return markdown([heads, ...rows]);
+}
+
+function countedOf(outcomes: readonly Outcome[], peer: string): AnyReading[] {
+  return outcomes.filter((outcome) => outcome.peer === peer && outcome.verdict === "ok").map(({ reading }) => reading!);
+}
+
+/** The last word on a peer that gave no number. */
+function whyNot(outcomes: readonly Outcome[], peer: string): string {
+  const last = outcomes.findLast((outcome) => outcome.peer === peer);
+  return last ? `${last.verdict}: ${last.reason ?? ""}` : NONE;
+}
+
+function rateOf(outcomes: readonly Outcome[], peer: string): string {
+  const shares = outcomes
+    .filter((outcome) => outcome.peer === peer && outcome.verdict === "ok")
+    .map(({ rateShare }) => rateShare);
+  if (shares.length === 0) return NONE;
+  const [low, high] = [Math.min(...shares), Math.max(...shares)];
+  return low === high ? percent(low) : `${percent(low)} to ${percent(high)}`;
+}
+
+// ---- cells ---------------------------------------------------------------------------------------------------
+
+function spread<Reading>(read: Read<Reading>, show: (value: number) => string) {
+  return (readings: readonly Reading[]): string => {
+    const { median, min, max } = spreadOf(readings.map(read));
+    return readings.length === 1 ? show(median) : `${show(median)} [${show(min)}-${show(max)}]`;
+  };
+}
+
+/** @param isCost less is better */
+function ratio<Reading>(read: Read<Reading>, isCost = false) {
+  return (readings: readonly Reading[], reference: readonly Reading[]): string => {
+    if (reference.length === 0) return NONE;
+    const quotient = spreadOf(readings.map(read)).median / spreadOf(reference.map(read)).median;
+    const value = isCost ? 1 / quotient : quotient;
+    return Number.isFinite(value) ? `${value.toFixed(2)}×` : NONE;
+  };
+}
+
+function faults(readings: ReadonlyArray<{ readonly faults: Faults }>): string {
+  const { lost, doubled, outOfOrder, disagreeing } = readings.map((one) => one.faults).reduce(addFaults, NO_FAULTS);
+  return `${lost} / ${doubled} / ${outOfOrder} / ${disagreeing}`;
+}
+
+const thousands = (value: number): string => `${Math.round(value / 1000)}k`;
+const whole = (value: number): string => String(Math.round(value));
+const tenths = (value: number): string => value.toFixed(1);
+const kilobytes = (value: number): string => whole(value / KB);
+
+const FAULTS = "lost / doubled / out of order / disagreeing";
+
+export const perCpuSecond = (reading: TrafficReading): number => reading.deliveries / reading.serverCpuSeconds;
+const serverBusy = (reading: { serverCpuSeconds: number; wallSeconds: number }): number =>
+  reading.serverCpuSeconds / reading.wallSeconds;
+const generatorBusy = (reading: { generatorBusy: number }): number => reading.generatorBusy;
+
+const TRAFFIC: readonly Column<TrafficReading>[] = [
+  ["deliveries / CPU-s", spread(perCpuSecond, thousands)],
+  ["ratio", ratio(perCpuSecond)],
+  ["p50 ms", spread((one) => one.p50Ms, tenths)],
+  ["p95 ms", spread((one) => one.p95Ms, tenths)],
+  ["p99 ms", spread((one) => one.p99Ms, tenths)],
+  ["ack p50 ms", spread((one) => one.ackP50Ms, tenths)],
+  [FAULTS, faults],
+  ["server busy", spread(serverBusy, percent)],
+  ["generator busy", spread(generatorBusy, percent)],
+];
+
+const ECHO: readonly Column<EchoReading>[] = [
+  [
+    "p50 ms",
+    spread(
+      (one) => one.p50Ms,
+      (ms) => ms.toFixed(2),
+    ),
+  ],
+  [
+    "p95 ms",
+    spread(
+      (one) => one.p95Ms,
+      (ms) => ms.toFixed(2),
+    ),
+  ],
+  [
+    "p99 ms",
+    spread(
+      (one) => one.p99Ms,
+      (ms) => ms.toFixed(2),
+    ),
+  ],
+  ["server CPU µs / post", spread((one) => (one.serverCpuSeconds / one.posts) * 1e6, whole)],
+  [FAULTS, faults],
+];
+
+const STORM: readonly Column<StormReading>[] = [
+  [
+    "all caught up, s",
+    spread(
+      (one) => one.caughtUpMs / 1000,
+      (seconds) => seconds.toFixed(2),
+    ),
+  ],
+  ["time against the reference", ratio((one) => one.caughtUpMs)],
+  [
+    "all in, s",
+    spread(
+      (one) => one.joinedMs / 1000,
+      (seconds) => seconds.toFixed(2),
+    ),
+  ],
+  ["recovered", spread((one) => one.recovered, whole)],
+  ["server CPU s", spread((one) => one.serverCpuSeconds, tenths)],
+  [FAULTS, faults],
+];
+
+const IDLE: readonly Column<IdleReading>[] = [
+  ["KB / connection, awake", spread((one) => one.awakeBytesPerConnection, kilobytes)],
+  ["asleep", spread((one) => one.asleepBytesPerConnection, kilobytes)],
+  [
+    "CPU s / minute",
+    spread(
+      (one) => one.cpuSecondsPerMinute,
+      (seconds) => seconds.toFixed(2),
+    ),
+  ],
+  ["server pings", spread((one) => one.pings, whole)],
+  ["databases written", spread((one) => one.databasesWritten, whole)],
+  ["connects / s", spread((one) => one.connectsPerSecond, whole)],
+];
+
+const EMITS: readonly Column<EmitsReading>[] = [
+  ["seconds", spread((one) => one.wallSeconds, tenths)],
+  ["emits / s", spread((one) => one.count / one.wallSeconds, thousands)],
+  ["ratio", ratio((one) => one.wallSeconds, true)],
+  ["server CPU s", spread((one) => one.serverCpuSeconds, tenths)],
+];
+
+/** A run's readings are all of one kind, which the compiler cannot see. */
+const COLUMNS = { traffic: TRAFFIC, echo: ECHO, storm: STORM, idle: IDLE, emits: EMITS } as unknown as Record<
+  AnyReading["kind"],
+  readonly Column<AnyReading>[]
+>;
+
+// ---- layout --------------------------------------------------------------------------------------------------
+
+/** @param rows the first is the head */
+export function markdown(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  const line = (row: readonly string[]): string =>
+    `| ${widths.map((width, column) => (row[column] ?? "").padEnd(width)).join(" | ")} |`;
+  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
+  return [line(rows[0]!), rule, ...rows.slice(1).map(line)].join("\n");
+}

@@ -1,0 +1,115 @@
+// What the bench runs: each scenario's runs, at full size and for a quick look.
+import type { EchoJob, IdleJob, StormJob, TrafficJob } from "./load/job.ts";
+
+export interface EmitsJob {
+  readonly kind: "emits";
+  readonly count: number;
+  readonly chars: number;
+}
+
+export type LoadJob = TrafficJob | EchoJob | IdleJob | StormJob;
+
+export interface Run {
+  readonly label: string;
+  readonly job: LoadJob | EmitsJob;
+  /** Whether a peer that cannot hold the offered rate is tried at lower ones. */
+  readonly searchesRate?: true;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly question: string;
+  readonly peers: readonly string[];
+  /** Some peers are measured once only: what they show does not scatter, and takes minutes. */
+  readonly roundsMax?: number;
+  readonly runs: readonly Run[];
+}
+
+const CHAT_PEERS = ["socketio-ws", "parley", "parley-shim", "socketio-bun", "socketio-redis", "ws"];
+const RECOVERING_PEERS = ["socketio-ws", "parley", "parley-shim", "socketio-bun"];
+const IDLE_PEERS = ["socketio-ws", "parley", "parley-shim", "bare-object", "socketio-bun", "ws"];
+const EMITTERS = ["socketio-ws", "parley", "parley-stored", "socketio-redis"];
+
+const EMIT_CHARS = 350;
+const MEMBERS_PER_IDLE_ROOM = 100;
+
+export function scenarios(isQuick: boolean): readonly Scenario[] {
+  return [
+    {
+      name: "busy",
+      question: "one room, everybody talks",
+      peers: CHAT_PEERS,
+      runs: isQuick ? [busy(100, 1, 3), busy(500, 1, 3)] : [busy(100, 1, 7), busy(500, 1, 7), busy(1000, 0.5, 7)],
+    },
+    {
+      name: "rooms",
+      question: "many quiet rooms",
+      peers: CHAT_PEERS,
+      runs: [rooms(isQuick ? 40 : 100, isQuick ? 4 : 10)],
+    },
+    { name: "echo", question: "post to ack, little going on", peers: CHAT_PEERS, runs: [echo(isQuick ? 3 : 8)] },
+    {
+      name: "storm",
+      question: "all lines break, all come back",
+      peers: RECOVERING_PEERS,
+      runs: [storm(isQuick ? 500 : 2000)],
+    },
+    {
+      name: "idle",
+      question: "connected and silent",
+      peers: IDLE_PEERS,
+      roundsMax: 1,
+      runs: isQuick ? [idle(500, 5)] : [idle(1000, 10), idle(5000, 10), idle(10_000, 60)],
+    },
+    {
+      name: "emits",
+      question: "emits to a room where nobody is",
+      peers: EMITTERS,
+      runs: [emits(isQuick ? 100_000 : 1_000_000)],
+    },
+  ];
+}
+
+function busy(membersPerRoom: number, perMemberPerSecond: number, seconds: number): Run {
+  const label = `busy ${membersPerRoom} × ${perMemberPerSecond}/s`;
+  return {
+    label,
+    searchesRate: true,
+    job: { kind: "traffic", rooms: 1, membersPerRoom, perMemberPerSecond, warmUpSeconds: 3, seconds },
+  };
+}
+
+function rooms(count: number, seconds: number): Run {
+  const [membersPerRoom, perMemberPerSecond] = [50, 0.2];
+  const label = `rooms ${count} × ${membersPerRoom} × ${perMemberPerSecond}/s`;
+  return {
+    label,
+    searchesRate: true,
+    job: { kind: "traffic", rooms: count, membersPerRoom, perMemberPerSecond, warmUpSeconds: 3, seconds },
+  };
+}
+
+function echo(seconds: number): Run {
+  return { label: "echo", job: { kind: "echo", rooms: 30, membersPerRoom: 5, pauseMs: 5, seconds } };
+}
+
+function storm(membersPerRoom: number): Run {
+  return {
+    label: `storm ${membersPerRoom}`,
+    job: { kind: "storm", rooms: 1, membersPerRoom, missed: 20, awayMs: 3000 },
+  };
+}
+
+function idle(connections: number, seconds: number): Run {
+  const rooms = connections / MEMBERS_PER_IDLE_ROOM;
+  // A room sleeps 10 s after its last packet, and sets its alarm a moment before that.
+  const settleSeconds = 14;
+  return {
+    label: `idle ${connections}`,
+    job: { kind: "idle", rooms, membersPerRoom: MEMBERS_PER_IDLE_ROOM, settleSeconds, seconds },
+  };
+}
+
+function emits(count: number): Run {
+  return { label: `emits ${count}`, job: { kind: "emits", count, chars: EMIT_CHARS } };
+}

@@ -1,0 +1,93 @@
+// The bench behind `npm run bench`: this project and its peers side by side in one run on one machine.
+// How each number arises, and how to read it: docs/bench/README.md.
+import { writeFileSync } from "node:fs";
+
+import { readArguments, USAGE, type BenchArguments } from "./bench/arguments.ts";
+import { installPeers } from "./bench/install.ts";
+import { describeMachine, type Machine } from "./bench/machine.ts";
+import { percent, type Outcome } from "./bench/outcome.ts";
+import { PEERS_DIR, type Contender } from "./bench/peers.ts";
+import { tableOf } from "./bench/report.ts";
+import { contenders, measure } from "./bench/run.ts";
+import { scenarios, type Run, type Scenario } from "./bench/scenarios.ts";
+import { requireProc } from "./process.ts";
+
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) process.once(name, () => process.exit(130));
+
+try {
+  requireProc("npm run bench");
+  await bench(readWishes());
+  process.exit(0);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
+function readWishes(): BenchArguments {
+  const all = scenarios(false);
+  const known = { scenarios: all.map(({ name }) => name), peers: [...new Set(all.flatMap(({ peers }) => peers))] };
+  try {
+    return readArguments(process.argv.slice(2), known);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nUsage: ${USAGE}`, { cause: error });
+  }
+}
+
+async function bench(wishes: BenchArguments): Promise<void> {
+  const chosen = scenarios(wishes.isQuick).filter(({ name }) => wishes.scenarios.includes(name));
+  const wanted = chosen.flatMap((scenario) => scenario.runs.flatMap((run) => takingPart(scenario, run, wishes)));
+  if (wanted.some(({ isInstalled }) => isInstalled)) await installPeers(PEERS_DIR);
+  const machine = describeMachine();
+  printMachine(machine);
+  const outcomes: Outcome[] = [];
+  for (const scenario of chosen) await runScenario(scenario, wishes, outcomes);
+  if (wishes.jsonFile === undefined) return;
+  writeFileSync(wishes.jsonFile, `${JSON.stringify({ machine, ...wishes, outcomes }, null, 2)}\n`);
+}
+
+function printMachine({ cpu, cores, kernel, isPinned, loadBefore, versions, changedSettings }: Machine): void {
+  console.log(`${cores} × ${cpu}, ${kernel}, load before ${loadBefore.toFixed(1)}`);
+  console.log(
+    isPinned
+      ? "server on core 0, generator on core 1"
+      : "server and generator share their cores: the numbers disturb each other",
+  );
+  console.log(
+    Object.entries(versions)
+      .map(([name, version]) => `${name} ${version}`)
+      .join(", "),
+  );
+  const changes = Object.entries(changedSettings).map(([name, value]) => `${name}=${value}`);
+  if (changes.length > 0) console.log(`this project's settings are changed: ${changes.join(", ")}`);
+}
+
+function takingPart(scenario: Scenario, run: Run, { peers }: BenchArguments): Contender[] {
+  return contenders(run).filter(({ name }) => scenario.peers.includes(name) && peers.includes(name));
+}
+
+async function runScenario(scenario: Scenario, wishes: BenchArguments, outcomes: Outcome[]): Promise<void> {
+  const rounds = Math.min(wishes.rounds, scenario.roundsMax ?? wishes.rounds);
+  for (const run of scenario.runs) {
+    const taking = takingPart(scenario, run, wishes);
+    const heldShares = new Map<string, number>();
+    for (let round = 1; round <= rounds; round++) {
+      // Interleaved, so that whatever else the machine does hits everybody alike.
+      for (const peer of taking) {
+        const attempts = await measure(run, peer, heldShares.get(peer.name));
+        heldShares.set(peer.name, attempts.at(-1)!.rateShare);
+        for (const attempt of attempts) {
+          const outcome = { run: run.label, peer: peer.name, round, ...attempt };
+          outcomes.push(outcome);
+          console.error(progressOf(outcome));
+        }
+      }
+    }
+    const titles = new Map(taking.map(({ name, title }) => [name, title]));
+    console.log(`\n${scenario.question}\n\n${tableOf(run.label, outcomes, titles)}\n`);
+  }
+}
+
+function progressOf({ run, peer, round, rateShare, verdict, reason }: Outcome): string {
+  const rate = rateShare === 1 ? "" : ` at ${percent(rateShare)} of the rate`;
+  return `${run}, round ${round}, ${peer}${rate}: ${verdict}${reason ? ` (${reason})` : ""}`;
+}

@@ -1,0 +1,59 @@
+// The server behind `npm run serve`: the production bundle in workerd, without `wrangler dev` in front of it.
+//   node scripts/self-host.ts [--state DIR]     PORT, HOST and all settings from the environment or .dev.vars
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { parseArgs, promisify } from "node:util";
+
+import type { V4WorkerOptions } from "miniflare";
+
+import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
+import { assertPortFree, readPort } from "./port.ts";
+import { startRuntime } from "./serve/runtime.ts";
+
+const HOST_DEFAULT = "127.0.0.1";
+const STATE_DEFAULT = path.join(".wrangler", "serve");
+const ENVIRONMENT = "production";
+const BUILD_MS_MAX = 60_000;
+const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
+
+try {
+  await serve();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
+async function serve(): Promise<void> {
+  const { values } = parseArgs({ options: { state: { type: "string", default: STATE_DEFAULT } } });
+  const address = { host: process.env["HOST"] || HOST_DEFAULT, port: readPort(process.env["PORT"]) };
+  readLocalSettings(ENVIRONMENT);
+  await assertPortFree(address.port, address.host, "npm run serve");
+  const worker = await readDeployment();
+  const bindings = { ...worker.bindings, ...readLocalVariables(ENVIRONMENT) };
+  const stateDir = path.resolve(PROJECT_ROOT, values.state);
+  const runtime = await startRuntime({ ...worker, bindings }, { address, entrypoint: "direct", stateDir });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) {
+    process.once(signal, () => void runtime.stop().then(() => process.exit(0)));
+  }
+  console.log(`Ready on http://${address.host}:${address.port}`);
+}
+
+async function readDeployment(): Promise<V4WorkerOptions> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [path.join(import.meta.dirname, "serve", "deployment.ts"), ENVIRONMENT],
+    {
+      timeout: BUILD_MS_MAX,
+      maxBuffer: BUNDLE_BYTES_MAX,
+      env: {
+        ...process.env,
+        WRANGLER_LOG: "error",
+        WRANGLER_SEND_METRICS: "false",
+        CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: "false",
+      },
+    },
+  ).catch((error: { stderr?: string; message: string }) => {
+    throw new Error(`The bundle could not be built: ${error.stderr || error.message}`, { cause: error });
+  });
+  return JSON.parse(stdout) as V4WorkerOptions;
+}

@@ -1,0 +1,28 @@
+// Prints the deployment that `npm run serve` runs, as JSON: the bundle, and what wrangler.toml says around it.
+// A process of its own, because wrangler and esbuild would stay in the server's memory, 200 MB of it.
+import path from "node:path";
+
+import type { V4WorkerOptions } from "miniflare";
+import { unstable_getMiniflareWorkerOptions } from "wrangler";
+
+import { buildClient } from "../build-client.ts";
+import { PROJECT_ROOT } from "../local-variables.ts";
+import { bundleWorker } from "./bundle.ts";
+
+const [environment] = process.argv.slice(2);
+
+const [script] = await Promise.all([bundleWorker(path.join(import.meta.dirname, "entry.js")), buildClient()]);
+process.stdout.write(JSON.stringify(workerOf(script)));
+
+function workerOf(script: string): V4WorkerOptions {
+  const configFile = path.join(PROJECT_ROOT, "wrangler.toml");
+  const { modulesRules: _, ...options } = unstable_getMiniflareWorkerOptions(configFile, environment)
+    .workerOptions as V4WorkerOptions & { modulesRules?: unknown };
+  return {
+    ...options,
+    name: "parley",
+    modules: true,
+    script,
+    ...(options.assets && { assets: { ...options.assets, binding: "ASSETS" } }),
+  };
+}

@@ -1,0 +1,164 @@
+// What `npm run bench` says: its arguments, its verdicts and its tables.
+import { describe, expect, it } from "vitest";
+
+import { NO_FAULTS } from "../../scripts/bench/accounting.ts";
+import { readArguments } from "../../scripts/bench/arguments.ts";
+import type { TrafficReading } from "../../scripts/bench/load/job.ts";
+import { judge, type Outcome } from "../../scripts/bench/outcome.ts";
+import { firstShare, nextShare } from "../../scripts/bench/rate-search.ts";
+import { tableOf } from "../../scripts/bench/report.ts";
+import { scenarios } from "../../scripts/bench/scenarios.ts";
+
+const known = { scenarios: ["busy", "echo"], peers: ["parley", "ws"] };
+
+describe("arguments", () => {
+  it("none: everything, three rounds", () => {
+    expect(readArguments([], known)).toEqual({ ...known, rounds: 3, isQuick: false });
+    expect(readArguments(["--quick"], known)).toMatchObject({ rounds: 1, isQuick: true });
+  });
+
+  it("choose, whatever their order, and keep the bench's own", () => {
+    expect(
+      readArguments(["echo", "busy", "--peers", "ws, parley", "--rounds", "5", "--json", "a.json"], known),
+    ).toEqual({
+      ...known,
+      rounds: 5,
+      isQuick: false,
+      jsonFile: "a.json",
+    });
+    expect(readArguments(["echo", "--peers", "ws"], known)).toMatchObject({ scenarios: ["echo"], peers: ["ws"] });
+  });
+
+  it.each([
+    [["bussy"], 'There is no scenario "bussy"; there are busy, echo.'],
+    [["--peers", "ws,redis"], 'There is no peer "redis"; there are parley, ws.'],
+    [["--rounds", "0"], '--rounds must be a whole number from 1 to 20, not "0".'],
+    [["--rounds", "many"], '--rounds must be a whole number from 1 to 20, not "many".'],
+    [["--fast"], "Unknown option '--fast'"],
+  ])("%j: %s", (args, message) => {
+    expect(() => readArguments(args, known)).toThrow(message);
+  });
+});
+
+/** One second of 1,000 deliveries as offered, for half a second of server CPU. */
+const fine: TrafficReading = {
+  kind: "traffic",
+  generatorBusy: 0.2,
+  serverCpuSeconds: 0.5,
+  wallSeconds: 1,
+  failures: {},
+  deliveries: 1000,
+  offeredPerSecond: 1000,
+  posted: 10,
+  unanswered: 0,
+  faults: NO_FAULTS,
+  p50Ms: 5,
+  p95Ms: 8,
+  p99Ms: 9,
+  ackP50Ms: 5,
+  ackP99Ms: 9,
+  drainMs: 10,
+  lagP99Ms: 1,
+  serverRssBytes: 1e8,
+};
+
+describe("verdicts", () => {
+  it.each<[string, Partial<TrafficReading>, object]>([
+    ["a number", {}, { verdict: "ok" }],
+    [
+      "a generator at its limit gives none",
+      { generatorBusy: 0.95 },
+      { verdict: "generator saturated", reason: "95 % of its core" },
+    ],
+    [
+      "too few arrived",
+      { deliveries: 900 },
+      { verdict: "not held", reason: "90 % of what was offered arrived in time" },
+    ],
+    ["the rest came late", { drainMs: 1500 }, { verdict: "not held", reason: "the last delivery came 1500 ms late" }],
+    ["somebody waited", { p99Ms: 1001 }, { verdict: "not held", reason: "p99 was 1001 ms" }],
+    ["connections broke", { failures: { gone: 3 } }, { verdict: "failed", reason: "gone (3×)" }],
+  ])("%s", (_what, change, verdict) => {
+    expect(judge({ ...fine, ...change })).toEqual(verdict);
+  });
+});
+
+describe("the search for a rate", () => {
+  const attempt = (verdict: Outcome["verdict"], rateShare: number, deliveries: number) => ({
+    verdict,
+    rateShare,
+    reading: { ...fine, deliveries },
+  });
+
+  it("goes down to what got through, and ends where a rate is held", () => {
+    expect(nextShare(attempt("not held", 1, 950))).toBe(0.7);
+    expect(nextShare(attempt("not held", 1, 300))).toBe(0.35);
+    expect(nextShare(attempt("not held", 0.5, 600))).toBe(0.35);
+    expect(nextShare(attempt("generator saturated", 0.7, 1000))).toBe(0.5);
+    expect(nextShare(attempt("not held", 0.05, 100))).toBeUndefined();
+    expect(nextShare(attempt("ok", 0.7, 1000))).toBeUndefined();
+    expect(nextShare(attempt("failed", 1, 10))).toBeUndefined();
+  });
+
+  it("begins one step above what the round before held", () => {
+    expect([undefined, 1, 0.7, 0.25].map(firstShare)).toEqual([1, 1, 1, 0.35]);
+  });
+});
+
+describe("tables", () => {
+  const outcome = (
+    peer: string,
+    round: number,
+    change: Partial<Outcome> & { cpu?: number; lost?: number },
+  ): Outcome => {
+    const { cpu = 0.5, lost = 0, ...rest } = change;
+    const reading = { ...fine, deliveries: 100_000, serverCpuSeconds: cpu, faults: { ...NO_FAULTS, lost } };
+    return { run: "busy", peer, round, verdict: "ok", rateShare: 1, reading, ...rest };
+  };
+  const { reading: _, ...unheld } = outcome("ws", 1, { verdict: "generator saturated", reason: "95 % of its core" });
+  const lines = tableOf(
+    "busy",
+    [
+      outcome("socketio-ws", 1, { cpu: 1, verdict: "not held" }),
+      outcome("socketio-ws", 1, { cpu: 1, rateShare: 0.5 }),
+      outcome("socketio-ws", 2, { cpu: 1.25, rateShare: 0.35 }),
+      outcome("socketio-ws", 3, { cpu: 0.8, rateShare: 0.35 }),
+      outcome("parley", 1, { cpu: 0.25, lost: 2 }),
+      outcome("parley", 2, { cpu: 0.5, lost: 1 }),
+      unheld,
+      outcome("other run", 1, { run: "echo" }),
+    ],
+    new Map([["parley", "Parley (stores)"]]),
+  ).split("\n");
+  const cellsOf = (start: string): string[] =>
+    lines
+      .find((line) => line.startsWith(`| ${start}`))!
+      .split("|")
+      .map((cell) => cell.trim());
+
+  it("show medians, ranges and ratios of what counts, and the rate that was held", () => {
+    expect(lines).toHaveLength(5);
+    const head = cellsOf("busy");
+    const cell = (peer: string, column: string): string => cellsOf(peer)[head.indexOf(column)]!;
+    expect(cell("socketio-ws", "deliveries / CPU-s")).toBe("100k [80k-125k]");
+    expect(cell("socketio-ws", "rate held")).toBe("35 % to 50 %");
+    expect(cell("Parley (stores)", "deliveries / CPU-s")).toBe("300k [200k-400k]");
+    expect(cell("Parley (stores)", "ratio")).toBe("3.00×");
+    expect(cell("Parley (stores)", "rate held")).toBe("100 %");
+    expect(cell("Parley (stores)", "lost / doubled / out of order / disagreeing")).toBe("3 / 0 / 0 / 0");
+  });
+
+  it("say why there is no number", () => {
+    expect(cellsOf("ws")[2]).toBe("generator saturated: 95 % of its core");
+  });
+});
+
+describe("scenarios", () => {
+  it("are the same, smaller, for a quick look, and every run has a name of its own", () => {
+    expect(scenarios(true).map(({ name }) => name)).toEqual(scenarios(false).map(({ name }) => name));
+    for (const isQuick of [true, false]) {
+      const labels = scenarios(isQuick).flatMap(({ runs }) => runs.map(({ label }) => label));
+      expect(new Set(labels).size).toBe(labels.length);
+    }
+  });
+});

@@ -1,0 +1,111 @@
+// `npm run serve` as someone who hosts the server on a machine of their own meets it.
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import type { HistoryAnswer } from "../../src/protocol/chat-events.ts";
+import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+
+const started: ProcessGroup[] = [];
+const stateDirs: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((group) => group.stop()));
+  for (const dir of stateDirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+function newStateDir(): string {
+  const stateDir = mkdtempSync(path.join(tmpdir(), "parley-serve-"));
+  stateDirs.push(stateDir);
+  return stateDir;
+}
+
+/** What `npm run serve` runs. */
+function serve(port: number, stateDir: string, env: Record<string, string> = {}): ProcessGroup {
+  const group = new ProcessGroup({
+    args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+    env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...env },
+  });
+  started.push(group);
+  return group;
+}
+
+describe("npm run serve", () => {
+  it("keeps what was acked through kill -9, and prints the Ready line only", { timeout: 90_000 }, async () => {
+    const [port, stateDir] = [await freePort(), newStateDir()];
+    const url = `http://${HOST}:${port}`;
+    const first = serve(port, stateDir);
+    await first.prints(/\n/);
+    expect(first.output).toBe(`Ready on ${url}\n`);
+    const ada = await join(url, "general", "ada", { reconnection: false });
+    expect(await ask(ada, "chat-message", { content: "remember me" })).toMatchObject({ ok: true, seq: 1 });
+    first.killAll();
+    await first.exit();
+    await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
+
+    await serve(port, stateDir).prints(/Ready on/);
+    const ben = await join(url, "general", "ben");
+    expect(await ask<HistoryAnswer>(ben, "history", {})).toMatchObject({
+      messages: [{ seq: 1, sender: "ada", content: "remember me" }],
+    });
+  });
+
+  it("serves the page beside the rooms, by the rules of production", async () => {
+    const port = await freePort();
+    const url = `http://${HOST}:${port}`;
+    await serve(port, newStateDir()).prints(/Ready on/);
+    const page = await fetch(url);
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'self'");
+    expect((await fetch(`${url}/client.js`)).headers.get("content-type")).toMatch(/javascript/);
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "healthy" });
+    expect(await (await fetch(`${url}/nowhere`)).json()).toMatchObject({ error: { code: "NOT_FOUND" } });
+    expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(403);
+  });
+
+  it("believes the proxy in front of it about addresses and https", async () => {
+    const port = await freePort();
+    const settings = { CONNECT_RATE_PER_IP: "2" };
+    await serve(port, newStateDir(), settings).prints(/Ready on/);
+    const token = await tokenFor("ada");
+    const open = async (headers: Record<string, string>): Promise<number> => {
+      const query = `EIO=4&transport=polling&token=${token}`;
+      return (await fetch(`http://${HOST}:${port}/rooms/general/socket.io/?${query}`, { headers })).status;
+    };
+    const [here, there] = [{ "X-Forwarded-For": "9.9.9.9, 1.1.1.1" }, { "X-Forwarded-For": "1.1.1.1, 2.2.2.2" }];
+    expect([await open(here), await open(here), await open(here), await open(there)]).toEqual([200, 200, 429, 200]);
+    const page = { Origin: `https://${HOST}:${port}` };
+    expect(await open({ ...page, "X-Forwarded-For": "3.3.3.3" })).toBe(403);
+    expect(await open({ ...page, "X-Forwarded-For": "3.3.3.3", "X-Forwarded-Proto": "https" })).toBe(200);
+  });
+
+  it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("%s ends everything it started", async (signal) => {
+    const port = await freePort();
+    const group = serve(port, newStateDir());
+    await group.prints(/Ready on/);
+    group.signal(signal);
+    await vi.waitFor(async () => expect(await isListening(port)).toBe(false), { timeout: 8000, interval: 100 });
+    await group.exit();
+    expect(group.stderr).toBe("");
+  });
+
+  it("names what is wrong and ends: a port in use, a bad setting, an unknown option", async () => {
+    const port = await freePort();
+    const squatter = createServer().listen(port, HOST);
+    const taken = serve(port, newStateDir());
+    expect(await taken.exit()).toBe(1);
+    expect(taken.output).toMatch(new RegExp(`^Port ${port} is in use.*PORT=\\d+ npm run serve\\n$`));
+    await new Promise((resolve) => squatter.close(resolve));
+
+    const wrong = serve(port, newStateDir(), { FLUSH_WINDOW_MS: "soon" });
+    const misspelt = new ProcessGroup({ args: [path.join("scripts", "serve.mjs"), "--sate", "here"] });
+    started.push(misspelt);
+    expect([await wrong.exit(), await misspelt.exit()]).toEqual([1, 1]);
+    expect(wrong.output).toMatch(/FLUSH_WINDOW_MS: must be a whole number/);
+    expect(misspelt.output).toMatch(/Unknown option '--sate'/);
+    for (const { output } of [taken, wrong, misspelt]) expect(output).not.toMatch(/^ +at /m);
+  });
+});
