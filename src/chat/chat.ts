@@ -4,7 +4,9 @@ import type {
   Answer,
   ClientToServerEvents,
   ErrorAnswer,
+  Notice,
   RefusalCode,
+  RoomOverview,
   ServerToClientEvents,
   Welcome,
 } from "../protocol/chat-events.ts";
@@ -42,6 +44,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #room: Room;
   readonly #authenticate: Authenticate;
   readonly #requests = new Buckets(REQUEST_LIMIT);
+  readonly #members = new Members();
   readonly #posting: Posting;
   readonly #features: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
@@ -52,7 +55,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     super();
     this.#authenticate = authenticate;
     this.#room = this.#makeRoom({ name: room, settings, log, state });
-    const members = new Members();
+    const members = this.#members;
     this.#posting = new Posting(this.#room, members);
     this.#features = [
       new Presence(this.#room, members),
@@ -170,6 +173,20 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     const operation = this.#operations.get(event);
     if (!operation) return reply(noSuchEvent(event));
     return perform(operation, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
+  }
+
+  /** The room from outside, without waking more of it than the log's newest row. */
+  overview(): RoomOverview {
+    const { name, log } = this.#room;
+    const { count } = this.#members;
+    const [newest] = log.page({ limit: 1 }).messages;
+    return { room: name, members: count, lastSeq: log.lastSeq, lastActivity: newest?.timestamp ?? null };
+  }
+
+  /** Everybody is about to be sent away: who waits for something is answered, and all are told why. */
+  sayGoodbye(noticeFor: (client: Client) => Notice): void {
+    for (const feature of this.#features) feature.settle?.();
+    for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));
   }
 
   #handler(operation: Operation): (client: Client, ...args: unknown[]) => void | Promise<void> {

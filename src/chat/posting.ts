@@ -45,6 +45,11 @@ export class Posting implements Feature {
     });
   }
 
+  /** Whoever waits for an ack gets it. */
+  settle(): void {
+    this.#posts.flush(this.#room.now());
+  }
+
   onConnect(client: Client): void {
     this.onRestore(client);
   }

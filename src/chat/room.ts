@@ -71,4 +71,6 @@ export interface Feature {
   onRestore?(client: Client): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
+  /** Everybody is about to be sent away: what somebody waits for has to be done now. */
+  settle?(): void;
 }

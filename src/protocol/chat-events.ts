@@ -82,6 +82,17 @@ export interface Welcome {
   };
 }
 
+/** A room as those see it who are not in it. */
+export interface RoomOverview {
+  readonly room: string;
+  /** People, not connections. */
+  readonly members: number;
+  /** The `seq` of the newest message, 0 in an empty room. */
+  readonly lastSeq: number;
+  /** When the newest message was posted, in milliseconds since 1970; `null` in an empty room. */
+  readonly lastActivity: number | null;
+}
+
 export interface PresenceChange {
   readonly count: number;
   readonly joined: ReadonlyArray<{ readonly user: string; readonly name: string }>;
@@ -105,7 +116,7 @@ export interface ServerToClientEvents {
 
 export type Role = "member" | "moderator" | "reader" | "service";
 
-export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED";
+export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED" | "SERVER_SHUTDOWN" | "ROOM_DELETED";
 
 /** Why an event was not carried out; the table in README.md says which of them a retry helps. */
 export type AnswerCode =

@@ -104,19 +104,21 @@ export class ChatRoom {
   readonly log = new MemoryLog();
   readonly state = new MemoryState();
   readonly shell: FakeShell;
+  /** The chat that is awake. */
+  chat!: Chat;
   /** Waited for before each verdict on a token. */
   authenticating: Promise<void> | undefined;
   readonly #tokens = new Map<string, Identity>();
 
   constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}) {
     const create = (): Chat =>
-      new Chat({
+      (this.chat = new Chat({
         room: ROOM,
         log: this.log,
         state: this.state,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
-      });
+      }));
     this.shell = new FakeShell(() => ({ "/": create() }), options);
     this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);
   }
