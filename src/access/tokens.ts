@@ -31,17 +31,20 @@ const PRINTABLE = /^[^\p{Cc}]*$/u;
 /** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
 const EXP_MAX = 8.64e12;
 
+export const userSchema = z
+  .string("is required")
+  .min(1, "is required")
+  .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
+  .regex(PRINTABLE, "control characters are not allowed");
+
+export const nameSchema = z
+  .string()
+  .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
+  .regex(PRINTABLE, "control characters are not allowed");
+
 const claimsSchema = z.object({
-  sub: z
-    .string("is required")
-    .min(1, "is required")
-    .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
-    .regex(PRINTABLE, "control characters are not allowed"),
-  name: z
-    .string()
-    .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
-    .regex(PRINTABLE, "control characters are not allowed")
-    .optional(),
+  sub: userSchema,
+  name: nameSchema.optional(),
   rooms: z.array(z.string().max(65)).max(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`).optional(),
   role: z.enum(["member", "moderator", "reader", "service"]).default("member"),
   exp: z.number().min(0).max(EXP_MAX, "too far in the future").optional(),
@@ -105,13 +108,18 @@ export class TokenVerifier {
     if (exp === undefined && !this.#settings.allowUnexpiringTokens) return unauthorized("The token has no exp claim");
     const identity: Identity = {
       user: sub,
-      name: name?.trim() || Array.from(sub).slice(0, NAME_LENGTH_MAX).join(""),
+      name: displayName(sub, name),
       role,
       ...(rooms && { rooms }),
       ...(exp !== undefined && { exp }),
     };
     return { ok: true, identity };
   }
+}
+
+/** The name a user goes by: the one that was given, or as much of the user id as a name may have. */
+export function displayName(user: string, name?: string): string {
+  return name?.trim() || Array.from(user).slice(0, NAME_LENGTH_MAX).join("");
 }
 
 /** Signs a token for the local secret. @param ttlSeconds how long it lives */
