@@ -53,6 +53,7 @@ app.post("/api/guest", (c) => issueGuestToken(c.req.raw, c.var.deployment));
 app.all("/api/guest", () => refuseMethod(["POST"]));
 
 app.get("/openapi.json", (c) => c.body(describeApi(VERSION), 200, { "Content-Type": "application/json" }));
+app.all("/openapi.json", () => refuseMethod(["GET"]));
 
 app.route("/", api);
 
