@@ -25,8 +25,9 @@ export const ROOMS_MAX = 100;
 
 const PUBLIC_KEY_ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
-/** Control characters have no place in a name that others see. */
-const PRINTABLE = /^[^\p{Cc}]*$/u;
+/** Control characters (C0, DEL, C1) have no place in a name that others see. */
+// oxlint-disable-next-line eslint/no-control-regex -- written so that other languages' tools can read it, too
+const PRINTABLE = /^[^\u0000-\u001F\u007F-\u009F]*$/;
 
 /** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
 const EXP_MAX = 8.64e12;

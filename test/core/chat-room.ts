@@ -3,7 +3,7 @@ import { Chat } from "../../src/chat/chat.ts";
 import type { MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
 import type { ChatSettings } from "../../src/chat/room.ts";
-import type { Message } from "../../src/protocol/chat-events.ts";
+import type { Answer, Message, Role } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
 import { FakeShell, START_MS, type Client } from "./harness.ts";
@@ -146,6 +146,14 @@ export class ChatRoom {
     const client = this.shell.open({ identity });
     client.name = identity.user;
     return client.connect();
+  }
+
+  /** Asks by the door that is no socket. @returns where the answer will stand */
+  ask(user: string, event: string, given: unknown, role: Role = "service"): { answer: Answer<object> | undefined } {
+    const asked: { answer: Answer<object> | undefined } = { answer: undefined };
+    this.shell.activeAtMs = this.shell.nowMs;
+    void this.chat.call(event, { user, name: user, role }, given, (answer) => (asked.answer = answer));
+    return asked;
   }
 
   /** Connects with a token in the CONNECT packet. */

@@ -1,21 +1,11 @@
 // Sending everybody away, and what a room says of itself to those outside.
 import { describe, expect, it } from "vitest";
 
-import type { Caller } from "../../src/chat/operation.ts";
 import { ROOM_DELETED, shutdownNotice } from "../../src/chat/farewell.ts";
-import type { Answer, Notice } from "../../src/protocol/chat-events.ts";
+import type { Notice } from "../../src/protocol/chat-events.ts";
 import { ChatRoom, ROOM } from "./chat-room.ts";
 import { START_MS } from "./harness.ts";
 import { fc } from "./properties.ts";
-
-const BACKEND: Caller = { user: "backend", name: "backend", role: "service" };
-
-/** Asks by the door that is no socket. */
-function ask(room: ChatRoom, event: string, given: unknown, caller = BACKEND): { answer: Answer<object> | undefined } {
-  const asked: { answer: Answer<object> | undefined } = { answer: undefined };
-  void room.chat.call(event, caller, given, (answer) => (asked.answer = answer));
-  return asked;
-}
 
 describe("a goodbye", () => {
   it("comes after the acks of all who wait for one: API-9, API-10", async () => {
@@ -23,7 +13,7 @@ describe("a goodbye", () => {
     const ada = await room.join("ada");
     await ada.ask("chat-message", { content: "opens the window" });
     const waiting = ada.call("chat-message", { content: "waits" });
-    const outside = ask(room, "chat-message", { content: "waits, too" });
+    const outside = room.ask("backend", "chat-message", { content: "waits, too" });
     expect(waiting.acks).toEqual([]);
     room.chat.sayGoodbye(() => ROOM_DELETED);
     expect(waiting.answer).toMatchObject({ ok: true, seq: 2 });
@@ -72,19 +62,20 @@ describe("a room seen from outside: API-2", () => {
 
   it("answers as it answers an event, and knows no other", () => {
     const room = new ChatRoom();
-    expect(ask(room, "chat-message", { content: "hello" }).answer).toMatchObject({ ok: true, seq: 1 });
-    expect(ask(room, "history", {}).answer).toMatchObject({ ok: true, hasMore: false });
-    expect(ask(room, "presence", {}).answer).toEqual({ ok: true, count: 0, members: [] });
-    expect(ask(room, "history", { limit: 0 }).answer).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
-    expect(ask(room, "constructor", {}).answer).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
-    expect(ask(room, "refresh-token", { token: "t" }).answer).toMatchObject({ error: { code: "FORBIDDEN" } });
-    const reader: Caller = { ...BACKEND, role: "reader" };
-    expect(ask(room, "chat-message", { content: "x" }, reader).answer).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect(room.ask("backend", "chat-message", { content: "hello" }).answer).toMatchObject({ ok: true, seq: 1 });
+    expect(room.ask("backend", "history", {}).answer).toMatchObject({ ok: true, hasMore: false });
+    expect(room.ask("backend", "presence", {}).answer).toEqual({ ok: true, count: 0, members: [] });
+    expect(room.ask("backend", "history", { limit: 0 }).answer).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+    expect(room.ask("backend", "constructor", {}).answer).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
+    expect(room.ask("backend", "refresh-token", { token: "t" }).answer).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect(room.ask("eve", "chat-message", { content: "x" }, "reader").answer).toMatchObject({
+      error: { code: "FORBIDDEN" },
+    });
   });
 
   it("limits a caller like a member: CHAT-6", () => {
     const room = new ChatRoom();
-    const answers = Array.from({ length: 11 }, () => ask(room, "chat-message", { content: "x" }));
+    const answers = Array.from({ length: 11 }, () => room.ask("backend", "chat-message", { content: "x" }));
     room.quiet();
     expect(answers.filter(({ answer }) => answer && "ok" in answer)).toHaveLength(10);
     expect(answers.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) } });
