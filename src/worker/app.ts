@@ -1,4 +1,4 @@
-// The Worker's routes. It knows tokens, origins and limits; of chat it knows nothing.
+// The Worker's routes. It knows tokens, origins and limits; of chat it knows what may be given to a room (api/).
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";

@@ -38,7 +38,9 @@ it("the list of calls here is that of the document: API-12", async () => {
   expect(described.sort()).toEqual([...CALLS.map(([method, path]) => `${method} ${path}`), "POST /api/guest"].sort());
 });
 
-describe.each(CALLS.map((call) => ({ call, name: call.slice(0, 2).join(" ") })))("$name: API-1", ({ call }) => {
+const NAMED = CALLS.map((call) => ({ call, name: `${call[0]} ${call[1]}` }));
+
+describe.each(NAMED)("$name: API-1", ({ call }) => {
   it("is for bearers of a token: 401", async () => {
     const refused = await ask(call, { as: null });
     expect(refused).toMatchObject({ status: 401, code: "UNAUTHORIZED" });

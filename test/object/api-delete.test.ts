@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 
 import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, refusal } from "./api-caller.ts";
-import { Poller } from "./poller.ts";
+import { Poller, SEPARATOR } from "./poller.ts";
 import { RawClient } from "./raw-client.ts";
 import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
 
@@ -117,7 +117,9 @@ describe("deleting a room: API-9", () => {
     await callApi("GET", `/api/rooms/${room}`);
     await deleteRoom(room);
     for (const answer of [await poll, await between.poll()]) {
-      expect(await answer.text()).toMatch(/ROOM_DELETED.*\u001e41\u001e1$/s);
+      const packets = (await answer.text()).split(SEPARATOR);
+      expect(packets.at(-3)).toContain("ROOM_DELETED");
+      expect(packets.slice(-2)).toEqual(["41", "1"]);
     }
     expect((await between.poll()).status).toBe(400);
   });

@@ -166,8 +166,12 @@ describe("the document: API-12", () => {
 });
 
 describe("a room that cannot be reached", () => {
-  const failing = (error: Error) =>
-    workerWith({ CHAT_ROOM: { getByName: () => ({ overview: () => Promise.reject(error) }) } });
+  const failing = (error: Error) => {
+    const overview = async (): Promise<never> => {
+      throw error;
+    };
+    return workerWith({ CHAT_ROOM: { getByName: () => ({ overview }) } });
+  };
 
   it.each([
     ["has too much to do", { overloaded: true }],

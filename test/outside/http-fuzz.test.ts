@@ -11,10 +11,13 @@ const SET = "fuzzer";
 const FOLDER = path.join(import.meta.dirname, SET);
 const RUN_TIMEOUT_MS = 240_000;
 
-/** Per call and phase. */
-const EXAMPLES_MAX = 25;
-/** `positive_data_acceptance` is left out: no schema can say that `before` and `after` exclude each other. */
-const CHECKS = ["--checks", "all", "--exclude-checks", "positive_data_acceptance"];
+/**
+ * 25 examples per call. `positive_data_acceptance` is left out: no schema can say that `before` and `after` exclude each
+ * other. One worker, because Hypothesis in threads meets a bug of Python 3.11.
+ */
+const OPTIONS =
+  "--phases examples,coverage,fuzzing --checks all --exclude-checks positive_data_acceptance " +
+  "--max-examples 25 --seed 20261121 --workers 1";
 
 let server: DevServer;
 let obstacle: string | undefined;
@@ -35,20 +38,11 @@ interface Run {
 /** @returns what the fuzzer printed; rejects with it where it found something */
 async function fuzz({ configuration, selection = [] }: Run): Promise<string> {
   const authorization = `Authorization: Bearer ${await tokenFor("fuzzer", { role: "service" })}`;
-  return execute(
-    [
-      installed(SET, "venv", "bin", "schemathesis"),
-      "--no-color",
-      ...(configuration === undefined ? [] : ["--config-file", path.join(FOLDER, configuration)]),
-      ...["run", `${server.url}/openapi.json`, "--header", authorization, ...selection],
-      ...["--phases", "examples,coverage,fuzzing", ...CHECKS],
-      // One worker: Hypothesis in threads meets a bug of Python 3.11.
-      ...["--max-examples", String(EXAMPLES_MAX), "--seed", "20261121", "--workers", "1"],
-    ],
-    RUN_TIMEOUT_MS,
-    // It keeps examples beside where it runs.
-    installed(SET),
-  );
+  const config = configuration === undefined ? [] : ["--config-file", path.join(FOLDER, configuration)];
+  const run = ["run", `${server.url}/openapi.json`, "--header", authorization, ...OPTIONS.split(" "), ...selection];
+  // It keeps examples beside where it runs.
+  const cwd = installed(SET);
+  return execute([installed(SET, "venv", "bin", "schemathesis"), "--no-color", ...config, ...run], RUN_TIMEOUT_MS, cwd);
 }
 
 describe("requests that nobody would think of", () => {

@@ -50,13 +50,14 @@ function readQuery(query: URLSearchParams, { shape }: z.ZodObject): Fields {
       const values = query.getAll(name);
       if (values.length > 1) return [name, values];
       const [text] = values as [string];
-      const isNumber = Object.hasOwn(shape, name) && isNumeric(shape[name]!) && /^-?\d+(\.\d+)?$/.test(text);
+      const isNumber = Object.hasOwn(shape, name) && isNumeric(shape[name]) && /^-?\d+(\.\d+)?$/.test(text);
       return [name, isNumber ? Number(text) : text];
     }),
   );
 }
 
-function isNumeric(field: z.core.$ZodType): boolean {
+function isNumeric(field: z.core.$ZodType | undefined): boolean {
+  if (field === undefined) return false;
   const { def } = field._zod as { def: { type: string; innerType?: z.core.$ZodType } };
   return def.innerType ? isNumeric(def.innerType) : def.type === "number";
 }
