@@ -11,10 +11,10 @@ import { CLOSINGS } from "../src/protocol/closings.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
 import type { Env } from "./env.ts";
-import { SocketObject, type ObjectParts } from "./socket-object.ts";
+import { SocketObject, type Application } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
 
-interface ChatParts extends ObjectParts {
+interface ChatParts extends Application {
   readonly server: Server;
   readonly chat: Chat;
   readonly log: MessageLog;

@@ -24,7 +24,8 @@ export interface ObjectLimits {
   readonly waiting?: Waiting;
 }
 
-export interface ObjectParts {
+/** What an application makes of an object. */
+export interface Application {
   readonly server: SessionServer;
   readonly limits: ObjectLimits;
 }
@@ -33,7 +34,7 @@ export interface ObjectParts {
  * Builds the server of an object, and what else the object wants to keep at hand. Called once per instance, before any
  * session is restored, and again after everything stored was erased.
  */
-export type CreateServer<Env, Parts extends ObjectParts = ObjectParts> = (
+export type CreateServer<Env, Parts extends Application = Application> = (
   ctx: DurableObjectState,
   env: Env,
   ports: ServerPorts,
@@ -48,7 +49,7 @@ const RETRY_AFTER_SECONDS = 30;
 /** Characters of an id: 120 random bits in base64url, the length that Engine.IO's own ids have. */
 const ID_BYTES = 15;
 
-export abstract class SocketObject<Env, Parts extends ObjectParts = ObjectParts> extends DurableObject<Env> {
+export abstract class SocketObject<Env, Parts extends Application = Application> extends DurableObject<Env> {
   readonly #create: CreateServer<Env, Parts>;
   #parts!: Parts;
   #clock!: WakeClock;

@@ -1,6 +1,6 @@
 // What a room answers, as HTTP: the body is the event's own answer, the status says how it went.
 import type { Answer, AnswerCode } from "../../protocol/chat-events.ts";
-import { refuseForNow, refuseRequest, refuseStranger, type RefusalStatus } from "../refusals.ts";
+import { refuseForNow, refuseRequest, refuseStranger, type Issue, type RefusalStatus } from "../refusals.ts";
 
 const STATUS_BY_CODE: Readonly<Record<AnswerCode, RefusalStatus>> = {
   INVALID_PAYLOAD: 400,
@@ -29,7 +29,9 @@ export function respond<Good extends object>(
 }
 
 /** A room names the fields that were wrong in one line: `field: how; field: how`. */
-function issuesIn(message: string): Array<{ path: string; message: string }> {
-  const [, path = "", how = message] = /^([\w.]+): (.*)$/s.exec(message) ?? [];
-  return [{ path, message: how }];
+function issuesIn(message: string): Issue[] {
+  return message.split(/; (?=[\w.]+: )/).map((part) => {
+    const [, path = "", how = part] = /^([\w.]+): (.*)$/s.exec(part) ?? [];
+    return { path, message: how };
+  });
 }
