@@ -1,34 +1,80 @@
 // One chat room = one Durable Object: the chat core over its own SQLite, behind the Socket.IO shell.
+import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
 import { readSettings, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
 import { Chat } from "../src/chat/chat.ts";
-import type { Env } from "./env.ts";
+import type { ExportPiece, ExportPlace } from "../src/chat/export.ts";
+import { ROOM_DELETED, shutdownNotice } from "../src/chat/farewell.ts";
+import type { Answer, RoomOverview } from "../src/protocol/chat-events.ts";
+import { CLOSINGS } from "../src/protocol/closings.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
-import { SocketObject, type ObjectLimits } from "./socket-object.ts";
+import type { Env } from "./env.ts";
+import { SocketObject, type Application } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-export class ChatRoom extends SocketObject<Env> {
+interface ChatParts extends Application {
+  readonly server: Server;
+  readonly chat: Chat;
+}
+
+export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<ExportPlace> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, createChat);
   }
+
+  ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
+    return new Promise((resolve, reject) => {
+      const work = this.turn(() => this.parts.chat.call(event, caller, given, resolve));
+      // What an operation does after an await is a turn of its own, and may have set a deadline.
+      work?.finally(() => this.turn(() => undefined)).catch(reject);
+    });
+  }
+
+  async overview(): Promise<RoomOverview> {
+    return this.turn(() => this.parts.chat.overview());
+  }
+
+  async exportPiece(place?: ExportPlace): Promise<ExportPiece | undefined> {
+    return this.turn(() => this.parts.chat.exportPiece(place));
+  }
+
+  async drain(withinMs: number): Promise<number> {
+    const { chat, server } = this.parts;
+    const { size } = server.sessions;
+    this.turn(() => {
+      chat.sayGoodbye(({ id }) => shutdownNotice(id, withinMs));
+      for (const session of server.sessions.values()) server.closeSession(session, CLOSINGS.restart);
+    });
+    return size;
+  }
+
+  async deleteRoom(): Promise<void> {
+    const { chat, server } = this.parts;
+    this.turn(() => {
+      chat.sayGoodbye(() => ROOM_DELETED);
+      for (const session of server.sessions.values()) server.dismissSession(session);
+    });
+    await this.erase();
+  }
 }
 
-function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): { server: Server; limits: ObjectLimits } {
+function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): ChatParts {
   const settings = settingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
   const tokens = new TokenVerifier(settings);
+  const log = new SqlMessageLog(ctx.storage, {
+    room,
+    retention: { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS },
+    nowMs: ports.now(),
+    newName,
+  });
   const chat = new Chat({
     room,
-    log: new SqlMessageLog(ctx.storage, {
-      room,
-      retention: { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS },
-      nowMs: ports.now(),
-      newName,
-    }),
+    log,
     state: ctx.storage.kv,
     authenticate: (token) => tokens.verify(token),
     settings: {
@@ -40,7 +86,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): { se
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });
-  return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings };
+  return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings, chat };
 }
 
 function settingsOf(env: Env): Settings {

@@ -10,14 +10,19 @@ export class PollingRequests {
   readonly #server: SessionServer;
   readonly #maxPayloadBytes: number;
   readonly #afterInput: () => void;
+  readonly #former: SessionServer | undefined;
   /** Polls that wait, each with the way to answer it. */
   readonly #waiting = new Map<Session, (response: Response) => void>();
 
-  /** @param afterInput called after every input to the server: a request may wait long for its answer */
-  constructor(server: SessionServer, maxPayloadBytes: number, afterInput: () => void) {
+  /**
+   * @param afterInput called after every input to the server: a request may wait long for its answer
+   * @param former the server that was there before, whose sessions may have last words to hear
+   */
+  constructor(server: SessionServer, maxPayloadBytes: number, afterInput: () => void, former?: SessionServer) {
     this.#server = server;
     this.#maxPayloadBytes = maxPayloadBytes;
     this.#afterInput = afterInput;
+    this.#former = former;
   }
 
   /** A first GET: opens a session, and is the poll that brings its handshake. */
@@ -29,7 +34,7 @@ export class PollingRequests {
   async poll(sid: string): Promise<Response> {
     const session = this.#server.sessions.get(sid);
     if (session) return this.#wait(session);
-    const lastWords = this.#server.takeLastWords(sid);
+    const lastWords = this.#server.takeLastWords(sid) ?? this.#former?.takeLastWords(sid);
     return lastWords === undefined ? refuse("unknownSid") : new Response(lastWords, { headers: POLL_HEADERS });
   }
 

@@ -24,12 +24,21 @@ export interface ObjectLimits {
   readonly waiting?: Waiting;
 }
 
-/** Builds the server of an object. Called once per instance, before any session is restored. */
-export type CreateServer<Env> = (
+/** What an application makes of an object. */
+export interface Application {
+  readonly server: SessionServer;
+  readonly limits: ObjectLimits;
+}
+
+/**
+ * Builds the server of an object, and what else the object wants to keep at hand. Called once per instance, before any
+ * session is restored, and again after everything stored was erased.
+ */
+export type CreateServer<Env, Parts extends Application = Application> = (
   ctx: DurableObjectState,
   env: Env,
   ports: ServerPorts,
-) => { readonly server: SessionServer; readonly limits: ObjectLimits };
+) => Parts;
 
 /** The attachment of a WebSocket that wants to take over from long-polling. */
 const PROBE = { isProbe: true } as const;
@@ -40,41 +49,80 @@ const RETRY_AFTER_SECONDS = 30;
 /** Characters of an id: 120 random bits in base64url, the length that Engine.IO's own ids have. */
 const ID_BYTES = 15;
 
-export abstract class SocketObject<Env> extends DurableObject<Env> {
-  readonly #server: SessionServer;
-  readonly #clock: WakeClock;
-  readonly #limits: ObjectLimits;
-  readonly #polling: PollingRequests;
+export abstract class SocketObject<Env, Parts extends Application = Application> extends DurableObject<Env> {
+  readonly #create: CreateServer<Env, Parts>;
+  #parts!: Parts;
+  #clock!: WakeClock;
+  #polling!: PollingRequests;
   readonly #webSockets = new Map<Session, WebSocket>();
   readonly #sessions = new Map<WebSocket, Session>();
   readonly #router = IttyRouter();
 
-  constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env>) {
+  constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env, Parts>) {
     super(ctx, env);
-    const { server, limits } = create(ctx, env, {
-      now: () => Date.now(),
-      newId,
-      phase: phaseOf(ctx.id),
-      apply: (effects) => this.#apply(effects),
-      lastPongAtMs: (session) => this.#lastPongAtMs(session),
-      report: (problem, error) => this.#report(problem, error),
-    });
-    this.#server = server;
-    this.#limits = limits;
-    this.#polling = new PollingRequests(server, limits.maxPayloadBytes, () => this.#clock.schedule());
-    const tick = (): void => void this.#input(() => this.#server.tick());
-    this.#clock = new WakeClock(ctx.storage, server.deadlines, tick, limits.waiting);
-    // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
-    // An object that waits awake for its next ping has nothing to gain by that, and spares its clients the noop.
-    if (limits.pingIntervalMs > TIMER_MS_MAX) {
-      ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
-    } else ctx.setWebSocketAutoResponse();
+    this.#create = create;
+    this.#begin();
     this.#restore();
     void ctx.blockConcurrencyWhile(() => this.#clock.wake());
     this.#router
       .get("/websocket", (request) => this.#upgrade(factsOf(request)))
       .get("/polling", (request) => this.#poll(factsOf(request)))
       .post("/polling", (request) => this.#polling.post(factsOf(request).sid ?? "", request as unknown as Request));
+  }
+
+  /** A server over what is stored, with nobody connected yet. */
+  #begin(): void {
+    const former = this.#parts?.server;
+    this.#parts = this.#create(this.ctx, this.env, {
+      now: () => Date.now(),
+      newId,
+      phase: phaseOf(this.ctx.id),
+      apply: (effects) => this.#apply(effects),
+      lastPongAtMs: (session) => this.#lastPongAtMs(session),
+      report: (problem, error) => this.#report(problem, error),
+    });
+    const { server, limits } = this.#parts;
+    this.#polling = new PollingRequests(server, limits.maxPayloadBytes, () => this.#clock.schedule(), former);
+    const tick = (): void => void this.#input(() => server.tick());
+    this.#clock = new WakeClock(this.ctx.storage, server.deadlines, tick, limits.waiting);
+    // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
+    // An object that waits awake for its next ping has nothing to gain by that, and spares its clients the noop.
+    if (limits.pingIntervalMs > TIMER_MS_MAX) {
+      this.ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
+    } else this.ctx.setWebSocketAutoResponse();
+  }
+
+  /** What the object was built of. */
+  protected get parts(): Parts {
+    return this.#parts;
+  }
+
+  get #server(): SessionServer {
+    return this.#parts.server;
+  }
+
+  get #limits(): ObjectLimits {
+    return this.#parts.limits;
+  }
+
+  /** Runs what is asked from outside, by neither a socket nor the clock: a turn, and then a look at the clock. */
+  protected turn<Result>(run: () => Result): Result {
+    try {
+      return this.#server.outbox.turn(run);
+    } finally {
+      this.#clock.schedule();
+    }
+  }
+
+  /** Erases all that is stored and begins anew, as an object that never was. Sessions must have been closed before. */
+  protected erase(): Promise<void> {
+    return this.ctx.blockConcurrencyWhile(async () => {
+      this.#clock.stop();
+      await this.ctx.storage.deleteAlarm();
+      await this.ctx.storage.deleteAll();
+      this.#begin();
+      await this.#clock.wake();
+    });
   }
 
   override async fetch(request: Request): Promise<Response> {

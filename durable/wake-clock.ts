@@ -35,6 +35,7 @@ export class WakeClock {
   #alarmAtMs: number | null = null;
   #timer: number | null = null;
   #timerAtMs = Infinity;
+  #isStopped = false;
 
   /** @param fire called when something is due; it runs it */
   constructor(storage: DurableObjectStorage, deadlines: Deadlines, fire: () => void, waiting = WAITING) {
@@ -52,7 +53,7 @@ export class WakeClock {
 
   /** Called after every turn: makes sure that the next deadline will be met, and that nothing else keeps us awake. */
   schedule(): void {
-    const nextMs = this.#deadlines.next();
+    const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return this.#clearTimer();
     const nowMs = Date.now();
     // Where something else keeps the object awake anyway, waiting costs nothing more.
@@ -78,7 +79,7 @@ export class WakeClock {
 
   /** Sets the alarm for the next deadline, unless it is set for it. */
   async arm(): Promise<void> {
-    const nextMs = this.#deadlines.next();
+    const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return;
     if (nextMs - Date.now() <= this.#waiting.timerMsMax) return this.schedule();
     if (this.#isArmedFor(nextMs)) return;
@@ -90,6 +91,12 @@ export class WakeClock {
       this.#alarmAtMs = null;
       this.#setTimer(Date.now() + RETRY_MS, Date.now(), () => void this.arm());
     }
+  }
+
+  /** For good: another clock takes over. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#clearTimer();
   }
 
   #setTimer(atMs: number, nowMs: number, run: () => void): void {

@@ -31,6 +31,9 @@ export interface Settings {
   readonly maxConnectionsPerIp: number;
   /** Upgrades of one address per minute; 0 is no limit. */
   readonly connectRatePerIp: number;
+  /** Calls of the HTTP API per second, by the user of the token; each isolate counts for itself. */
+  readonly apiRate: number;
+  readonly apiBurst: number;
   readonly maxMembers: number;
   readonly pingIntervalMs: number;
   readonly pingTimeoutMs: number;
@@ -135,6 +138,8 @@ function schemaFor(environment: Settings["environment"]) {
       MAX_PAYLOAD: integer(1024, PAYLOAD_BYTES_MAX).default(65_536),
       MAX_CONNECTIONS_PER_IP: integer(0, MEMBERS_MAX).default(isDevelopment ? 0 : 10),
       CONNECT_RATE_PER_IP: integer(0, 1_000_000).default(isDevelopment ? 0 : 60),
+      API_RATE: number(0.01, 100_000).default(50),
+      API_BURST: integer(1, 100_000).default(200),
       MAX_MEMBERS: integer(1, MEMBERS_MAX).default(5000),
       PING_INTERVAL_MS: integer(100, TIMER_MS_MAX).default(45_000),
       PING_TIMEOUT_MS: integer(100, TIMER_MS_MAX).default(30_000),
@@ -202,6 +207,8 @@ export function readSettings(variables: Variables): SettingsResult {
       maxPayloadBytes: read.MAX_PAYLOAD,
       maxConnectionsPerIp: read.MAX_CONNECTIONS_PER_IP,
       connectRatePerIp: read.CONNECT_RATE_PER_IP,
+      apiRate: read.API_RATE,
+      apiBurst: read.API_BURST,
       maxMembers: read.MAX_MEMBERS,
       pingIntervalMs: read.PING_INTERVAL_MS,
       pingTimeoutMs: read.PING_TIMEOUT_MS,

@@ -25,23 +25,27 @@ export const ROOMS_MAX = 100;
 
 const PUBLIC_KEY_ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
-/** Control characters have no place in a name that others see. */
-const PRINTABLE = /^[^\p{Cc}]*$/u;
+/** Control characters (C0, DEL, C1) have no place in a name that others see. */
+// oxlint-disable-next-line eslint/no-control-regex -- written so that other languages' tools can read it, too
+const PRINTABLE = /^[^\u0000-\u001F\u007F-\u009F]*$/;
 
 /** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
 const EXP_MAX = 8.64e12;
 
+export const userSchema = z
+  .string("is required")
+  .min(1, "is required")
+  .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
+  .regex(PRINTABLE, "control characters are not allowed");
+
+export const nameSchema = z
+  .string()
+  .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
+  .regex(PRINTABLE, "control characters are not allowed");
+
 const claimsSchema = z.object({
-  sub: z
-    .string("is required")
-    .min(1, "is required")
-    .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
-    .regex(PRINTABLE, "control characters are not allowed"),
-  name: z
-    .string()
-    .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
-    .regex(PRINTABLE, "control characters are not allowed")
-    .optional(),
+  sub: userSchema,
+  name: nameSchema.optional(),
   rooms: z.array(z.string().max(65)).max(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`).optional(),
   role: z.enum(["member", "moderator", "reader", "service"]).default("member"),
   exp: z.number().min(0).max(EXP_MAX, "too far in the future").optional(),
@@ -105,13 +109,18 @@ export class TokenVerifier {
     if (exp === undefined && !this.#settings.allowUnexpiringTokens) return unauthorized("The token has no exp claim");
     const identity: Identity = {
       user: sub,
-      name: name?.trim() || Array.from(sub).slice(0, NAME_LENGTH_MAX).join(""),
+      name: displayName(sub, name),
       role,
       ...(rooms && { rooms }),
       ...(exp !== undefined && { exp }),
     };
     return { ok: true, identity };
   }
+}
+
+/** The name a user goes by: the one that was given, or as much of the user id as a name may have. */
+export function displayName(user: string, name?: string): string {
+  return name?.trim() || Array.from(user).slice(0, NAME_LENGTH_MAX).join("");
 }
 
 /** Signs a token for the local secret. @param ttlSeconds how long it lives */

@@ -5,7 +5,9 @@ import type {
   ClientToServerEvents,
   ErrorAnswer,
   Message,
+  Notice,
   RefusalCode,
+  RoomOverview,
   ServerToClientEvents,
   Welcome,
 } from "../protocol/chat-events.ts";
@@ -14,6 +16,7 @@ import { roomAllowed } from "../protocol/room-name.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
 import { refuse } from "./answers.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
+import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
 import { History } from "./history.ts";
 import { Members } from "./members.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -45,6 +48,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #room: Room;
   readonly #authenticate: Authenticate;
   readonly #requests = new Buckets(REQUEST_LIMIT);
+  readonly #members = new Members();
   readonly #posting: Posting;
   readonly #features: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
@@ -55,7 +59,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     super();
     this.#authenticate = authenticate;
     this.#room = this.#makeRoom({ name: room, settings, log, state });
-    const members = new Members();
+    const members = this.#members;
     this.#posting = new Posting(this.#room, members);
     this.#features = [
       new Presence(this.#room, members),
@@ -199,6 +203,27 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     const operation = this.#operations.get(event);
     if (!operation) return reply(noSuchEvent(event));
     return perform(operation, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
+  }
+
+  /** The room from outside, without waking more of it than the log's newest row. */
+  overview(): RoomOverview {
+    this.#posting.catchUp();
+    const { name, log } = this.#room;
+    const { count } = this.#members;
+    const [newest] = log.page({ limit: 1 }).messages;
+    return { room: name, members: count, lastSeq: log.lastSeq, lastActivity: newest?.timestamp ?? null };
+  }
+
+  /** @returns `undefined` if the log that `place` is in is gone */
+  exportPiece(place?: ExportPlace): ExportPiece | undefined {
+    this.#posting.catchUp();
+    return exportPiece(this.#room.log, place);
+  }
+
+  /** Everybody is about to be sent away: who waits for something is answered, and all are told why. */
+  sayGoodbye(noticeFor: (client: Client) => Notice): void {
+    for (const feature of this.#features) feature.settle?.();
+    for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));
   }
 
   #handler(operation: Operation): (client: Client, ...args: unknown[]) => void | Promise<void> {

@@ -63,6 +63,12 @@ export class Posting implements Feature {
     this.#posts.catchUp();
   }
 
+  /** Whoever waits for an ack gets it. */
+  settle(): void {
+    this.#posts.flush(this.#room.now());
+    this.#posts.catchUp();
+  }
+
   onConnect(client: Client): void {
     this.onRestore(client);
   }

@@ -90,4 +90,6 @@ export interface Feature {
   onPosted?(messages: readonly Message[]): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
+  /** Everybody is about to be sent away: what somebody waits for has to be done now. */
+  settle?(): void;
 }

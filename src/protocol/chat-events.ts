@@ -86,6 +86,17 @@ export interface Welcome extends ReadingWelcome, TypingWelcome {
   };
 }
 
+/** A room as those see it who are not in it. */
+export interface RoomOverview {
+  readonly room: string;
+  /** People, not connections. */
+  readonly members: number;
+  /** The `seq` of the newest message, 0 in an empty room. */
+  readonly lastSeq: number;
+  /** When the newest message was posted, in milliseconds since 1970; `null` in an empty room. */
+  readonly lastActivity: number | null;
+}
+
 /** In a large room only the count is told, and both lists stay empty. */
 export interface PresenceChange {
   readonly count: number;
@@ -110,7 +121,7 @@ export interface ServerToClientEvents extends ReadingServerEvents, TypingServerE
 
 export type Role = "member" | "moderator" | "reader" | "service";
 
-export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED";
+export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED" | "SERVER_SHUTDOWN" | "ROOM_DELETED";
 
 /** Why an event was not carried out; the table in README.md says which of them a retry helps. */
 export type AnswerCode =

@@ -30,6 +30,8 @@ export const CLOSINGS = {
   internal: { code: 1011, reason: "internal error", disconnect: "forced server close" },
   /** Two polls or two posts of a session at once: one of its ends is confused. */
   pollOverlap: { code: 1002, reason: "overlapping requests", disconnect: "transport error" },
+  /** The server restarts, and its clients are to come back: to them it is a line that broke. */
+  restart: { code: 1012, reason: "service restart", disconnect: "transport close" },
   queueTooLong: { code: 1013, reason: "too far behind", disconnect: "transport error" },
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },

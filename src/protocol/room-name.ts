@@ -3,9 +3,9 @@
 /** The room of a client that names none. */
 export const DEFAULT_ROOM = "global";
 
-const ROOM_NAME = /^[A-Za-z0-9][A-Za-z0-9_.~-]{0,63}$/;
-
 /** 1 to 64 characters of `A-Z a-z 0-9 _ . - ~`, the first a letter or digit. */
+export const ROOM_NAME = /^[A-Za-z0-9][A-Za-z0-9_.~-]{0,63}$/;
+
 export function isRoomName(name: string): boolean {
   return ROOM_NAME.test(name);
 }

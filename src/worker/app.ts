@@ -1,18 +1,19 @@
-// The Worker's routes. It knows tokens, origins and limits; of chat it knows nothing.
+// The Worker's routes. It knows tokens, origins and limits; of chat it knows what may be given to a room (api/).
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
-import { deploymentOf, type Deployment, type WorkerEnv } from "./deployment.ts";
+import { describeApi } from "./api/openapi.ts";
+import { api, refuseMethod } from "./api/routes.ts";
+import { deploymentOf, type App } from "./deployment.ts";
 import { connect } from "./engine-route.ts";
 import { issueGuestToken } from "./guest-route.ts";
 import { isOriginAllowed } from "./origin.ts";
+import { PREFLIGHT_SECONDS } from "./polling-cors.ts";
 import { refuseRequest } from "./refusals.ts";
 
 /** Shown by `/health`; a test keeps it equal to package.json's. */
 export const VERSION = "0.1.0";
-
-type App = { Bindings: WorkerEnv; Variables: { deployment: Deployment } };
 
 const app = new Hono<App>();
 
@@ -39,18 +40,37 @@ for (const path of ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"]) {
   app.all(path, (c) => connect(c.req.raw, c.env, c.var.deployment, c.req.param("room")));
 }
 
-app.use("/api/*", (c, next) => {
-  const { allowedOrigins } = c.var.deployment.settings;
-  return cors({ origin: (origin) => (isOriginAllowed(allowedOrigins, c.req.raw) ? origin : undefined) })(c, next);
-});
+for (const path of ["/api/*", "/openapi.json"]) {
+  app.use(path, (c, next) => {
+    const { allowedOrigins } = c.var.deployment.settings;
+    const origin = (asking: string): string | undefined =>
+      isOriginAllowed(allowedOrigins, c.req.raw) ? asking : undefined;
+    return cors({ origin, exposeHeaders: ["Link", "Retry-After"], maxAge: PREFLIGHT_SECONDS })(c, next);
+  });
+}
 
 app.post("/api/guest", (c) => issueGuestToken(c.req.raw, c.var.deployment));
+app.all("/api/guest", () => refuseMethod(["POST"]));
+
+app.get("/openapi.json", (c) => c.body(describeApi(VERSION), 200, { "Content-Type": "application/json" }));
+app.all("/openapi.json", () => refuseMethod(["GET"]));
+
+app.route("/", api);
 
 app.notFound(() => refuseRequest(404, "NOT_FOUND", "No such address"));
 
 app.onError((error) => {
   console.error("a request failed:", error);
+  if (isPassing(error)) {
+    return refuseRequest(503, "UNAVAILABLE", "The room cannot be reached right now; try again", { "Retry-After": "1" });
+  }
   return refuseRequest(500, "INTERNAL", "Something went wrong here; try again");
 });
+
+/** What the platform says of a room that has too much to do, or whose machine has just gone. */
+function isPassing(error: Error): boolean {
+  const { overloaded, retryable } = error as { overloaded?: unknown; retryable?: unknown };
+  return overloaded === true || retryable === true;
+}
 
 export default app;

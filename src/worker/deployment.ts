@@ -2,6 +2,7 @@
 // counters that go with them. While a setting is wrong there is no deployment, only a reason.
 import { readSettings, type Settings } from "../access/settings.ts";
 import { TokenVerifier } from "../access/tokens.ts";
+import { Buckets } from "../chat/rate-limit.ts";
 import { ConnectRate } from "./connect-rate.ts";
 
 /** The Worker's bindings, as far as the Worker needs them. */
@@ -14,7 +15,12 @@ export interface Deployment {
   readonly settings: Settings;
   readonly tokens: TokenVerifier;
   readonly connectRate: ConnectRate;
+  /** Calls of the HTTP API, by the user of the token. */
+  readonly apiRequests: Buckets;
 }
+
+/** What Hono knows of a request, for all routes. */
+export type App = { Bindings: WorkerEnv; Variables: { deployment: Deployment } };
 
 const deployments = new WeakMap<WorkerEnv, Deployment | undefined>();
 
@@ -35,5 +41,6 @@ function deploy(env: WorkerEnv): Deployment | undefined {
     settings,
     tokens: new TokenVerifier(settings),
     connectRate: new ConnectRate(settings.connectRatePerIp),
+    apiRequests: new Buckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
   };
 }

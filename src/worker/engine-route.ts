@@ -8,7 +8,7 @@ import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts"
 import type { Deployment, WorkerEnv } from "./deployment.ts";
 import { isOriginAllowed } from "./origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
-import { refuseEngine, refuseRequest } from "./refusals.ts";
+import { refuseEngine, refuseRequest, refuseRoomName } from "./refusals.ts";
 import { findToken, type FoundToken } from "./token-source.ts";
 
 /** The ids that the server gives to sessions: anything else is unknown without asking. */
@@ -48,10 +48,7 @@ function refuseByForm(
   room: string,
   { settings }: Deployment,
 ): Response | undefined {
-  if (!isRoomName(room)) {
-    const rule = "1 to 64 characters of A-Z a-z 0-9 _ . - ~, the first a letter or digit";
-    return refuseRequest(400, "BAD_ROOM", `Not a room name; it takes ${rule}`);
-  }
+  if (!isRoomName(room)) return refuseRoomName();
   const transport = settings.transports.find((name) => name === query.get("transport"));
   if (transport === undefined) return refuseEngine("unknownTransport");
   if (query.get("EIO") !== ENGINE_REVISION) return refuseEngine("unsupportedRevision");

@@ -1,10 +1,10 @@
 // Tokens for visitors without an account: a fresh user id and whatever name they like.
 import { z } from "zod";
 
-import { NAME_LENGTH_MAX, signToken } from "../access/tokens.ts";
+import { nameSchema, signToken } from "../access/tokens.ts";
 import { readText } from "../access/body.ts";
 import type { Deployment } from "./deployment.ts";
-import { refuseRequest } from "./refusals.ts";
+import { issuesOf, refuseIssues, refuseRequest } from "./refusals.ts";
 
 /** A guest's token lives for a day. */
 const GUEST_TTL_SECONDS = 24 * 60 * 60;
@@ -12,13 +12,9 @@ const GUEST_TTL_SECONDS = 24 * 60 * 60;
 /** Bytes of a request body. */
 const BODY_BYTES_MAX = 4096;
 
-const bodySchema = z.object({
-  name: z
-    .string()
-    .trim()
-    .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
-    .regex(/^[^\p{Cc}]*$/u, "control characters are not allowed")
-    .optional(),
+export const guestSchema = z.object({
+  // Before its length is looked at.
+  name: z.string().trim().pipe(nameSchema).optional(),
 });
 
 /** `POST /api/guest {name?}` → `{token, user, name}`. */
@@ -29,12 +25,8 @@ export async function issueGuestToken(request: Request, { settings }: Deployment
   }
   const text = await readText(request, BODY_BYTES_MAX);
   if (text === undefined) return refuseRequest(413, "TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);
-  const body = bodySchema.safeParse(parseJson(text));
-  if (!body.success) {
-    const [issue] = body.error.issues;
-    const where = issue?.path.join(".") || "body";
-    return refuseRequest(400, "INVALID_PAYLOAD", `${where}: ${issue?.message}`);
-  }
+  const body = guestSchema.safeParse(parseJson(text));
+  if (!body.success) return refuseIssues(issuesOf(body.error));
   const user = `guest-${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
   const name = body.data.name || user;
   const token = await signToken(

@@ -2,7 +2,7 @@
 // Hono's middleware is not used here: it would touch the headers of upgrades, which are immutable.
 
 /** How long a browser may remember the answer to a preflight, in seconds. */
-const PREFLIGHT_SECONDS = 600;
+export const PREFLIGHT_SECONDS = 600;
 
 /** Marks a polling answer as readable for the page that asked. Answers to requests without an origin stay as they are. */
 export function withCors(request: Request, response: Response): Response {

@@ -1,16 +1,57 @@
 // How the Worker says no: Engine.IO's own form at the Socket.IO endpoint, one JSON shape elsewhere.
+import type { z } from "zod";
+
 import { ENGINE_REFUSALS, type EngineRefusal } from "../protocol/engine-io.ts";
 
-export type RefusalStatus = 400 | 401 | 403 | 404 | 413 | 415 | 426 | 429 | 500 | 503;
+export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 426 | 429 | 500 | 503;
 
-/** `{"error":{"code","message"}}`. */
+/** One field that was wrong: where it stands, `a.b` for a `b` within `a`, and how it was wrong. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What a refusal may say besides. */
+interface Details {
+  readonly issues?: readonly Issue[];
+  readonly retryAfterMs?: number;
+}
+
+/** `{"error":{"code","message","issues"?,"retryAfterMs"?}}`. */
 export function refuseRequest(
   status: RefusalStatus,
   code: string,
   message: string,
   headers: Record<string, string> = {},
+  details: Details = {},
 ): Response {
-  return Response.json({ error: { code, message } }, { status, headers });
+  return Response.json({ error: { code, message, ...details } }, { status, headers });
+}
+
+/** 429: says when a retry helps, in the body and in `Retry-After`. */
+export function refuseForNow(code: string, message: string, retryAfterMs: number): Response {
+  const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
+  return refuseRequest(429, code, message, { "Retry-After": String(retryAfterSeconds) }, { retryAfterMs });
+}
+
+/** 401, which has to say how one proves who one is (RFC 6750). */
+export function refuseStranger(code: string, message: string): Response {
+  return refuseRequest(401, code, message, { "WWW-Authenticate": "Bearer" });
+}
+
+/** 400 that names every field which was wrong. */
+export function refuseIssues(issues: readonly Issue[]): Response {
+  const message = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  return refuseRequest(400, "INVALID_PAYLOAD", message, {}, { issues });
+}
+
+export function issuesOf({ issues }: z.ZodError): Issue[] {
+  return issues.map(({ path, message }) => ({ path: path.join("."), message }));
+}
+
+export function refuseRoomName(): Response {
+  const rule = "1 to 64 characters of A-Z a-z 0-9 _ . - ~, the first a letter or digit";
+  return refuseRequest(400, "BAD_ROOM", `Not a room name; it takes ${rule}`);
 }
 
 /** `{"code":0..5,"message"}`, as Engine.IO clients know it. */

@@ -19,6 +19,6 @@ export function findToken(request: Request): FoundToken {
   return { ...(token && { token }), ...(bearerAt >= 0 && { subprotocol: SUBPROTOCOL }) };
 }
 
-function bearerOf(authorization: string | null): string | undefined {
+export function bearerOf(authorization: string | null): string | undefined {
   return /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
 }

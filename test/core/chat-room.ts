@@ -5,7 +5,7 @@ import type { Retention } from "../../src/chat/segments.ts";
 import type { MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
 import type { ChatSettings } from "../../src/chat/room.ts";
-import type { Message } from "../../src/protocol/chat-events.ts";
+import type { Answer, Message, Role } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
 import type { AnyAnswer } from "./client.ts";
@@ -172,22 +172,23 @@ export class ChatRoom {
   readonly log = new MemoryLog();
   readonly state = new MemoryState();
   readonly shell: FakeShell;
+  /** The chat that is awake. */
+  chat!: Chat;
   /** Waited for before each verdict on a token. */
   authenticating: Promise<void> | undefined;
   readonly #tokens = new Map<string, Identity>();
-  #chat!: Chat;
 
   constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}) {
     const create = (): Chat => {
       this.log.reopen();
-      this.#chat = new Chat({
+      this.chat = new Chat({
         room: ROOM,
         log: this.log,
         state: this.state,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
       });
-      return this.#chat;
+      return this.chat;
     };
     this.shell = new FakeShell(() => ({ "/": create() }), options);
     this.log.onReserve = (seq) => this.shell.journal.push(`reserve ${seq}`);
@@ -219,6 +220,14 @@ export class ChatRoom {
     return client.connect();
   }
 
+  /** Asks by the door that is no socket. @returns where the answer will stand */
+  ask(user: string, event: string, given: unknown, role: Role = "service"): { answer: Answer<object> | undefined } {
+    const asked: { answer: Answer<object> | undefined } = { answer: undefined };
+    this.shell.activeAtMs = this.shell.nowMs;
+    void this.chat.call(event, { user, name: user, role }, given, (answer) => (asked.answer = answer));
+    return asked;
+  }
+
   /** Connects with a token in the CONNECT packet. */
   joinWithToken(token: unknown): Promise<Client> {
     return this.shell.connect({}, { token });
@@ -228,7 +237,7 @@ export class ChatRoom {
   async call(event: string, person: string | Person, payload: unknown): Promise<AnyAnswer> {
     const { user, name, role } = identityOf(person);
     const answer = Promise.withResolvers<AnyAnswer>();
-    await this.#chat.call(event, { user, name, role }, payload, answer.resolve);
+    await this.chat.call(event, { user, name, role }, payload, answer.resolve);
     return answer.promise;
   }
 

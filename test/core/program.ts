@@ -15,6 +15,7 @@ export type Step =
   | { readonly do: "post"; readonly who: number; readonly id: number | undefined; readonly ack: boolean }
   | { readonly do: "ask"; readonly who: number; readonly event: string; readonly payload: object }
   | { readonly do: "chat"; readonly who: number; readonly times: number }
+  | { readonly do: "call"; readonly user: string; readonly event: string; readonly payload: object }
   | { readonly do: "refresh"; readonly who: number; readonly user: string; readonly ttlSeconds: number }
   | { readonly do: "send"; readonly who: number; readonly frame: string }
   | { readonly do: "leave"; readonly who: number }
@@ -64,6 +65,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   // Busy enough for a room that may run ahead of its storage.
   { weight: 2, arbitrary: fc.record({ do: fc.constant("chat"), who, times: fc.integer({ min: 3, max: 9 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("call"),
+      user: fc.constantFrom("ada", "backend"),
+      event: fc.constantFrom("chat-message", "presence", "history"),
+      payload: fc.constantFrom({ content: "from outside" }, { content: "again", clientMsgId: "c0" }, { limit: 3 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh"), who, user, ttlSeconds }) },
   {
     weight: 1,
@@ -97,6 +107,8 @@ export class Run {
   readonly clients: Client[] = [];
   /** Those who went, or left the namespace, by their own will. */
   readonly departed = new Set<Client>();
+  /** What was asked from outside, each with its answer. */
+  readonly calls: Array<ReturnType<ChatRoom["ask"]>> = [];
   readonly #posts: Array<{ sender: string; content: string; call: Call<PostAnswer> }> = [];
   #posted = 0;
 
@@ -128,6 +140,8 @@ export class Run {
         return;
       case "ask":
         return void client?.call(step.event, step.payload);
+      case "call":
+        return void this.calls.push(this.room.ask(step.user, step.event, step.payload));
       case "refresh": {
         client?.call("refresh-token", { token: this.room.token({ user: step.user, exp: this.#expiry(step) }) });
         return shell.settle();
@@ -184,13 +198,21 @@ export class Run {
   }
 }
 
+/** What a call was answered with, members in an order that means something. */
+export function answerOf({ answer }: { readonly answer: unknown }): unknown {
+  return sorted(answer);
+}
+
 /** What one client saw, without what only measures time (pings) and without an order that means nothing (members). */
 export function sightOf(client: Client): unknown {
   const packets = client.packets.map((packet) => {
-    const [answer] = packet.type === PacketType.ACK ? (packet.data as Array<{ members?: Member[] }>) : [];
-    if (!answer?.members) return packet;
-    const members = answer.members.toSorted((a, b) => a.user.localeCompare(b.user));
-    return { ...packet, data: [{ ...answer, members }] };
+    return packet.type === PacketType.ACK ? { ...packet, data: (packet.data as unknown[]).map(sorted) } : packet;
   });
   return { packets, closing: client.closing };
+}
+
+function sorted(answer: unknown): unknown {
+  const { members } = (answer ?? {}) as { members?: Member[] };
+  if (!members) return answer;
+  return { ...(answer as object), members: members.toSorted((a, b) => a.user.localeCompare(b.user)) };
 }

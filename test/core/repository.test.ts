@@ -99,6 +99,14 @@ describe("source files", () => {
     expect(codes.filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
   });
 
+  it("the Worker knows of the chat what may be given to a room, and nothing of what a room does with it", () => {
+    const imports = sourcesIn("src/worker").flatMap((file) =>
+      [...textOf(file).matchAll(/from "[./]+\/chat\/([\w-]+)\.ts"/g)].map(([, name]) => name!),
+    );
+    expect(imports).toContain("payloads");
+    expect(imports.filter((name) => !/(^|-)payloads$/.test(name) && name !== "rate-limit")).toEqual([]);
+  });
+
   it("the pure cores know no clock, no timer, no randomness and no platform", () => {
     const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
     const ofClient = ["backoff", "frames", "heartbeat", "message-search", "ordered-messages", "outbox", "reconnection"];

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { DEDUPE_WINDOW_MS } from "../../src/chat/posted-ids.ts";
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
 import { ChatRoom } from "./chat-room.ts";
-import { programs, Run, sightOf, type Step } from "./program.ts";
+import { answerOf, programs, Run, sightOf, type Step } from "./program.ts";
 import { PATIENT, fc, runs } from "./properties.ts";
 
 const PARAMETERS = runs(1000);
@@ -68,6 +68,7 @@ describe("a room that sleeps whenever it can", () => {
         const [awake, asleep] = [await play(steps, false), await play(steps, true)];
         sleeps += asleep.room.shell.sleeps;
         expect(asleep.clients.map(sightOf)).toEqual(awake.clients.map(sightOf));
+        expect(asleep.calls.map(answerOf)).toEqual(awake.calls.map(answerOf));
         expect(asleep.room.log.batches).toEqual(awake.room.log.batches);
         for (const run of [awake, asleep]) {
           expectDurable(run);

@@ -1,0 +1,34 @@
+// What the Worker can ask of a room besides connections: calls to its object, each with one answer. Who may ask has
+// been decided when a room is called; what comes back is for the caller's eyes as it is.
+
+import type { Answer, Role, RoomOverview } from "../protocol/chat-events.ts";
+
+/** On whose behalf the Worker asks. */
+export interface OutsideCaller {
+  readonly user: string;
+  readonly name: string;
+  readonly role: Role;
+}
+
+export interface RoomDoor<Place = unknown> {
+  /** Does what the event of that name does, and answers as its ack would. Resolves when the answer is durable. */
+  ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>>;
+
+  overview(): Promise<RoomOverview>;
+
+  /**
+   * A piece of the room's log as newline-delimited JSON.
+   * @param place what the last piece gave as `next`; without it the export begins
+   * @returns `undefined` if the log that was begun is gone
+   */
+  exportPiece(place?: Place): Promise<{ readonly lines: string; readonly next?: Place } | undefined>;
+
+  /**
+   * Sends everyone away for a while; they are told when to come back, spread over `withinMs`.
+   * @returns how many connections were closed
+   */
+  drain(withinMs: number): Promise<number>;
+
+  /** Sends everyone away for good, and forgets all that is stored. */
+  deleteRoom(): Promise<void>;
+}

@@ -1,0 +1,41 @@
+// The whole log as text, a piece at a time: newline-delimited JSON, one message a line, ascending by `seq`.
+// Whoever reads keeps the place, so a slow reader costs the room nothing between two pieces.
+import type { MessageLog } from "./message-log.ts";
+
+/** A piece ends with the line that makes it this long, in characters. */
+export const EXPORT_CHARS_MAX = 262_144;
+
+/** Where to go on: after which `seq`, up to which one, and in which log. */
+export interface ExportPlace {
+  readonly after: number;
+  readonly upTo: number;
+  readonly epoch: string;
+}
+
+export interface ExportPiece {
+  /** Whole lines, each with its line break; empty where there is nothing. */
+  readonly lines: string;
+  /** Absent with the last piece. */
+  readonly next?: ExportPlace;
+}
+
+/**
+ * @param place where the last piece ended; without it the export begins, of what is in the log by now
+ * @returns `undefined` if that log is gone: the room was deleted since
+ */
+export function exportPiece(log: MessageLog, place?: ExportPlace): ExportPiece | undefined {
+  if (log.lastSeq === 0) return place ? undefined : { lines: "" };
+  const { epoch } = log;
+  if (place && place.epoch !== epoch) return undefined;
+  const upTo = place?.upTo ?? log.lastSeq;
+  let after = place?.after ?? 0;
+  let lines = "";
+  for (const message of log.ascending(after)) {
+    if (message.seq > upTo) break;
+    lines += `${JSON.stringify(message)}\n`;
+    after = message.seq;
+    if (lines.length >= EXPORT_CHARS_MAX) break;
+  }
+  const isLast = lines.length < EXPORT_CHARS_MAX || after >= upTo;
+  return isLast ? { lines } : { lines, next: { after, upTo, epoch } };
+}

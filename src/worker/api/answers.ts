@@ -1,0 +1,74 @@
+// What the HTTP API answers with, as schemas: they describe, and the tests hold answers to them. The types that they
+// must agree with are the protocol's own.
+import { z } from "zod";
+import "zod-openapi";
+
+import type { Member, Message, RoomOverview } from "../../protocol/chat-events.ts";
+
+const ok = z.literal(true);
+const count = z.int().min(0);
+const atMs = (what: string) => count.describe(`${what}, in milliseconds since 1970`);
+
+export const message = z
+  .object({
+    id: z.string().describe("Opaque, unique everywhere"),
+    seq: count.describe("Rises by exactly 1 per message of the room"),
+    room: z.string(),
+    sender: z.string().describe("The user id of the author"),
+    name: z.string().describe("The author's display name when the message was posted"),
+    content: z.string(),
+    timestamp: atMs("When it was posted"),
+    clientMsgId: z.exactOptional(z.string()),
+    replyTo: z.exactOptional(z.string()).describe("The id of the message that this one answers"),
+  })
+  .meta({ id: "Message" }) satisfies z.ZodType<Message>;
+
+const member = z
+  .object({
+    user: z.string(),
+    name: z.string(),
+    connections: count,
+    since: atMs("When the oldest open connection joined"),
+  })
+  .meta({ id: "Member" }) satisfies z.ZodType<Member>;
+
+const overview = z.object({
+  room: z.string(),
+  members: count.describe("People, not connections"),
+  lastSeq: count.describe("The seq of the newest message, 0 in an empty room"),
+  lastActivity: count.nullable().describe("When the newest message was posted, in milliseconds since 1970"),
+}) satisfies z.ZodType<RoomOverview>;
+
+export const done = z.object({ ok });
+export const room = z.object({ ok, ...overview.shape });
+export const posted = z.object({
+  ok,
+  id: z.string(),
+  seq: count,
+  timestamp: atMs("When it was posted"),
+  duplicate: z.exactOptional(z.literal(true)).describe("The message had been stored before"),
+});
+export const messages = z.object({
+  ok,
+  messages: z.array(message).describe("Ascending by seq"),
+  hasMore: z.boolean().describe("Whether there are more in the direction of the query"),
+});
+export const members = z.object({ ok, count, members: z.array(member) });
+export const drained = z.object({
+  ok,
+  rooms: z.array(z.object({ room: z.string(), connections: count.describe("Those that were closed") })),
+});
+export const guest = z.object({ token: z.string(), user: z.string(), name: z.string() });
+
+export const refusal = z
+  .object({
+    error: z.object({
+      code: z.string().describe("For programs: one of a closed list"),
+      message: z.string().describe("For people"),
+      retryAfterMs: z.exactOptional(count).describe("When a retry may help"),
+      issues: z
+        .exactOptional(z.array(z.object({ path: z.string(), message: z.string() })))
+        .describe("Each field that was wrong, and how"),
+    }),
+  })
+  .meta({ id: "Refusal" });

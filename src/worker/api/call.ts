@@ -1,0 +1,57 @@
+// One call of the HTTP API, as data: what is asked, what may be given, how it is answered. The routes (routes.ts)
+// and their description (openapi.ts) are both made of it.
+import type { z } from "zod";
+
+import type { RoomDoor } from "../../access/room-door.ts";
+import type { Role } from "../../protocol/chat-events.ts";
+import type { Identity } from "../../protocol/identity.ts";
+
+export interface GoodAnswer {
+  readonly description: string;
+  readonly schema: z.ZodType;
+  readonly contentType?: string;
+  /** Response headers that may come, each with what it says. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiRequest<Given> {
+  readonly identity: Identity;
+  readonly given: Given;
+  /** The address that was asked for. */
+  readonly url: URL;
+  readonly doorOf: (room: string) => RoomDoor;
+}
+
+export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
+  /** What code generators make a method's name of. */
+  readonly id: string;
+  readonly method: "get" | "post" | "patch" | "delete";
+  /** As in OpenAPI, the names of parameters in braces. One called `room` is a room that the token has to open. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Who may call. */
+  readonly roles: readonly Role[];
+  /**
+   * All that is given, wherever it stands: what the path does not name comes in the query of GET and DELETE, and in the
+   * JSON body of the others.
+   */
+  readonly given: Schema;
+  /** Fields of the body that a header may carry instead: header by field. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** By status. */
+  readonly answers: Readonly<Record<number, GoodAnswer>>;
+  readonly run: (request: ApiRequest<z.output<Schema>>) => Promise<Response>;
+}
+
+/** Lets `run` know what `given` lets through. */
+export function call<Schema extends z.ZodObject>(parts: ApiCall<Schema>): ApiCall {
+  return parts;
+}
+
+export const hasBody = ({ method }: Pick<ApiCall, "method">): boolean => method === "post" || method === "patch";
+
+/** The names in a path's braces. */
+export function pathParameters({ path }: Pick<ApiCall, "path">): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+}

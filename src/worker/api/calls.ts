@@ -1,0 +1,171 @@
+// The calls of the HTTP API, one by one. A call about what happens in a room asks the room for the event of the same
+// meaning, so that its rules live once, in the room.
+import { z } from "zod";
+
+import { displayName, nameSchema, userSchema } from "../../access/tokens.ts";
+import { historySchema, postSchema, presenceSchema } from "../../chat/payloads.ts";
+import type { HistoryAnswer, PostAnswer, PresenceAnswer, Role } from "../../protocol/chat-events.ts";
+import type { Identity } from "../../protocol/identity.ts";
+import { ROOM_NAME } from "../../protocol/room-name.ts";
+import { refuseRequest } from "../refusals.ts";
+import { refuseRoom } from "./access.ts";
+import * as answers from "./answers.ts";
+import { call, type ApiCall } from "./call.ts";
+import { exportRoom } from "./export.ts";
+import { respond } from "./responses.ts";
+
+/** A product's backend. */
+const SERVICE: readonly Role[] = ["service"];
+/** And those who look after a room. */
+const STAFF: readonly Role[] = ["service", "moderator"];
+
+/** Rooms that one call may drain. */
+export const DRAIN_ROOMS_MAX = 100;
+/** Ten minutes: within it everyone is back after a drain. */
+export const RECONNECT_WITHIN_MS_MAX = 600_000;
+
+const room = z.string().regex(ROOM_NAME).describe("A room's name");
+
+/** On whose behalf a service acts. */
+const actingAs = z
+  .union([userSchema, z.object({ user: userSchema, name: nameSchema.optional() })])
+  .describe("Whom the service speaks for: a user id, or that and a display name. The room judges as if a member asked");
+
+export const CALLS: readonly ApiCall[] = [
+  call({
+    id: "getRoom",
+    method: "get",
+    path: "/api/rooms/{room}",
+    summary: "How a room is doing",
+    description: "A room needs no creating: one that nobody used yet is empty.",
+    roles: STAFF,
+    given: z.object({ room }),
+    answers: { 200: { description: "The room", schema: answers.room } },
+    run: async ({ given, doorOf }) => Response.json({ ok: true, ...(await doorOf(given.room).overview()) }),
+  }),
+  call({
+    id: "deleteRoom",
+    method: "delete",
+    path: "/api/rooms/{room}",
+    summary: "Send everyone away and delete all",
+    description: "Messages, settings, everything. Whoever comes back later finds an empty room.",
+    roles: SERVICE,
+    given: z.object({ room }),
+    answers: { 200: { description: "Nothing of the room is left", schema: answers.done } },
+    run: async ({ given, doorOf }) => {
+      await doorOf(given.room).deleteRoom();
+      return Response.json({ ok: true });
+    },
+  }),
+  call({
+    id: "listMessages",
+    method: "get",
+    path: "/api/rooms/{room}/messages",
+    summary: "A page of history",
+    description: "Without `before` and `after` the newest messages. `Link` leads to the next page in that direction.",
+    roles: STAFF,
+    given: historySchema.extend({ room }),
+    answers: {
+      200: {
+        description: "The page",
+        schema: answers.messages,
+        headers: { Link: 'The next page, `rel="next"`, where there is one' },
+      },
+    },
+    run: async ({ identity, given, url, doorOf }) => {
+      const answer = (await doorOf(given.room).ask("history", identity, given)) as HistoryAnswer;
+      return respond(answer, (page) => Response.json(page, { headers: linkToNext(url, page) }));
+    },
+  }),
+  call({
+    id: "postMessage",
+    method: "post",
+    path: "/api/rooms/{room}/messages",
+    summary: "Post a message",
+    description: "With `Idempotency-Key` (or `clientMsgId`, which is the same) it is safe to send again.",
+    roles: STAFF,
+    given: postSchema.extend({ room, as: actingAs.optional() }),
+    headers: { "Idempotency-Key": "clientMsgId" },
+    answers: {
+      201: { description: "It is stored, and everyone in the room has it", schema: answers.posted },
+      200: { description: "It had been stored before", schema: answers.posted },
+    },
+    run: async ({ identity, given: { as, ...payload }, doorOf }) => {
+      if (as !== undefined && identity.role !== "service") {
+        return refuseRequest(403, "FORBIDDEN", "Only the role service may act as somebody else");
+      }
+      const caller = as === undefined ? identity : memberOf(as);
+      const answer = (await doorOf(payload.room).ask("chat-message", caller, payload)) as PostAnswer;
+      return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
+    },
+  }),
+  call({
+    id: "listMembers",
+    method: "get",
+    path: "/api/rooms/{room}/members",
+    summary: "Who is here",
+    roles: STAFF,
+    given: presenceSchema.extend({ room }),
+    answers: { 200: { description: "Those who have been here longest come first", schema: answers.members } },
+    run: async ({ identity, given, doorOf }) =>
+      respond((await doorOf(given.room).ask("presence", identity, given)) as PresenceAnswer),
+  }),
+  call({
+    id: "exportRoom",
+    method: "get",
+    path: "/api/rooms/{room}/export",
+    summary: "The whole history",
+    description: "One message a line, ascending by seq, up to the newest one at the time of the call.",
+    roles: STAFF,
+    given: z.object({ room }),
+    answers: {
+      200: {
+        description: "Newline-delimited JSON, one Message a line",
+        schema: z.string(),
+        contentType: "application/x-ndjson",
+      },
+    },
+    run: ({ given, doorOf }) => exportRoom(doorOf(given.room), given.room),
+  }),
+  call({
+    id: "drainRooms",
+    method: "post",
+    path: "/api/drain",
+    summary: "Send everyone away for a while",
+    description:
+      "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window to come back at, and is disconnected.",
+    roles: SERVICE,
+    given: z.object({
+      rooms: z.array(room).min(1).max(DRAIN_ROOMS_MAX),
+      reconnectWithinMs: z.int().min(0).max(RECONNECT_WITHIN_MS_MAX),
+    }),
+    answers: { 200: { description: "All of these rooms are empty now", schema: answers.drained } },
+    run: async ({ identity, given, doorOf }) => {
+      for (const name of given.rooms) {
+        const refusal = refuseRoom(identity, name);
+        if (refusal) return refusal;
+      }
+      const drains = [...new Set(given.rooms)].map(async (name) => ({
+        room: name,
+        connections: await doorOf(name).drain(given.reconnectWithinMs),
+      }));
+      return Response.json({ ok: true, rooms: await Promise.all(drains) });
+    },
+  }),
+];
+
+/** Acting as somebody gives no more rights than a member has. */
+function memberOf(as: z.output<typeof actingAs>): Pick<Identity, "user" | "name" | "role"> {
+  const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
+  return { user, name: displayName(user, name), role: "member" };
+}
+
+/** Back in time from the oldest message of the page, or on from the newest where the page was asked for so. */
+function linkToNext(url: URL, { messages, hasMore }: Extract<HistoryAnswer, { ok: true }>): Record<string, string> {
+  const isForward = url.searchParams.has("after");
+  const edge = messages.at(isForward ? -1 : 0);
+  if (!hasMore || !edge) return {};
+  const query = new URLSearchParams(url.searchParams);
+  query.set(isForward ? "after" : "before", String(edge.seq));
+  return { Link: `<${url.pathname}?${query.toString()}>; rel="next"` };
+}

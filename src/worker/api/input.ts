@@ -1,0 +1,77 @@
+// What a request gives, from its path, query, headers and body, as one object that the call's schema has checked.
+import type { z } from "zod";
+
+import { readText } from "../../access/body.ts";
+import { issuesOf, refuseIssues, refuseRequest } from "../refusals.ts";
+import { hasBody, type ApiCall } from "./call.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** @returns what the schema lets through, or the refusal that says what was wrong */
+export async function readGiven(
+  request: Request,
+  call: ApiCall,
+  { parameters, bodyBytesMax }: { readonly parameters: Fields; readonly bodyBytesMax: number },
+): Promise<Fields | Response> {
+  const fields = hasBody(call)
+    ? await readBody(request, bodyBytesMax)
+    : readQuery(new URL(request.url).searchParams, call.given);
+  if (fields instanceof Response) return fields;
+  const fromHeaders = readHeaders(request.headers, call.headers ?? {}, fields);
+  if (fromHeaders instanceof Response) return fromHeaders;
+  const parsed = call.given.safeParse({ ...fields, ...fromHeaders, ...parameters });
+  return parsed.success ? parsed.data : refuseIssues(issuesOf(parsed.error));
+}
+
+async function readBody(request: Request, bytesMax: number): Promise<Fields | Response> {
+  const text = await readText(request, bytesMax);
+  if (text === undefined) return refuseRequest(413, "TOO_LONG", `The body takes at most ${bytesMax} bytes`);
+  if (!isJson(request.headers.get("Content-Type"))) {
+    return refuseRequest(415, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/json");
+  }
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null && !Array.isArray(body)) return body as Fields;
+    return refuseIssues([{ path: "", message: "the body must be a JSON object" }]);
+  } catch {
+    return refuseIssues([{ path: "", message: "the body is not JSON" }]);
+  }
+}
+
+function isJson(contentType: string | null): boolean {
+  return contentType?.split(";", 1)[0]!.trim().toLowerCase() === "application/json";
+}
+
+/** Text that stands for a number is one where the schema wants a number. One name twice becomes a list, which no field is. */
+function readQuery(query: URLSearchParams, { shape }: z.ZodObject): Fields {
+  const names = [...new Set(query.keys())];
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = query.getAll(name);
+      if (values.length > 1) return [name, values];
+      const [text] = values as [string];
+      const isNumber = Object.hasOwn(shape, name) && isNumeric(shape[name]) && /^-?\d+(\.\d+)?$/.test(text);
+      return [name, isNumber ? Number(text) : text];
+    }),
+  );
+}
+
+function isNumeric(field: z.core.$ZodType | undefined): boolean {
+  if (field === undefined) return false;
+  const { def } = field._zod as { def: { type: string; innerType?: z.core.$ZodType } };
+  return def.innerType ? isNumeric(def.innerType) : def.type === "number";
+}
+
+/** A field may stand in the body, in its header, or in both if they agree. */
+function readHeaders(headers: Headers, fieldByHeader: Fields, body: Fields): Fields | Response {
+  const given: Record<string, unknown> = {};
+  for (const [header, field] of Object.entries(fieldByHeader) as Array<[string, string]>) {
+    const value = headers.get(header);
+    if (value === null) continue;
+    if (body[field] !== undefined && body[field] !== value) {
+      return refuseIssues([{ path: field, message: `differs from the header ${header}` }]);
+    }
+    given[field] = value;
+  }
+  return given;
+}

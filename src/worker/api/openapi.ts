@@ -1,0 +1,111 @@
+// `GET /openapi.json`: the HTTP API described in OpenAPI 3.1, from the very schemas that check what is given.
+import { z } from "zod";
+import {
+  createDocument,
+  type ZodOpenApiObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiResponseObject,
+  type ZodOpenApiResponsesObject,
+} from "zod-openapi";
+
+import { guestSchema } from "../guest-route.ts";
+import * as answers from "./answers.ts";
+import { hasBody, pathParameters, type ApiCall, type GoodAnswer } from "./call.ts";
+import { CALLS } from "./calls.ts";
+
+const JSON_TYPE = "application/json";
+
+const REFUSALS = {
+  400: refusal(400, "Something that was given is wrong; `issues` names each field"),
+  401: refusal(401, "No token, or one that is not accepted", { "WWW-Authenticate": z.string() }),
+  403: refusal(403, "The token's role, or its rooms, or the room's rules do not allow it"),
+  404: refusal(404, "There is no such thing"),
+  413: refusal(413, "More than may be given at once"),
+  415: refusal(415, "The body is not application/json"),
+  429: refusal(429, "Too many requests", { "Retry-After": z.string().describe("Seconds") }),
+} as const;
+
+let text: string | undefined;
+
+/** The document, as text; made when it is first asked for. */
+export function describeApi(version: string): string {
+  return (text ??= JSON.stringify(createDocument(documentOf(version))));
+}
+
+function documentOf(version: string): ZodOpenApiObject {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = { "/api/guest": { post: GUEST } };
+  for (const call of CALLS) (paths[call.path] ??= {})[call.method] = operationOf(call);
+  return {
+    openapi: "3.1.0",
+    info: { title: "Parley", version, description: "Chat rooms, for the backend of a product." },
+    paths,
+    components: { securitySchemes: { token: { type: "http", scheme: "bearer", bearerFormat: "JWT" } } },
+    security: [{ token: [] }],
+  };
+}
+
+function operationOf(call: ApiCall): ZodOpenApiOperationObject {
+  const { id, summary, description, roles, given, headers, answers } = call;
+  const inPath = pathParameters(call);
+  const path = fieldsOf(given, (name) => inPath.includes(name));
+  const rest = fieldsOf(given, (name) => !inPath.includes(name));
+  return {
+    operationId: id,
+    summary,
+    description: [description, `Roles: ${roles.join(", ")}.`].filter(Boolean).join(" "),
+    requestParams: {
+      path,
+      ...(!hasBody(call) && { query: rest }),
+      ...(headers && { header: z.object(mapValues(headers, (field) => given.shape[field] as z.ZodType)) }),
+    },
+    ...(hasBody(call) && { requestBody: { required: true, content: { [JSON_TYPE]: { schema: rest } } } }),
+    responses: {
+      ...mapValues(answers, goodResponse),
+      ...refusals(400, 401, 403, 429),
+      ...(inPath.length > 0 && refusals(404)),
+      ...(hasBody(call) && refusals(413, 415)),
+    },
+  };
+}
+
+function fieldsOf({ shape }: z.ZodObject, isWanted: (name: string) => boolean): z.ZodObject {
+  return z.object(Object.fromEntries(Object.entries(shape).filter(([name]) => isWanted(name))));
+}
+
+function goodResponse({ description, schema, contentType = JSON_TYPE, headers = {} }: GoodAnswer) {
+  const sent = mapValues(headers, (what) => z.string().optional().describe(what));
+  return { description, headers: z.object(sent), content: { [contentType]: { schema } } };
+}
+
+function refusal(
+  status: number,
+  description: string,
+  headers: Record<string, z.ZodType> = {},
+): ZodOpenApiResponseObject {
+  const content = { [JSON_TYPE]: { schema: answers.refusal } };
+  return { id: `Refused${status}`, description, headers: z.object(headers), content };
+}
+
+function refusals(...statuses: ReadonlyArray<keyof typeof REFUSALS>): ZodOpenApiResponsesObject {
+  return Object.fromEntries(statuses.map((status) => [status, REFUSALS[status]]));
+}
+
+function mapValues<Value, Mapped>(
+  values: Readonly<Record<string, Value>>,
+  map: (value: Value) => Mapped,
+): Record<string, Mapped> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
+}
+
+/** The one call that is not for staff: its route has rules of its own. */
+const GUEST: ZodOpenApiOperationObject = {
+  operationId: "becomeGuest",
+  summary: "A token for a visitor without an account",
+  description: "While `GUEST_ACCESS` is on.",
+  security: [],
+  requestBody: { content: { [JSON_TYPE]: { schema: guestSchema } } },
+  responses: {
+    200: goodResponse({ description: "A user of their own, for a day", schema: answers.guest }),
+    ...refusals(400, 403, 413),
+  },
+};

@@ -1,0 +1,37 @@
+// What a room answers, as HTTP: the body is the event's own answer, the status says how it went.
+import type { Answer, AnswerCode } from "../../protocol/chat-events.ts";
+import { refuseForNow, refuseRequest, refuseStranger, type Issue, type RefusalStatus } from "../refusals.ts";
+
+const STATUS_BY_CODE: Readonly<Record<AnswerCode, RefusalStatus>> = {
+  INVALID_PAYLOAD: 400,
+  TOO_LONG: 413,
+  RATE_LIMITED: 429,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  UNKNOWN_EVENT: 404,
+  UNAUTHORIZED: 401,
+  TOKEN_EXPIRED: 401,
+  INTERNAL: 500,
+};
+
+/** @param good makes the response of a good answer; without it that is 200 and the answer */
+export function respond<Good extends object>(
+  answer: Answer<Good>,
+  good: (answer: { readonly ok: true } & Good) => Response = (body) => Response.json(body),
+): Response {
+  if (!("error" in answer)) return good(answer);
+  const { code, message, retryAfterMs } = answer.error;
+  const status = STATUS_BY_CODE[code];
+  if (status === 429) return refuseForNow(code, message, retryAfterMs ?? 0);
+  if (status === 401) return refuseStranger(code, message);
+  const issues = code === "INVALID_PAYLOAD" || code === "TOO_LONG" ? { issues: issuesIn(message) } : {};
+  return refuseRequest(status, code, message, {}, issues);
+}
+
+/** A room names the fields that were wrong in one line: `field: how; field: how`. */
+function issuesIn(message: string): Issue[] {
+  return message.split(/; (?=[\w.]+: )/).map((part) => {
+    const [, path = "", how = part] = /^([\w.]+): (.*)$/s.exec(part) ?? [];
+    return { path, message: how };
+  });
+}

@@ -1,0 +1,45 @@
+// The HTTP API as a backend uses it: a call with a token, and what came back.
+import { exports } from "cloudflare:workers";
+import { expect } from "vitest";
+
+import { ORIGIN, type UpgradeOptions } from "./raw-client.ts";
+import { tokenFor } from "./rooms.ts";
+
+export interface CallOptions {
+  /** The token's claims; `null` for no token at all. */
+  readonly as?: { user?: string; role?: string; rooms?: readonly string[]; name?: string } | null;
+  /** Sent as JSON; a string as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetcher?: UpgradeOptions["fetcher"];
+}
+
+export interface Called {
+  readonly status: number;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- what came back is for the test to judge
+  readonly body: any;
+}
+
+/** The response as it is: for bodies that are no JSON. */
+export async function request(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+  const { as = {}, body, headers = {}, fetcher = exports.default } = options;
+  const { user = "backend", role = "service", ...claims } = as ?? {};
+  const all = new Headers();
+  if (as) all.set("Authorization", `Bearer ${await tokenFor(user, { role, ...claims })}`);
+  if (body !== undefined) all.set("Content-Type", "application/json");
+  for (const [name, value] of Object.entries(headers)) all.set(name, value);
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return fetcher.fetch(
+    new Request(new URL(path, ORIGIN), { method, headers: all, ...(body !== undefined && { body: text }) }),
+  );
+}
+
+export async function callApi(method: string, path: string, options: CallOptions = {}): Promise<Called> {
+  const response = await request(method, path, options);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+/** The body of a refusal. */
+export const refusal = (code: string): object => ({ error: { code, message: expect.any(String) } });

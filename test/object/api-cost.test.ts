@@ -1,0 +1,61 @@
+// What calls cost a room, in rows written: API-13.
+import { expect, it } from "vitest";
+
+import { callApi, request } from "./api-caller.ts";
+import { freshRoom, join, Sleeper } from "./rooms.ts";
+import { rowsWritten } from "./rows-written.ts";
+
+/** A room with a message, that has settled. */
+async function usedRoom(): Promise<string> {
+  const room = freshRoom();
+  await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "first" } });
+  return room;
+}
+
+it("reading costs nothing, neither a row nor an alarm, and nothing after a sleep either", async () => {
+  const room = await usedRoom();
+  const readAll = async (): Promise<void> => {
+    for (const path of ["", "/messages", "/messages?after=0", "/members", "/export"]) {
+      const response = await request("GET", `/api/rooms/${room}${path}`);
+      expect(response.status).toBe(200);
+      await response.bytes();
+    }
+  };
+  expect(await rowsWritten(room, readAll)).toEqual({ rows: 0, alarms: 0 });
+  const sleeper = new Sleeper(room);
+  expect(
+    await rowsWritten(room, async () => {
+      await sleeper.sleep();
+      await readAll();
+    }),
+  ).toEqual({ rows: 0, alarms: 0 });
+});
+
+it("a post costs a row, what is refused and what is sent again cost none", async () => {
+  const room = await usedRoom();
+  const post = (body: object) => callApi("POST", `/api/rooms/${room}/messages`, { body });
+  expect(await rowsWritten(room, () => post({ content: "x", clientMsgId: "k" }))).toEqual({ rows: 1, alarms: 0 });
+  expect(await rowsWritten(room, () => post({ content: "x", clientMsgId: "k" }))).toEqual({ rows: 0, alarms: 0 });
+  expect(await rowsWritten(room, () => post({ content: "" }))).toEqual({ rows: 0, alarms: 0 });
+  expect(await rowsWritten(room, () => post({ content: "x", replyTo: "?" }))).toEqual({ rows: 0, alarms: 0 });
+});
+
+it("posts that come together share a row", async () => {
+  const room = await usedRoom();
+  const { rows } = await rowsWritten(room, () =>
+    Promise.all(
+      Array.from({ length: 9 }, () => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "x" } })),
+    ),
+  );
+  expect(rows).toBeLessThanOrEqual(3);
+});
+
+it("a drain costs no row", async () => {
+  const room = await usedRoom();
+  const ada = await join(room, "ada");
+  const drained = await rowsWritten(room, async () => {
+    await callApi("POST", "/api/drain", { body: { rooms: [room], reconnectWithinMs: 1000 } });
+    await ada.closes();
+  });
+  expect(drained.rows).toBe(0);
+});

@@ -1,0 +1,38 @@
+// The door into a room: what comes in there is checked by the room as well, whoever knocked.
+import { expect, it } from "vitest";
+
+import { CALLS } from "../../src/worker/api/calls.ts";
+import { respond } from "../../src/worker/api/responses.ts";
+import { freshRoom, join, stubOf } from "./rooms.ts";
+
+const BACKEND = { user: "backend", name: "backend", role: "service" } as const;
+
+it("a room checks what a call gives, and the answer becomes a refusal that names each field: API-2, API-3", async () => {
+  const stub = stubOf(freshRoom());
+  const answer = await stub.ask("history", BACKEND, { limit: 0, before: -1 });
+  expect(answer).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+  const response = respond(answer);
+  expect(response.status).toBe(400);
+  const { error } = await response.json<{ error: { issues: Array<{ path: string }> } }>();
+  expect(error.issues.map(({ path }) => path).sort()).toEqual(["before", "limit"]);
+});
+
+it("knows no event that clients do not know", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  for (const event of ["overview", "deleteRoom", "constructor", "__proto__", "disconnect"]) {
+    const answer = await stubOf(room).ask(event, BACKEND, {});
+    expect(answer).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
+    expect(respond(answer).status).toBe(404);
+  }
+  expect(await ada.ask("presence", {})).toMatchObject({ count: 1 });
+});
+
+it("every call has an answer, a name of its own and somebody who may ask", () => {
+  expect(new Set(CALLS.map(({ id }) => id)).size).toBe(CALLS.length);
+  for (const { answers, roles, summary } of CALLS) {
+    expect(Object.keys(answers)).not.toEqual([]);
+    expect(roles).toContain("service");
+    expect(summary).toMatch(/^[A-Z]/);
+  }
+});

@@ -1,0 +1,75 @@
+// The HTTP API and stock clients in one room: what one does, the other sees.
+import { describe, expect, inject, it, vi } from "vitest";
+
+import type { Message, Notice } from "../../src/protocol/chat-events.ts";
+import { ask, collect, join, next, tokenFor, VERSIONS, open } from "./stock-clients.ts";
+
+const url = inject("serverUrl");
+
+async function call(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      Authorization: `Bearer ${await tokenFor("backend", { role: "service" })}`,
+      ...(body && { "Content-Type": "application/json" }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  expect(response.ok).toBe(true);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
+  const roomFor = (what: string): string => `http-${what}-${version}`;
+  const enter = async (room: string, user: string) => {
+    const options = { path: `/rooms/${room}/socket.io`, auth: { token: await tokenFor(user) } };
+    const socket = open(url, { ...options, reconnectionDelay: 50, reconnectionDelayMax: 200 }, connect);
+    await next(socket, "welcome");
+    return socket;
+  };
+
+  it("hears what a backend posts, and the backend reads what it says: API-2", async () => {
+    const room = roomFor("both");
+    const ada = await enter(room, "ada");
+    const heard = next<Message>(ada, "chat-message");
+    await call("POST", `/api/rooms/${room}/messages`, { content: "Order 17 was paid" });
+    expect(await heard).toMatchObject({ seq: 1, sender: "backend", content: "Order 17 was paid" });
+    await ask(ada, "chat-message", { content: "Thank you!" });
+    const { messages } = await call("GET", `/api/rooms/${room}/messages?after=1`);
+    expect(messages).toMatchObject([{ seq: 2, sender: "ada", content: "Thank you!" }]);
+  });
+
+  it("comes back by itself after a drain, and has missed nothing: API-10", async () => {
+    const room = roomFor("drain");
+    const ada = await enter(room, "ada");
+    const messages = collect<Message>(ada, "chat-message");
+    const [gone, notice] = [next(ada, "disconnect"), next<Notice>(ada, "notice")];
+    await call("POST", `/api/rooms/${room}/messages`, { content: "before" });
+    await call("POST", "/api/drain", { rooms: [room], reconnectWithinMs: 1000 });
+    await call("POST", `/api/rooms/${room}/messages`, { content: "meanwhile" });
+    expect(await notice).toMatchObject({ code: "SERVER_SHUTDOWN", retryAfterMs: expect.any(Number) });
+    expect(await gone).toBe("transport close");
+    await vi.waitFor(() => expect(ada.connected).toBe(true), { timeout: 10_000 });
+    await call("POST", `/api/rooms/${room}/messages`, { content: "after" });
+    await vi.waitFor(() => expect(messages.at(-1)?.content).toBe("after"), { timeout: 10_000 });
+    // Those that know recovery have it all; 4.4 may have been late, and would ask `history`.
+    const contents = messages.map(({ content }) => content);
+    expect(version === "4.4" ? contents.filter((content) => content !== "meanwhile") : contents).toEqual(
+      version === "4.4" ? ["before", "after"] : ["before", "meanwhile", "after"],
+    );
+  });
+
+  it("stays away from a room that was deleted, and whoever enters finds it empty: API-9", async () => {
+    const room = roomFor("delete");
+    const ada = await enter(room, "ada");
+    await ask(ada, "chat-message", { content: "gone soon" });
+    const [gone, notice] = [next(ada, "disconnect"), next<Notice>(ada, "notice")];
+    await call("DELETE", `/api/rooms/${room}`);
+    expect(await notice).toMatchObject({ code: "ROOM_DELETED" });
+    expect(await gone).toBe("io server disconnect");
+    const ben = await join(url, room, "ben");
+    expect(await ask(ben, "history", {})).toMatchObject({ messages: [] });
+    expect(await ask(ben, "presence", {})).toMatchObject({ count: 1 });
+    expect(ada.active).toBe(false);
+  });
+});

@@ -1,0 +1,68 @@
+// The HTTP API against its own document: Schemathesis reads /openapi.json, makes up requests that fit it and requests
+// that do not, and holds every answer to it. What cannot run on a machine is skipped, with the reason.
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { startDevServer, type DevServer } from "./dev-server.ts";
+import { ensureInstalled, execute, installed, pythonPackages } from "./packages.ts";
+import { tokenFor } from "./stock-clients.ts";
+
+const SET = "fuzzer";
+const FOLDER = path.join(import.meta.dirname, SET);
+const RUN_TIMEOUT_MS = 240_000;
+
+/**
+ * 25 examples per call. `positive_data_acceptance` is left out: no schema can say that `before` and `after` exclude each
+ * other. One worker, because Hypothesis in threads meets a bug of Python 3.11.
+ */
+const OPTIONS =
+  "--phases examples,coverage,fuzzing --checks all --exclude-checks positive_data_acceptance " +
+  "--max-examples 25 --seed 20261121 --workers 1";
+
+let server: DevServer;
+let obstacle: string | undefined;
+
+beforeAll(async () => {
+  obstacle = await ensureInstalled(SET, pythonPackages(SET, path.join(FOLDER, "requirements.txt")));
+  // Limits would be all that is found.
+  const unlimited = { API_RATE: "100000", API_BURST: "100000", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
+  server = await startDevServer({ settings: unlimited });
+}, 600_000);
+afterAll(() => server?.stop());
+
+interface Run {
+  readonly configuration?: string;
+  readonly selection?: readonly string[];
+}
+
+/** @returns what the fuzzer printed; rejects with it where it found something */
+async function fuzz({ configuration, selection = [] }: Run): Promise<string> {
+  const authorization = `Authorization: Bearer ${await tokenFor("fuzzer", { role: "service" })}`;
+  const config = configuration === undefined ? [] : ["--config-file", path.join(FOLDER, configuration)];
+  const run = ["run", `${server.url}/openapi.json`, "--header", authorization, ...OPTIONS.split(" "), ...selection];
+  // It keeps examples beside where it runs.
+  const cwd = installed(SET);
+  return execute([installed(SET, "venv", "bin", "schemathesis"), "--no-color", ...config, ...run], RUN_TIMEOUT_MS, cwd);
+}
+
+describe("requests that nobody would think of", () => {
+  it.for<[where: string, run: Run]>([
+    ["of any name", {}],
+    // Deleting is left out, so that there is something to read.
+    ["with a history", { configuration: "one-room.toml", selection: ["--exclude-operation-id", "deleteRoom"] }],
+  ])(
+    "to rooms %s find no 5xx, and no answer that is not in the document: API-12",
+    { timeout: RUN_TIMEOUT_MS + 10_000 },
+    async ([, run], ctx) => {
+      ctx.skip(obstacle !== undefined, obstacle);
+      const output = await fuzz(run);
+      expect(output).toMatch(/Test cases:\s+\d{3,} generated, \d+ passed/);
+      expect(output).not.toMatch(/Schema Error|unsupported/i);
+    },
+  );
+
+  it("leave the server well", async () => {
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    expect(server.group.output).not.toMatch(/a request failed|uncaught/i);
+  });
+});

@@ -1,0 +1,74 @@
+// Packages of other languages that tests use: installed on first use, into .bench, and anew when their pins change.
+// What cannot be installed on a machine is said, so that the tests which need it are skipped with the reason.
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+
+import { PROJECT_ROOT } from "./dev-server.ts";
+
+const INSTALL_TIMEOUT_MS = 300_000;
+
+export type Command = readonly [program: string, ...args: string[]];
+
+export interface Packages {
+  /** Programs that have to be on the machine. */
+  readonly tools: readonly string[];
+  /** What says which packages: they are installed anew when it changes. */
+  readonly pins: string;
+  readonly install: readonly Command[];
+  /** Builds our own program, where that is a step of its own: a failure here is ours. */
+  readonly build?: Command;
+}
+
+/** A path in the folder where a set of packages is kept. */
+export const installed = (set: string, ...names: string[]): string =>
+  path.join(PROJECT_ROOT, ".bench", "clients", set, ...names);
+
+/** Resolves with why a set of packages cannot be used here, or with nothing once it can. */
+export async function ensureInstalled(set: string, packages: Packages): Promise<string | undefined> {
+  const missing = packages.tools.filter((tool) => !isOnPath(tool));
+  if (missing.length > 0) return `no ${missing.join(", no ")} on this machine`;
+  const pins = readFileSync(packages.pins, "utf8");
+  const stamp = installed(set, "installed.txt");
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== pins) {
+    mkdirSync(installed(set), { recursive: true });
+    try {
+      for (const command of packages.install) await execute(command, INSTALL_TIMEOUT_MS);
+    } catch (error) {
+      const reason = (error as Error).message.trim().replaceAll(/\s*\n\s*/g, " ");
+      return `packages of ${set} cannot be installed: ${reason}`;
+    }
+    writeFileSync(stamp, pins);
+  }
+  if (packages.build) await execute(packages.build, INSTALL_TIMEOUT_MS);
+  return undefined;
+}
+
+/** Python packages, in an environment of their own. */
+export function pythonPackages(set: string, requirements: string): Packages {
+  return {
+    tools: ["python3"],
+    pins: requirements,
+    install: [
+      ["python3", "-m", "venv", "--clear", installed(set, "venv")],
+      [installed(set, "venv", "bin", "python"), "-m", "pip", "install", "--quiet", "--no-deps", "-r", requirements],
+    ],
+  };
+}
+
+/** Runs a program to its end. @returns what it printed; rejects with all of that if it ends badly or takes too long */
+export async function execute([program, ...args]: Command, timeout: number, cwd?: string): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(program, args, { timeout, killSignal: "SIGKILL", cwd });
+    return stdout;
+  } catch (error) {
+    const { message, killed, stdout } = error as Error & { killed?: boolean; stdout?: string };
+    throw new Error(`${killed ? `ended after ${timeout} ms: ` : ""}${message}\n${stdout ?? ""}`, { cause: error });
+  }
+}
+
+function isOnPath(tool: string): boolean {
+  const folders = (process.env["PATH"] ?? "").split(path.delimiter);
+  return folders.some((folder) => existsSync(path.join(folder, tool)));
+}
