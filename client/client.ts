@@ -14,3 +14,4 @@ export type {
   RefusalCode,
   Welcome,
 } from "../src/protocol/chat-events.ts";
+export type { ModerationChange } from "../src/protocol/moderation-events.ts";

@@ -67,6 +67,14 @@ export class Posts {
     else this.#pacer.request(nowMs);
   }
 
+  /** Whether a post was stored before, or is about to be. */
+  isKnown(sender: string, clientMsgId: string | undefined): boolean {
+    if (clientMsgId === undefined) return false;
+    const isPending = this.#batch.some(({ draft }) => isSamePost(draft, { sender, clientMsgId }));
+    const earlier = this.#findEarlier(sender, clientMsgId, this.#context.now());
+    return isPending || (earlier !== undefined && "ok" in earlier);
+  }
+
   /** The answer to a post that was stored before, or that cannot be told apart from one for want of the log. */
   #findEarlier(sender: string, clientMsgId: string, nowMs: number): PostAnswer | undefined {
     try {
@@ -116,6 +124,6 @@ export class Posts {
   }
 }
 
-function isSamePost(a: Draft, b: Draft): boolean {
+function isSamePost(a: Pick<Draft, "clientMsgId" | "sender">, b: Pick<Draft, "clientMsgId" | "sender">): boolean {
   return a.clientMsgId === b.clientMsgId && a.sender === b.sender;
 }

@@ -1,5 +1,6 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
 // Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+import type { ModerationClientEvents, ModerationServerEvents, ModerationWelcome } from "./moderation-events.ts";
 
 /** One message of a room. `seq` rises by exactly 1 per message; `timestamp` is in milliseconds since 1970 (UTC). */
 export interface Message {
@@ -58,7 +59,7 @@ export type PresenceAnswer = Answer<{ readonly count: number; readonly members: 
 export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
-export interface ClientToServerEvents {
+export interface ClientToServerEvents extends ModerationClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
   presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
@@ -70,6 +71,7 @@ export interface Welcome {
   readonly room: string;
   readonly user: string;
   readonly name: string;
+  /** What counts in this room: the token's, or the one that the room gave. */
   readonly role: Role;
   /** The `seq` of the newest message, 0 in an empty room. */
   readonly lastSeq: number;
@@ -80,6 +82,7 @@ export interface Welcome {
     readonly messageRate: number;
     readonly messageBurst: number;
   };
+  readonly moderation: ModerationWelcome;
 }
 
 export interface PresenceChange {
@@ -95,7 +98,7 @@ export interface Notice {
 }
 
 /** What the room sends. `error` answers an event that carried no ack callback. */
-export interface ServerToClientEvents {
+export interface ServerToClientEvents extends ModerationServerEvents {
   welcome: (welcome: Welcome) => void;
   "chat-message": (message: Message) => void;
   presence: (change: PresenceChange) => void;
@@ -105,13 +108,16 @@ export interface ServerToClientEvents {
 
 export type Role = "member" | "moderator" | "reader" | "service";
 
-export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED";
+export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED" | "KICKED" | "BANNED";
 
 /** Why an event was not carried out; the table in README.md says which of them a retry helps. */
 export type AnswerCode =
   | "INVALID_PAYLOAD"
   | "TOO_LONG"
   | "RATE_LIMITED"
+  | "MUTED"
+  | "SLOW_MODE"
+  | "ROOM_READ_ONLY"
   | "FORBIDDEN"
   | "NOT_FOUND"
   | "UNKNOWN_EVENT"
@@ -120,4 +126,10 @@ export type AnswerCode =
   | "INTERNAL";
 
 /** Why a CONNECT was refused: `data.code` of the CONNECT_ERROR. */
-export type RefusalCode = "UNAUTHORIZED" | "TOKEN_EXPIRED" | "FORBIDDEN_ROOM" | "ROOM_FULL" | "TOO_MANY_CONNECTIONS";
+export type RefusalCode =
+  | "UNAUTHORIZED"
+  | "TOKEN_EXPIRED"
+  | "FORBIDDEN_ROOM"
+  | "BANNED"
+  | "ROOM_FULL"
+  | "TOO_MANY_CONNECTIONS";
