@@ -88,7 +88,8 @@ export class Posts {
 
   /** Commits what is open; for the deadline that the pacer set. */
   flush(nowMs: number): void {
-    this.#pacer.flush(nowMs);
+    // With nothing open, the next post need not wait for a window to pass.
+    if (this.#batch.length > 0) this.#pacer.flush(nowMs);
   }
 
   #commit(): void {

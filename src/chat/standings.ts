@@ -9,14 +9,16 @@ const PREFIX = "moderation:user:";
 /** Users whose standing is held in memory; past it they are read anew. */
 const REMEMBERED_MAX = 10_000;
 
-/** Rows that each change looks at on the way, to delete what is over: no row outlives its meaning for ever. */
-const TIDIED_PER_CHANGE = 3;
+/** Rows that each change looks at besides its own, to delete what is over: none outlives its meaning for ever. */
+const TIDIED_PER_CHANGE = 10;
 
 const BLANK: Standing = {};
 
 export class Standings {
   readonly #state: RoomState;
   readonly #remembered = new Map<string, Standing>();
+  /** Where tidying goes on: behind a user, or from the start. */
+  #sweep: { readonly after: string | undefined } | undefined;
 
   constructor(state: RoomState) {
     this.#state = state;
@@ -40,7 +42,7 @@ export class Standings {
     if (current) this.#state.put(keyOf(user), current);
     else this.#state.delete(keyOf(user));
     this.#remember(user, current ?? BLANK);
-    this.#tidy([...this.#after(user, TIDIED_PER_CHANGE)], nowMs);
+    this.#tidy(user, nowMs);
   }
 
   /** Users about whom something holds, in the order of their keys. Read as they are asked for. */
@@ -60,7 +62,10 @@ export class Standings {
     for (const [key, standing] of rows) yield [userOf(key), standing as Standing];
   }
 
-  #tidy(rows: ReadonlyArray<[string, Standing]>, nowMs: number): void {
+  /** @param changed where to begin, in this life of the room */
+  #tidy(changed: string, nowMs: number): void {
+    const rows = [...this.#after(this.#sweep ? this.#sweep.after : changed, TIDIED_PER_CHANGE)];
+    this.#sweep = { after: rows.length === TIDIED_PER_CHANGE ? rows.at(-1)![0] : undefined };
     for (const [user, standing] of rows) {
       if (currentStanding(standing, nowMs)) continue;
       this.#state.delete(keyOf(user));

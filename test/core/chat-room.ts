@@ -6,6 +6,7 @@ import type { ChatSettings } from "../../src/chat/room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
+import type { AnyAnswer } from "./client.ts";
 import { FakeShell, START_MS, type Client } from "./harness.ts";
 
 export const ROOM = "lobby";
@@ -72,12 +73,15 @@ export class MemoryLog implements MessageLog {
 /** Values by name, kept as the platform keeps them: what was put in later changes no more. */
 export class MemoryState implements RoomState {
   readonly #values = new Map<string, unknown>();
+  /** While set, storing fails with it. */
+  failure: Error | undefined;
 
   get(key: string): unknown {
     return structuredClone(this.#values.get(key));
   }
 
   put(key: string, value: unknown): void {
+    if (this.failure) throw this.failure;
     this.#values.set(key, structuredClone(value));
   }
 
@@ -108,16 +112,17 @@ export class ChatRoom {
   /** Waited for before each verdict on a token. */
   authenticating: Promise<void> | undefined;
   readonly #tokens = new Map<string, Identity>();
+  #chat!: Chat;
 
   constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}) {
     const create = (): Chat =>
-      new Chat({
+      (this.#chat = new Chat({
         room: ROOM,
         log: this.log,
         state: this.state,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
-      });
+      }));
     this.shell = new FakeShell(() => ({ "/": create() }), options);
     this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);
   }
@@ -150,6 +155,13 @@ export class ChatRoom {
   /** Connects with a token in the CONNECT packet. */
   joinWithToken(token: unknown): Promise<Client> {
     return this.shell.connect({}, { token });
+  }
+
+  /** Asks as somebody from outside the room, whom somebody else has checked. */
+  async call<Given = AnyAnswer>(event: string, person: string | Person, given: unknown): Promise<Given> {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    await this.#chat.call(event, identityOf(person), given, resolve);
+    return (await promise) as Given;
   }
 
   /** Lets every window close: whatever was gathered is out. */

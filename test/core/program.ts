@@ -3,17 +3,19 @@ import { PacketType } from "socket.io-parser";
 
 import type { Member, PostAnswer } from "../../src/protocol/chat-events.ts";
 import type { Handshake } from "../../src/socketio/session.ts";
-import { ChatRoom, expiresIn, identityOf } from "./chat-room.ts";
+import { ChatRoom, expiresIn, identityOf, type Person } from "./chat-room.ts";
 import { START_MS, type Call, type Client } from "./harness.ts";
 import { fc } from "./properties.ts";
 
-const USERS = ["ada", "ben", "cleo"] as const;
+const MODERATOR = "mia";
+const USERS = ["ada", "ben", "cleo", MODERATOR] as const;
 
 export type Step =
   | { readonly do: "connect"; readonly user: string; readonly by: "worker" | "token"; readonly ttlSeconds: number }
   | { readonly do: "open" }
   | { readonly do: "post"; readonly who: number; readonly id: number | undefined; readonly ack: boolean }
   | { readonly do: "ask"; readonly who: number; readonly event: string; readonly payload: object }
+  | { readonly do: "moderate"; readonly event: string; readonly payload: object }
   | { readonly do: "refresh"; readonly who: number; readonly user: string; readonly ttlSeconds: number }
   | { readonly do: "send"; readonly who: number; readonly frame: string }
   | { readonly do: "leave"; readonly who: number }
@@ -46,6 +48,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       who,
       event: fc.constantFrom("presence", "history", "dance"),
       payload: fc.constantFrom({}, { limit: 3 }, { limit: -1 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("moderate"),
+      event: fc.constantFrom("kick", "ban", "unban", "mute", "slow-mode", "grant", "audit", "moderation-state"),
+      payload: fc.record({
+        user,
+        seconds: fc.constantFrom(1, 30),
+        role: fc.constantFrom("moderator", "reader"),
+      }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh"), who, user, ttlSeconds }) },
@@ -105,8 +119,10 @@ export class Run {
         return client && this.#post(client, step.id, step.ack);
       case "ask":
         return void client?.call(step.event, step.payload);
+      case "moderate":
+        return void this.clients.findLast(({ name }) => name === MODERATOR)?.call(step.event, step.payload);
       case "refresh": {
-        client?.call("refresh-token", { token: this.room.token({ user: step.user, exp: this.#expiry(step) }) });
+        client?.call("refresh-token", { token: this.room.token(this.#person(step)) });
         return shell.settle();
       }
       case "send":
@@ -124,12 +140,13 @@ export class Run {
     }
   }
 
-  #expiry({ ttlSeconds }: { ttlSeconds: number }): number {
-    return expiresIn((this.room.shell.nowMs - START_MS) / 1000 + ttlSeconds);
+  #person({ user, ttlSeconds }: { user: string; ttlSeconds: number }): Person {
+    const exp = expiresIn((this.room.shell.nowMs - START_MS) / 1000 + ttlSeconds);
+    return { user, exp, role: user === MODERATOR ? "moderator" : "member" };
   }
 
   async #connect(step: Step & { do: "connect" }): Promise<void> {
-    const person = { user: step.user, exp: this.#expiry(step) };
+    const person = this.#person(step);
     const byToken = step.by === "token";
     const client = this.#open({
       // One of them knows connection state recovery, so both kinds of client are in the room.
