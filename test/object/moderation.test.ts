@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
-import { request, answerOf } from "./poller.ts";
+import { answerOf, Poller, request } from "./poller.ts";
 import { RawClient, upgrade, type UpgradeOptions } from "./raw-client.ts";
 import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
 
@@ -76,6 +76,20 @@ describe("MOD-3: a ban", () => {
     expect((await upgrade({ room: freshRoom(), query: { token: await tokenFor("ada") } })).status).toBe(101);
     expect(await mia.ask("unban", { user: "ada" })).toEqual(OK);
     expect((await upgrade({ room, query: { token: await tokenFor("ada") } })).status).toBe(101);
+  });
+
+  it("tells a polling client first, and ends its session with the poll that follows", async () => {
+    const room = freshRoom();
+    const mia = await moderator(room);
+    for (const event of ["kick", "ban"]) {
+      const ada = await Poller.join(room, "ada");
+      const polled = ada.pollUntil((packet) => packet === "41");
+      await mia.ask(event, { user: "ada" });
+      const packets = await polled;
+      expect(packets.at(-2)).toMatch(/^42\["notice",/);
+      expect(packets.at(-1)).toBe("41");
+      await ada.isOver();
+    }
   });
 
   it("says no end where there is none", async () => {
