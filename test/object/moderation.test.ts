@@ -158,7 +158,7 @@ describe("what it costs", () => {
       vi.spyOn(sql, "exec").mockImplementation((query, ...bindings) => {
         const cursor = exec(query, ...bindings);
         rows += cursor.rowsWritten;
-        return cursor as never;
+        return cursor;
       });
     });
     return {
