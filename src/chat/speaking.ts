@@ -1,6 +1,6 @@
 // Who may say something just now: not who is muted, nobody but moderators in a read-only room, and in slow mode
 // nobody again before their time.
-import type { Answer, ErrorAnswer, PostAnswer } from "../protocol/chat-events.ts";
+import type { Answer, ErrorAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
 import { LastPosts } from "./last-posts.ts";
 import type { Caller, Reply } from "./operation.ts";
@@ -60,10 +60,7 @@ export class Speaking implements Feature {
     const isRepeat = (): boolean => this.#lastPostOf(user) !== undefined;
     if (this.#slowModeSeconds === 0 || isRepeat()) return undefined;
     this.#lastPosts.note(user, this.#room.now());
-    return (answer) => {
-      const isNew = "ok" in answer && !("duplicate" in answer);
-      this.#lastPosts.note(user, isNew ? (answer as PostAnswer & { timestamp: number }).timestamp : undefined);
-    };
+    return (answer) => this.#lastPosts.note(user, (answer as { readonly timestamp?: number }).timestamp);
   }
 
   #lastPostOf(user: string): number | undefined {

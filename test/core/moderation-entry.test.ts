@@ -112,7 +112,21 @@ describe("MOD-3: banned", () => {
     expect(late.refusal).toMatchObject({ data: { code: "BANNED" } });
   });
 
-  it("a post without an end in sight is answered before its author is out", async () => {
+  it("nobody slips in between the verdict on their token and their place, whenever the ban comes", async () => {
+    for (let ticks = 0; ticks < 20; ticks++) {
+      const { room, mia } = await cast();
+      const late = room.shell.open();
+      late.send(`40${JSON.stringify({ token: room.token("zoe") })}`);
+      for (let i = 0; i < ticks; i++) await undefined;
+      mia.emit("ban", { user: "zoe" });
+      await room.shell.settle();
+      const isOut = late.closing !== undefined || late.refusal?.data.code === "BANNED";
+      expect(isOut, `after ${ticks} ticks`).toBe(true);
+      expect(await mia.ask("presence", {})).toMatchObject({ count: 3 });
+    }
+  });
+
+  it("a post that waits to be stored is answered before its author is out", async () => {
     const { room, mia, ada } = await cast({ flushWindowMs: 500 });
     await post(mia);
     const call = ada.call("chat-message", { content: "last words" });

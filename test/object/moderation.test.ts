@@ -130,7 +130,7 @@ describe("after eviction", () => {
     const room = freshRoom();
     const sleeper = new Sleeper(room);
     const mia = await moderator(room);
-    const users = ["é", "😀", "a b", '"', "\\", "%", "x".repeat(128), "\ud800", "\udc00", "\u0000"];
+    const users = ["é", "É", "e\u0301", "😀", "a b", '"', "\\", "%", "x".repeat(128), "\ud800", "\udc00", "\u0000"];
     for (const user of users) expect(await mia.ask("ban", { user })).toEqual(OK);
     await sleeper.sleep();
     const { users: banned } = await mia.ask<{ users: Array<{ user: string }> }>("moderation-state", {});
