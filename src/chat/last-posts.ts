@@ -10,11 +10,13 @@ const PRUNE_AT_SIZE = 1024;
 
 export class LastPosts {
   readonly #log: MessageLog;
+  readonly #report: (problem: string, error: unknown) => void;
   #atMs: Map<string, number> | undefined;
   #pruneAtSize = PRUNE_AT_SIZE;
 
-  constructor(log: MessageLog) {
+  constructor(log: MessageLog, report: (problem: string, error: unknown) => void) {
     this.#log = log;
+    this.#report = report;
   }
 
   /** When the user last posted, if that is less than `windowMs` ago. */
@@ -46,10 +48,14 @@ export class LastPosts {
   #readBack(sinceMs: number): Map<string, number> {
     const found = new Map<string, number>();
     let messages = 0;
-    for (const { sender, timestamp } of this.#log.newest(sinceMs)) {
-      // Newest first: what is there already is later.
-      if (!found.has(sender)) found.set(sender, timestamp);
-      if (++messages >= READ_BACK_MAX) break;
+    try {
+      for (const { sender, timestamp } of this.#log.newest(sinceMs)) {
+        // Newest first: what is there already is later.
+        if (!found.has(sender)) found.set(sender, timestamp);
+        if (++messages >= READ_BACK_MAX) break;
+      }
+    } catch (error) {
+      this.#report("it could not be read who posted last", error);
     }
     return found;
   }

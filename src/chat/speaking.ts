@@ -23,7 +23,7 @@ export class Speaking implements Feature {
     this.#room = room;
     this.#standings = standings;
     this.#modes = modes;
-    this.#lastPosts = new LastPosts(room.log);
+    this.#lastPosts = new LastPosts(room.log, room.report);
   }
 
   refuse(event: string, caller: Caller): ErrorAnswer | undefined {

@@ -158,6 +158,19 @@ describe("MOD-8: SLOW_MODE", () => {
     for (let i = 0; i < 3; i++) expect(await post(ada)).toMatchObject(OK);
   });
 
+  it("forgives what it cannot read, and nobody loses a connection for it", async () => {
+    const { room, ada } = await slow();
+    await post(ada);
+    sleep(room);
+    const reading = vi.spyOn(room.log, "newest").mockImplementation(() => {
+      throw new Error("disk on fire");
+    });
+    expect(await post(ada)).toMatchObject(OK);
+    expect(await post(ada)).toEqual(refusalOf("SLOW_MODE"));
+    expect(room.shell.reports).toHaveLength(1);
+    reading.mockRestore();
+  });
+
   it("stands in the welcome, and in what everyone hears", async () => {
     const { room, ada } = await slow();
     expect(ada.received("moderation").at(-1)).toEqual({ action: "slow-mode", by: "mia", seconds: 30 });
