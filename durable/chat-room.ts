@@ -2,10 +2,11 @@
 import { readSettings, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
 import { Chat } from "../src/chat/chat.ts";
+import type { Refusal } from "../src/socketio/namespace.ts";
 import type { Env } from "./env.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
-import { SocketObject, type ObjectLimits } from "./socket-object.ts";
+import { SocketObject, type Application } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -16,7 +17,7 @@ export class ChatRoom extends SocketObject<Env> {
   }
 }
 
-function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): { server: Server; limits: ObjectLimits } {
+function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Application {
   const settings = settingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
@@ -40,7 +41,17 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): { se
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });
-  return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings };
+  const turnAway: Application["turnAway"] = (identity) => forbidden(chat.refuseBearer(identity));
+  return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings, turnAway };
+}
+
+/** A refusal of the room's as an answer to the request of a connection: 403, and when to try again. */
+function forbidden(refusal: Refusal | undefined): Response | undefined {
+  if (!refusal) return undefined;
+  const { code, ...more } = refusal.data as { readonly code: string; readonly retryAfterMs?: number };
+  const { retryAfterMs } = more;
+  const headers = retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) };
+  return Response.json({ error: { code, message: refusal.message, ...more } }, { status: 403, headers });
 }
 
 function settingsOf(env: Env): Settings {

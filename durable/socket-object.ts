@@ -7,6 +7,7 @@ import { IttyRouter, type IRequest } from "itty-router";
 import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../src/access/upgrade-header.ts";
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR } from "../src/protocol/closings.ts";
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../src/protocol/engine-io.ts";
+import type { Identity } from "../src/protocol/identity.ts";
 import type { Effect } from "../src/socketio/outbox.ts";
 import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
 import type { Handshake, Session, SessionRecord } from "../src/socketio/session.ts";
@@ -24,12 +25,16 @@ export interface ObjectLimits {
   readonly waiting?: Waiting;
 }
 
+/** What an application makes of an object. */
+export interface Application {
+  readonly server: SessionServer;
+  readonly limits: ObjectLimits;
+  /** Asked before a connection is opened, where the Worker knows who asks: the answer to whom it is refused. */
+  readonly turnAway?: (identity: Identity) => Response | undefined;
+}
+
 /** Builds the server of an object. Called once per instance, before any session is restored. */
-export type CreateServer<Env> = (
-  ctx: DurableObjectState,
-  env: Env,
-  ports: ServerPorts,
-) => { readonly server: SessionServer; readonly limits: ObjectLimits };
+export type CreateServer<Env> = (ctx: DurableObjectState, env: Env, ports: ServerPorts) => Application;
 
 /** The attachment of a WebSocket that wants to take over from long-polling. */
 const PROBE = { isProbe: true } as const;
@@ -44,6 +49,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   readonly #server: SessionServer;
   readonly #clock: WakeClock;
   readonly #limits: ObjectLimits;
+  readonly #turnAway: Application["turnAway"];
   readonly #polling: PollingRequests;
   readonly #webSockets = new Map<Session, WebSocket>();
   readonly #sessions = new Map<WebSocket, Session>();
@@ -51,7 +57,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env>) {
     super(ctx, env);
-    const { server, limits } = create(ctx, env, {
+    const { server, limits, turnAway } = create(ctx, env, {
       now: () => Date.now(),
       newId,
       phase: phaseOf(ctx.id),
@@ -61,6 +67,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     });
     this.#server = server;
     this.#limits = limits;
+    this.#turnAway = turnAway;
     this.#polling = new PollingRequests(server, limits.maxPayloadBytes, () => this.#clock.schedule());
     const tick = (): void => void this.#input(() => this.#server.tick());
     this.#clock = new WakeClock(ctx.storage, server.deadlines, tick, limits.waiting);
@@ -139,7 +146,8 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   #open(ws: WebSocket, facts: UpgradeFacts): Response | undefined {
-    if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
+    const refusal = this.#refuse(facts);
+    if (refusal) return refusal;
     this.ctx.acceptWebSocket(ws);
     const { isExtended = false } = facts;
     this.#server.open(handshakeOf(facts), "websocket", { isExtended, link: (session) => this.#link(session, ws) });
@@ -166,8 +174,13 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
 
   #poll({ sid, ...facts }: UpgradeFacts): Response | Promise<Response> {
     if (sid !== undefined) return this.#polling.poll(sid);
-    if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
-    return this.#polling.open(handshakeOf(facts));
+    return this.#refuse(facts) ?? this.#polling.open(handshakeOf(facts));
+  }
+
+  /** The answer to who may not open a connection at all. */
+  #refuse({ address, identity }: UpgradeFacts): Response | undefined {
+    if (this.#isOverLimit(address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
+    return identity && this.#turnAway?.(identity);
   }
 
   #isOverLimit(address: string): boolean {
