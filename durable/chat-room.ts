@@ -7,6 +7,7 @@ import type { ExportPiece, ExportPlace } from "../src/chat/export.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/farewell.ts";
 import type { Answer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/protocol/closings.ts";
+import type { Refusal } from "../src/socketio/namespace.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
 import type { Env } from "./env.ts";
@@ -86,7 +87,17 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });
-  return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings, chat };
+  const turnAway: Application["turnAway"] = (identity) => forbidden(chat.refuseBearer(identity));
+  return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings, chat, turnAway };
+}
+
+/** A refusal of the room's as an answer to the request of a connection: 403, and when to try again. */
+function forbidden(refusal: Refusal | undefined): Response | undefined {
+  if (!refusal) return undefined;
+  const { code, ...more } = refusal.data as { readonly code: string; readonly retryAfterMs?: number };
+  const { retryAfterMs } = more;
+  const headers = retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) };
+  return Response.json({ error: { code, message: refusal.message, ...more } }, { status: 403, headers });
 }
 
 function settingsOf(env: Env): Settings {

@@ -7,6 +7,7 @@ import { IttyRouter, type IRequest } from "itty-router";
 import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../src/access/upgrade-header.ts";
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR } from "../src/protocol/closings.ts";
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../src/protocol/engine-io.ts";
+import type { Identity } from "../src/protocol/identity.ts";
 import type { Effect } from "../src/socketio/outbox.ts";
 import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
 import type { Handshake, Session, SessionRecord } from "../src/socketio/session.ts";
@@ -28,6 +29,8 @@ export interface ObjectLimits {
 export interface Application {
   readonly server: SessionServer;
   readonly limits: ObjectLimits;
+  /** Asked before a connection is opened, where the Worker knows who asks: the answer to whom it is refused. */
+  readonly turnAway?: (identity: Identity) => Response | undefined;
 }
 
 /**
@@ -187,7 +190,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   #open(ws: WebSocket, facts: UpgradeFacts): Response | undefined {
-    if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
+    const refusal = this.#refuse(facts);
+    if (refusal) return refusal;
     this.ctx.acceptWebSocket(ws);
     const { isExtended = false } = facts;
     this.#server.open(handshakeOf(facts), "websocket", { isExtended, link: (session) => this.#link(session, ws) });
@@ -214,8 +218,13 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   #poll({ sid, ...facts }: UpgradeFacts): Response | Promise<Response> {
     if (sid !== undefined) return this.#polling.poll(sid);
-    if (this.#isOverLimit(facts.address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
-    return this.#polling.open(handshakeOf(facts));
+    return this.#refuse(facts) ?? this.#polling.open(handshakeOf(facts));
+  }
+
+  /** The answer to who may not open a connection at all. */
+  #refuse({ address, identity }: UpgradeFacts): Response | undefined {
+    if (this.#isOverLimit(address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
+    return identity && this.parts.turnAway?.(identity);
   }
 
   #isOverLimit(address: string): boolean {

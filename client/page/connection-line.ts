@@ -7,6 +7,7 @@ const REFUSALS: Record<RefusalCode, string> = {
   UNAUTHORIZED: "your token is not accepted",
   TOKEN_EXPIRED: "your token has expired",
   FORBIDDEN_ROOM: "your token does not open this room",
+  BANNED: "you are banned from this room",
   ROOM_FULL: "the room is full",
   TOO_MANY_CONNECTIONS: "too many connections from your address",
 };

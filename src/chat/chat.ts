@@ -6,7 +6,6 @@ import type {
   ErrorAnswer,
   Message,
   Notice,
-  RefusalCode,
   RoomOverview,
   ServerToClientEvents,
   Welcome,
@@ -14,19 +13,28 @@ import type {
 import type { Identity } from "../protocol/identity.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
-import { refuse } from "./answers.ts";
+import { deny, refuse } from "./answers.ts";
+import { AuditTrail } from "./audit-trail.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
+import { Exclusion } from "./exclusion.ts";
+import { guarded } from "./guard.ts";
 import { History } from "./history.ts";
 import { Members } from "./members.ts";
 import type { MessageLog } from "./message-log.ts";
-import { perform, type Caller, type Operation, type Reply } from "./operation.ts";
+import { ModerationLists } from "./moderation-lists.ts";
+import { Moderation } from "./moderation.ts";
+import { perform, type Bearer, type Caller, type Operation, type Reply } from "./operation.ts";
 import { Posting } from "./posting.ts";
 import { Presence } from "./presence.ts";
 import { Reading } from "./reading.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
+import { Modes } from "./room-modes.ts";
 import type { RoomState } from "./room-state.ts";
 import type { ChatSettings, Client, Feature, Membership, Room } from "./room.ts";
+import { Speaking } from "./speaking.ts";
+import { effectiveRole } from "./standing.ts";
+import { Standings } from "./standings.ts";
 import { TokenLife, type Authenticate } from "./token-life.ts";
 import { Typing } from "./typing.ts";
 
@@ -50,6 +58,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #requests = new Buckets(REQUEST_LIMIT);
   readonly #members = new Members();
   readonly #posting: Posting;
+  readonly #standings: Standings;
+  readonly #exclusion: Exclusion;
   readonly #features: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
   override readonly recovery;
@@ -61,15 +71,27 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#room = this.#makeRoom({ name: room, settings, log, state });
     const members = this.#members;
     this.#posting = new Posting(this.#room, members);
+    this.#standings = new Standings(state);
+    this.#exclusion = new Exclusion(this.#room, members, this.#standings);
+    const [modes, trail] = [new Modes(state), new AuditTrail(state)];
+    const moderation = { exclusion: this.#exclusion, standings: this.#standings, modes, trail };
     this.#features = [
+      this.#exclusion,
+      new Speaking(this.#room, this.#standings, modes),
       new Presence(this.#room, members),
       this.#posting,
       new History(this.#room),
       new Typing(this.#room, members),
       new Reading(this.#room, members),
       new TokenLife(this.#room, members, authenticate),
+      new Moderation(this.#room, moderation),
+      new ModerationLists(this.#room, moderation),
     ];
-    this.#operations = new Map(this.#features.flatMap(({ operations = {} }) => Object.entries(operations)));
+    this.#operations = new Map(
+      this.#features
+        .flatMap(({ operations = {} }) => Object.entries(operations))
+        .map(([event, operation]) => [event, guarded(event, operation, this.#features)]),
+    );
     this.handlers = Object.fromEntries(
       [...this.#operations].map(([event, operation]) => [event, this.#handler(operation)]),
     ) as Handlers<ClientToServerEvents, Client>;
@@ -101,6 +123,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       seenSeq: () => this.#posting.seenSeq,
       read: (read) => this.#read(read),
       show: (messages) => this.#show(messages),
+      commit: () => this.#posting.commit(),
     };
   }
 
@@ -145,16 +168,32 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     if (!roomAllowed(rooms, this.#room.name))
       return deny("FORBIDDEN_ROOM", `The token does not open room ${this.#room.name}`);
     const bucket = this.#posting.buckets.of(user, nowMs);
-    return { accepted: true, data: { user, name, role, sinceMs: nowMs, bucket, ...(exp !== undefined && { exp }) } };
+    const data = { user, name, role, sinceMs: nowMs, bucket, ...(exp !== undefined && { exp }) };
+    // Asked here too, so that who is refused takes no older connection of theirs along.
+    return this.#refuseEntry(data) ?? { accepted: true, data };
   }
 
-  override admit(): Refusal | undefined {
+  #refuseEntry(membership: Membership): Refusal | undefined {
+    for (const feature of this.#features) {
+      const refusal = feature.admit?.(membership);
+      if (refusal) return refusal;
+    }
+    return undefined;
+  }
+
+  override admit(membership: Membership): Refusal | undefined {
     const { maxMembers } = this.#room.settings;
-    return this.sockets.size < maxMembers ? undefined : deny("ROOM_FULL", `Room ${this.#room.name} is full`);
+    if (this.sockets.size >= maxMembers) return deny("ROOM_FULL", `Room ${this.#room.name} is full`);
+    return this.#refuseEntry(membership);
+  }
+
+  /** Whether somebody need not even open a connection: for the shell, where it knows who asks for one. */
+  refuseBearer(bearer: Pick<Identity, "user" | "role">): Refusal | undefined {
+    return this.#exclusion.admit(bearer);
   }
 
   override ownerOf({ user }: Membership): string {
-    return user;
+    return this.#exclusion.ownerOf(user);
   }
 
   override onConnect(client: Client): void {
@@ -199,9 +238,10 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
    * The door for callers from outside the room, whom somebody else has checked.
    * @param event as a client would name it
    */
-  call(event: string, caller: Caller, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
+  call(event: string, bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
     const operation = this.#operations.get(event);
     if (!operation) return reply(noSuchEvent(event));
+    const caller = this.#callerOf(bearer);
     return perform(operation, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
   }
 
@@ -222,26 +262,29 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   /** Everybody is about to be sent away: who waits for something is answered, and all are told why. */
   sayGoodbye(noticeFor: (client: Client) => Notice): void {
-    for (const feature of this.#features) feature.settle?.();
+    this.#posting.commit();
     for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));
+  }
+
+  #callerOf({ user, name, role }: Bearer, client?: Client): Caller {
+    const effective = effectiveRole(this.#standings.of(user), role);
+    return { user, name, role: effective, tokenRole: role, ...(client && { client }) };
   }
 
   #handler(operation: Operation): (client: Client, ...args: unknown[]) => void | Promise<void> {
     return (client, ...args) => {
       const { reply, payload } = replyTo(client, args);
-      const { user, name, role } = client.peek();
-      const caller = { user, name, role, client };
+      const caller = this.#callerOf(client.peek(), client);
       return perform(operation, { caller, given: payload }, reply, (asker, cost) => this.#refuseRequest(asker, cost));
     };
   }
 
   override onUnknownEvent(client: Client, event: string, args: readonly unknown[]): void {
     const { reply } = replyTo(client, args);
-    const { user, name, role } = client.peek();
-    reply(this.#refuseRequest({ user, name, role }, 1) ?? noSuchEvent(event));
+    reply(this.#refuseRequest(client.peek(), 1) ?? noSuchEvent(event));
   }
 
-  #refuseRequest({ user }: Caller, cost: number): ErrorAnswer | undefined {
+  #refuseRequest({ user }: Pick<Caller, "user">, cost: number): ErrorAnswer | undefined {
     if (cost === 0) return undefined;
     const taking = this.#requests.take(user, this.context.now(), cost);
     return taking.ok
@@ -255,10 +298,6 @@ const EVENT_NAME_SHOWN_MAX = 64;
 
 function noSuchEvent(event: string): ErrorAnswer {
   return refuse("UNKNOWN_EVENT", `No such event: ${event.slice(0, EVENT_NAME_SHOWN_MAX)}`);
-}
-
-function deny(code: RefusalCode, message: string): Refusal {
-  return { accepted: false, message, data: { code } };
 }
 
 /** The answer goes to the ack callback; without one, only an error is worth telling, as event `error`. */

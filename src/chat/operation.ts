@@ -7,11 +7,18 @@ import { refuse } from "./answers.ts";
 import { describeIssues } from "./payloads.ts";
 import type { Client } from "./room.ts";
 
-/** Who asks. */
-export interface Caller {
+/** Somebody, as their token describes them. */
+export interface Bearer {
   readonly user: string;
   readonly name: string;
   readonly role: Role;
+}
+
+/** Who asks. */
+export interface Caller extends Bearer {
+  /** What counts in this room: the token's, or the one that the room gave. */
+  readonly role: Role;
+  readonly tokenRole: Role;
   /** The connection that it came over; absent where it came from outside the room. */
   readonly client?: Client;
 }
@@ -29,6 +36,8 @@ export interface Operation<Given = Answer<object>> {
   readonly cost: (payload: unknown) => number;
   /** Answers once: in the same turn, or after what it had to wait for. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
+  /** Whether it was done before, so that what is asked for is only the answer: that needs nobody's leave. */
+  readonly isRepeat?: (caller: Caller, payload: unknown) => boolean;
 }
 
 export type Operations = { readonly [Event in ChatEvent]: Operation<AnswerTo<Event>> };

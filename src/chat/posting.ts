@@ -19,12 +19,16 @@ export class Posting implements Feature {
   readonly buckets: Buckets;
   #posts!: Posts;
   readonly operations = {
-    "chat-message": operation(
-      postSchema,
-      (caller, payload, reply: (answer: PostAnswer) => void) => this.#post(caller, payload, reply),
-      // It has a bucket of its own.
-      () => 0,
-    ),
+    "chat-message": {
+      ...operation(
+        postSchema,
+        (caller, payload, reply: (answer: PostAnswer) => void) => this.#post(caller, payload, reply),
+        // It has a bucket of its own.
+        () => 0,
+      ),
+      isRepeat: ({ user }: Caller, payload: unknown) =>
+        this.#posts.isKnown(user, (payload as z.output<typeof postSchema>).clientMsgId),
+    },
   };
 
   constructor(room: Room, members: Members) {
@@ -63,8 +67,8 @@ export class Posting implements Feature {
     this.#posts.catchUp();
   }
 
-  /** Whoever waits for an ack gets it. */
-  settle(): void {
+  /** Stores and shows what is open. */
+  commit(): void {
     this.#posts.flush(this.#room.now());
     this.#posts.catchUp();
   }

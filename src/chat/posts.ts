@@ -110,6 +110,14 @@ export class Posts {
     return waiting !== undefined || earlier !== undefined;
   }
 
+  /** Whether a post was stored before, or is about to be. */
+  isKnown(sender: string, clientMsgId: string | undefined): boolean {
+    if (clientMsgId === undefined) return false;
+    if (this.#waiting.has(postKey(sender, clientMsgId))) return true;
+    const earlier = this.#findEarlier(sender, clientMsgId, this.#context.now());
+    return earlier !== undefined && "ok" in earlier;
+  }
+
   /** The answer to a post that was stored before, or that cannot be told apart from one for want of the log. */
   #findEarlier(sender: string, clientMsgId: string, nowMs: number): PostAnswer | undefined {
     try {
@@ -123,7 +131,8 @@ export class Posts {
 
   /** Closes the open batch; for the deadline that the pacer set. */
   flush(nowMs: number): void {
-    this.#pacer.flush(nowMs);
+    // With nothing open, the next post need not wait for a window to pass.
+    if (this.#batch.length > 0) this.#pacer.flush(nowMs);
   }
 
   /** For the deadline of a room that stores later than it shows. */

@@ -7,5 +7,10 @@ export interface RoomState {
   put(key: string, value: unknown): void;
   delete(key: string): void;
   /** In the order of the keys. */
-  list(options: { readonly prefix: string }): Iterable<[string, unknown]>;
+  list(options: {
+    readonly prefix: string;
+    /** A key: what stands behind it is meant. */
+    readonly startAfter?: string;
+    readonly limit?: number;
+  }): Iterable<[string, unknown]>;
 }

@@ -1,12 +1,13 @@
 // What the features of a chat room share: the room they are in, as far as they may touch it, and what each of
 // them may take part in. The room itself (chat.ts) puts them together.
-import type { Message, Role, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, Message, Role, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import type { BroadcastOperator } from "../socketio/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../socketio/deadlines.ts";
+import type { Refusal } from "../socketio/namespace.ts";
 import type { Socket } from "../socketio/socket.ts";
 import type { Leaver } from "./leavers.ts";
 import type { MessageLog } from "./message-log.ts";
-import type { Operations } from "./operation.ts";
+import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "./posts.ts";
 import type { Bucket, RateLimit } from "./rate-limit.ts";
 import type { RoomState } from "./room-state.ts";
@@ -27,6 +28,7 @@ export interface ChatSettings {
 export interface Membership {
   readonly user: string;
   readonly name: string;
+  /** What the token says. */
   readonly role: Role;
   /** When this connection joined, in milliseconds since 1970. */
   readonly sinceMs: number;
@@ -71,6 +73,8 @@ export interface Room {
   readonly read: <Result>(read: (log: MessageLog) => Result) => Result | undefined;
   /** Shows stored messages to everyone, in one go. */
   readonly show: (messages: readonly Message[]) => void;
+  /** Stores and shows what has been said so far: for what must not overtake it. */
+  readonly commit: () => void;
 }
 
 /** One thing that a chat room can do. Hooks are called for all features in the order of their list. */
@@ -78,6 +82,12 @@ export interface Feature {
   readonly operations?: Partial<Operations>;
   /** The room starts or wakes, before any connection is there: the place to add deadlines. */
   start?(): void;
+  /** Whether somebody may come in; asked in the turn that lets them in, and once before. */
+  admit?(membership: Membership): Refusal | undefined;
+  /** Asked before anything is done: an answer that says no ends the matter. */
+  refuse?(event: string, caller: Caller): ErrorAnswer | undefined;
+  /** Called when something is about to be done; what is returned hears the answer before the caller does. */
+  follow?(event: string, caller: Caller): Reply<Answer<object>> | undefined;
   /** A connection came, before its welcome. */
   onConnect?(client: Client): void;
   /** What the feature has to say in the welcome. */
@@ -90,6 +100,4 @@ export interface Feature {
   onPosted?(messages: readonly Message[]): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
-  /** Everybody is about to be sent away: what somebody waits for has to be done now. */
-  settle?(): void;
 }

@@ -1,5 +1,6 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
 // Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+import type { ModerationClientEvents, ModerationServerEvents, ModerationWelcome } from "./moderation-events.ts";
 import type { ReadingClientEvents, ReadingServerEvents, ReadingWelcome } from "./reading-events.ts";
 import type { TypingClientEvents, TypingServerEvents, TypingWelcome } from "./typing-events.ts";
 
@@ -62,7 +63,7 @@ export type PresenceAnswer = Answer<{ readonly count: number; readonly members: 
 export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
-export interface ClientToServerEvents extends ReadingClientEvents, TypingClientEvents {
+export interface ClientToServerEvents extends ModerationClientEvents, ReadingClientEvents, TypingClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
   presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
@@ -74,6 +75,7 @@ export interface Welcome extends ReadingWelcome, TypingWelcome {
   readonly room: string;
   readonly user: string;
   readonly name: string;
+  /** What counts in this room: the token's, or the one that the room gave. */
   readonly role: Role;
   /** The `seq` of the newest message, 0 in an empty room. */
   readonly lastSeq: number;
@@ -84,6 +86,7 @@ export interface Welcome extends ReadingWelcome, TypingWelcome {
     readonly messageRate: number;
     readonly messageBurst: number;
   };
+  readonly moderation: ModerationWelcome;
 }
 
 /** A room as those see it who are not in it. */
@@ -111,7 +114,7 @@ export interface Notice {
 }
 
 /** What the room sends. `error` answers an event that carried no ack callback. */
-export interface ServerToClientEvents extends ReadingServerEvents, TypingServerEvents {
+export interface ServerToClientEvents extends ModerationServerEvents, ReadingServerEvents, TypingServerEvents {
   welcome: (welcome: Welcome) => void;
   "chat-message": (message: Message) => void;
   presence: (change: PresenceChange) => void;
@@ -121,13 +124,16 @@ export interface ServerToClientEvents extends ReadingServerEvents, TypingServerE
 
 export type Role = "member" | "moderator" | "reader" | "service";
 
-export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED" | "SERVER_SHUTDOWN" | "ROOM_DELETED";
+export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED" | "KICKED" | "BANNED" | "SERVER_SHUTDOWN" | "ROOM_DELETED";
 
 /** Why an event was not carried out; the table in README.md says which of them a retry helps. */
 export type AnswerCode =
   | "INVALID_PAYLOAD"
   | "TOO_LONG"
   | "RATE_LIMITED"
+  | "MUTED"
+  | "SLOW_MODE"
+  | "ROOM_READ_ONLY"
   | "FORBIDDEN"
   | "NOT_FOUND"
   | "UNKNOWN_EVENT"
@@ -136,4 +142,10 @@ export type AnswerCode =
   | "INTERNAL";
 
 /** Why a CONNECT was refused: `data.code` of the CONNECT_ERROR. */
-export type RefusalCode = "UNAUTHORIZED" | "TOKEN_EXPIRED" | "FORBIDDEN_ROOM" | "ROOM_FULL" | "TOO_MANY_CONNECTIONS";
+export type RefusalCode =
+  | "UNAUTHORIZED"
+  | "TOKEN_EXPIRED"
+  | "FORBIDDEN_ROOM"
+  | "BANNED"
+  | "ROOM_FULL"
+  | "TOO_MANY_CONNECTIONS";

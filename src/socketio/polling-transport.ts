@@ -27,6 +27,12 @@ const LAST_WORDS_CHARS_MAX = 262_144;
 /** Whom we gave up, or who left too much unfetched, hears nothing more: the next poll finds the session unknown. */
 const SILENT: ReadonlySet<Closing> = new Set([CLOSINGS.pingTimeout, CLOSINGS.queueTooLong]);
 
+/** Counted for each ended session besides what it had to hear: a short word is not for nothing. */
+const LAST_WORDS_ENTRY_CHARS = 100;
+
+const charsOf = (payloads: readonly string[]): number =>
+  payloads.reduce((chars, { length }) => chars + length, LAST_WORDS_ENTRY_CHARS);
+
 const holdMs = (session: Session): number => (session.isUpgrading ? UPGRADING_HOLD_MS : POLL_HOLD_MS);
 
 export class PollingTransport {
@@ -35,7 +41,8 @@ export class PollingTransport {
   readonly #holdDeadline: Deadline;
   /** Sessions with a poll that waits. */
   readonly #waiting = new Set<Session>();
-  readonly #lastWords = new Map<string, string>();
+  /** Payloads, by session. */
+  readonly #lastWords = new Map<string, readonly string[]>();
   #lastWordsChars = 0;
 
   constructor(engine: Engine, { outbox, deadlines }: EngineContext) {
@@ -111,30 +118,43 @@ export class PollingTransport {
     this.#engine.close(session, CLOSINGS.payloadTooLarge);
   }
 
-  /** The session ends from this side: its poll says so, or the next one brings what it did not hear yet. */
+  /**
+   * The session ends from this side: a poll brings what it did not hear yet, and the next one says that it is over.
+   * Not both at once: a client that reads of the end in the same payload takes that for a broken line.
+   */
   sayGoodbye(session: Session, closing: Closing): void {
-    const { polling } = session;
+    const { polling, sid } = session;
     if (!polling) return;
     if (SILENT.has(closing)) polling.takeAll();
-    const isUnheard = !polling.isEmpty;
-    polling.push([closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE]);
-    if (polling.waitingSinceMs !== undefined) this.#outbox.answerPoll(session);
-    else if (isUnheard) this.#remember(session.sid, encodePayload(polling.takeAll()));
+    const goodbye = closing === CLOSINGS.asked ? ENGINE_NOOP : ENGINE_CLOSE;
+    const isWaiting = polling.waitingSinceMs !== undefined;
+    if (polling.isEmpty) {
+      polling.push([goodbye]);
+      return this.#outbox.answerPoll(session);
+    }
+    if (isWaiting) this.#outbox.answerPoll(session);
+    this.#remember(sid, isWaiting ? [goodbye] : [encodePayload(polling.takeAll()), goodbye]);
   }
 
-  #remember(sid: string, payload: string): void {
-    this.#lastWords.set(sid, payload);
-    this.#lastWordsChars += payload.length;
+  #remember(sid: string, payloads: readonly string[]): void {
+    this.#lastWords.set(sid, payloads);
+    this.#lastWordsChars += charsOf(payloads);
     for (const oldest of this.#lastWords.keys()) {
       if (this.#lastWordsChars <= LAST_WORDS_CHARS_MAX) break;
-      this.takeLastWords(oldest);
+      this.#forget(oldest);
     }
   }
 
-  /** What an ended session had still to hear; told once. */
+  #forget(sid: string): void {
+    const payloads = this.#lastWords.get(sid);
+    if (this.#lastWords.delete(sid)) this.#lastWordsChars -= charsOf(payloads!);
+  }
+
+  /** What an ended session had still to hear, a payload at a time; told once. */
   takeLastWords(sid: string): string | undefined {
-    const payload = this.#lastWords.get(sid);
-    if (this.#lastWords.delete(sid)) this.#lastWordsChars -= payload!.length;
+    const [payload, ...more] = this.#lastWords.get(sid) ?? [];
+    this.#forget(sid);
+    if (more.length > 0) this.#remember(sid, more);
     return payload;
   }
 }

@@ -92,6 +92,7 @@ describe("CHAT-1: the welcome", () => {
     expect(late.received("welcome")).toEqual([
       {
         room: ROOM,
+        moderation: { slowModeSeconds: 0, readOnly: false },
         user: "late",
         name: "Late",
         role: "moderator",

@@ -153,8 +153,9 @@ export class MemoryState implements RoomState {
     this.#values.delete(key);
   }
 
-  *list({ prefix }: { prefix: string }): Iterable<[string, unknown]> {
-    for (const key of [...this.#values.keys()].toSorted()) if (key.startsWith(prefix)) yield [key, this.get(key)];
+  *list({ prefix, startAfter = "", limit }: Parameters<RoomState["list"]>[0]): Iterable<[string, unknown]> {
+    const keys = [...this.#values.keys()].filter((key) => key.startsWith(prefix) && key > startAfter);
+    for (const key of keys.toSorted().slice(0, limit)) yield [key, this.get(key)];
   }
 }
 

@@ -3,11 +3,12 @@ import { PacketType } from "socket.io-parser";
 
 import type { Member, PostAnswer } from "../../src/protocol/chat-events.ts";
 import type { Handshake } from "../../src/socketio/session.ts";
-import { ChatRoom, expiresIn, identityOf } from "./chat-room.ts";
+import { ChatRoom, expiresIn, identityOf, type Person } from "./chat-room.ts";
 import { START_MS, type Call, type Client } from "./harness.ts";
 import { fc } from "./properties.ts";
 
-const USERS = ["ada", "ben", "cleo"] as const;
+const MODERATOR = "mia";
+const USERS = ["ada", "ben", "cleo", MODERATOR] as const;
 
 export type Step =
   | { readonly do: "connect"; readonly user: string; readonly by: "worker" | "token"; readonly ttlSeconds: number }
@@ -16,6 +17,7 @@ export type Step =
   | { readonly do: "ask"; readonly who: number; readonly event: string; readonly payload: object }
   | { readonly do: "chat"; readonly who: number; readonly times: number }
   | { readonly do: "call"; readonly user: string; readonly event: string; readonly payload: object }
+  | { readonly do: "moderate"; readonly event: string; readonly payload: object }
   | { readonly do: "refresh"; readonly who: number; readonly user: string; readonly ttlSeconds: number }
   | { readonly do: "send"; readonly who: number; readonly frame: string }
   | { readonly do: "leave"; readonly who: number }
@@ -72,6 +74,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       user: fc.constantFrom("ada", "backend"),
       event: fc.constantFrom("chat-message", "presence", "history"),
       payload: fc.constantFrom({ content: "from outside" }, { content: "again", clientMsgId: "c0" }, { limit: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("moderate"),
+      event: fc.constantFrom("kick", "ban", "unban", "mute", "slow-mode", "grant", "audit", "moderation-state"),
+      payload: fc.record({
+        user,
+        seconds: fc.constantFrom(1, 30),
+        role: fc.constantFrom("moderator", "reader"),
+      }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("refresh"), who, user, ttlSeconds }) },
@@ -142,8 +156,10 @@ export class Run {
         return void client?.call(step.event, step.payload);
       case "call":
         return void this.calls.push(this.room.ask(step.user, step.event, step.payload));
+      case "moderate":
+        return void this.clients.findLast(({ name }) => name === MODERATOR)?.call(step.event, step.payload);
       case "refresh": {
-        client?.call("refresh-token", { token: this.room.token({ user: step.user, exp: this.#expiry(step) }) });
+        client?.call("refresh-token", { token: this.room.token(this.#person(step)) });
         return shell.settle();
       }
       case "send":
@@ -161,12 +177,13 @@ export class Run {
     }
   }
 
-  #expiry({ ttlSeconds }: { ttlSeconds: number }): number {
-    return expiresIn((this.room.shell.nowMs - START_MS) / 1000 + ttlSeconds);
+  #person({ user, ttlSeconds }: { user: string; ttlSeconds: number }): Person {
+    const exp = expiresIn((this.room.shell.nowMs - START_MS) / 1000 + ttlSeconds);
+    return { user, exp, role: user === MODERATOR ? "moderator" : "member" };
   }
 
   async #connect(step: Step & { do: "connect" }): Promise<void> {
-    const person = { user: step.user, exp: this.#expiry(step) };
+    const person = this.#person(step);
     const byToken = step.by === "token";
     const client = this.#open({
       // One of them knows connection state recovery, so both kinds of client are in the room.

@@ -95,6 +95,12 @@ export class Poller {
     return new Probe(response.webSocket!);
   }
 
+  /** The server has ended the session: one more poll says so. */
+  async isOver(): Promise<void> {
+    expect(await textOf(this.poll())).toEqual({ status: 200, body: "1" });
+    await this.isGone();
+  }
+
   async isGone(): Promise<void> {
     expect(await answerOf(this.poll())).toEqual({ status: 400, body: UNKNOWN_SID });
   }

@@ -168,7 +168,21 @@ describe("does not recover: REC-3", () => {
   };
   const sleep: Step = ({ sleeper }) => sleeper.sleep();
 
+  /** What a moderator does about ada. */
+  const moderate =
+    (...events: string[]): Step =>
+    async ({ room }) => {
+      const mia = await RawClient.open({ room });
+      await mia.connect({ token: await tokenFor("mia", { role: "moderator" }) });
+      for (const event of events) expect(await mia.ask(event, { user: "ada" })).toEqual({ ok: true });
+      mia.close();
+    };
+
   const causes: Array<[cause: string, ...steps: Step[]]> = [
+    ["a moderator kicked the user", moderate("kick")],
+    ["a moderator kicked the user, and the object slept", moderate("kick"), ({ say }) => say(MISSED), sleep],
+    ["a moderator banned the user, and lifted the ban", moderate("ban", "unban"), sleep],
+    ["the same while the line was broken", drop, moderate("ban", "unban"), ({ say }) => say(MISSED), sleep],
     ["the client said goodbye", (story) => sendAndGo(story, "41")],
     ["the client broke the protocol", (story) => sendAndGo(story, "nonsense")],
     ["the window is over", drop, () => advance(WINDOW_SECONDS + 1)],
@@ -231,6 +245,23 @@ describe("does not recover: REC-3", () => {
     const expired = await tokenFor("ada", {}, -10);
     await expect(comeBack(room, ticket, expired)).rejects.toMatchObject({ data: { code: "TOKEN_EXPIRED" } });
     await expectRecovered(story, await comeBack(room, ticket), MISSED);
+  });
+
+  it.each<[when: string, ...steps: Step[]]>([
+    ["while connected", moderate("ban")],
+    ["while the line is broken", drop, moderate("ban")],
+    ["and the object sleeps", drop, moderate("ban"), sleep],
+    ["and the object dies", moderate("ban"), crash],
+  ])("a user who is banned meanwhile is refused, %s: CONNECT_ERROR, nothing replayed", async (_when, ...steps) => {
+    const story = await begin();
+    for (const step of steps) await step(story);
+    await story.say(MISSED);
+    const { pid, offset } = story.ticket;
+    const back = await RawClient.open({ room: story.room, ...RECOVERING });
+    const connecting = back.connect({ pid, offset, token: await tokenFor("ada") });
+    await expect(connecting).rejects.toMatchObject({ data: { code: "BANNED" } });
+    await story.say(["afterwards"]);
+    expect(back.packets()).toHaveLength(1);
   });
 
   it("the token of somebody else with a stolen pid, and the owner still recovers", async () => {

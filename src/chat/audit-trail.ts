@@ -1,0 +1,41 @@
+// Who did what to whom, as far back as a ring of rows reaches: each entry takes the place of the oldest, so
+// that it costs one row and the list never grows.
+import type { AuditEntry, ModerationChange } from "../protocol/moderation-events.ts";
+import type { RoomState } from "./room-state.ts";
+
+export const AUDIT_ENTRIES_MAX = 500;
+
+const PREFIX = "moderation:audit:";
+
+export class AuditTrail {
+  readonly #state: RoomState;
+  /** Ascending by number; read when it is first needed. */
+  #entries: AuditEntry[] | undefined;
+
+  constructor(state: RoomState) {
+    this.#state = state;
+  }
+
+  note(change: ModerationChange, nowMs: number): void {
+    const entries = this.#read();
+    const number = (entries.at(-1)?.number ?? 0) + 1;
+    const entry = { number, at: nowMs, ...change };
+    this.#state.put(`${PREFIX}${number % AUDIT_ENTRIES_MAX}`, entry);
+    entries.push(entry);
+    if (entries.length > AUDIT_ENTRIES_MAX) entries.shift();
+  }
+
+  page({ before = Infinity, limit }: { readonly before?: number | undefined; readonly limit: number }): {
+    entries: AuditEntry[];
+    hasMore: boolean;
+  } {
+    const found = this.#read().filter(({ number }) => number < before);
+    return { entries: found.slice(-limit), hasMore: found.length > limit };
+  }
+
+  #read(): AuditEntry[] {
+    return (this.#entries ??= [...this.#state.list({ prefix: PREFIX })]
+      .map(([, entry]) => entry as AuditEntry)
+      .sort((a, b) => a.number - b.number));
+  }
+}

@@ -1,0 +1,79 @@
+// Who may not be here: the banned are refused at the door, at every call, and put out where they are; what
+// they and the kicked had open cannot be recovered.
+import type { ErrorAnswer, Notice } from "../protocol/chat-events.ts";
+import type { Refusal } from "../socketio/namespace.ts";
+import { deny, refuse } from "./answers.ts";
+import type { Members } from "./members.ts";
+import type { Caller } from "./operation.ts";
+import type { Client, Feature, Membership, Room } from "./room.ts";
+import { bindingRuling, type Ruling } from "./standing.ts";
+import type { Standings } from "./standings.ts";
+
+export class Exclusion implements Feature {
+  readonly #room: Room;
+  readonly #members: Members;
+  readonly #standings: Standings;
+
+  constructor(room: Room, members: Members, standings: Standings) {
+    this.#room = room;
+    this.#members = members;
+    this.#standings = standings;
+  }
+
+  admit(bearer: Pick<Membership, "user" | "role">): Refusal | undefined {
+    const ban = this.#banOf(bearer);
+    return ban && deny("BANNED", bannedText(ban), this.#endOf(ban));
+  }
+
+  refuse(_event: string, { user, tokenRole, client }: Caller): ErrorAnswer | undefined {
+    const ban = this.#banOf({ user, role: tokenRole });
+    if (!ban) return undefined;
+    // A new token may have made a ban bind that did not before.
+    if (client) this.putOut(client, this.#bannedNotice(ban));
+    return refuse("FORBIDDEN", bannedText(ban), this.#endOf(ban).retryAfterMs);
+  }
+
+  /** Whose a connection is, for recovery: one from before the last kick or ban is nobody's (MOD-5). */
+  ownerOf(user: string): string {
+    return JSON.stringify([user, this.#standings.of(user).putOutAtMs ?? 0]);
+  }
+
+  /** Puts those connections of a user out whom a ban forbids. */
+  enforce(user: string): void {
+    for (const client of this.clientsOf(user)) {
+      const ban = this.#banOf(client.peek());
+      if (ban) this.putOut(client, this.#bannedNotice(ban));
+    }
+  }
+
+  /** Told first, so a stock client stays away. */
+  putOut(client: Client, notice: Notice): void {
+    client.emit("notice", notice);
+    client.disconnect(true);
+  }
+
+  clientsOf(user: string): Client[] {
+    return this.#members.socketsOf(user).flatMap((id) => this.#room.clients.get(id) ?? []);
+  }
+
+  #banOf({ user, role }: Pick<Membership, "user" | "role">): Ruling | undefined {
+    return bindingRuling(this.#standings.of(user), "ban", { role, nowMs: this.#room.now() });
+  }
+
+  #endOf({ untilMs }: Ruling): { until?: number; retryAfterMs?: number } {
+    return untilMs === undefined ? {} : { until: untilMs, retryAfterMs: untilMs - this.#room.now() };
+  }
+
+  #bannedNotice(ban: Ruling): Notice {
+    const { retryAfterMs } = this.#endOf(ban);
+    return { code: "BANNED", message: bannedText(ban), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  }
+}
+
+function bannedText({ reason }: Ruling): string {
+  return withReason("You are banned from this room", reason);
+}
+
+export function withReason(text: string, reason: string | undefined): string {
+  return reason === undefined ? `${text}.` : `${text}: ${reason}`;
+}

@@ -1,0 +1,214 @@
+// Moderation against the real object: what the door answers, what survives eviction, and the rows that it costs.
+import { runInDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+
+import { answerOf, Poller, request } from "./poller.ts";
+import { RawClient, upgrade, type UpgradeOptions } from "./raw-client.ts";
+import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
+
+const OK = { ok: true };
+
+async function moderator(room: string): Promise<RawClient> {
+  const client = await RawClient.open({ room });
+  await client.connect({ token: await tokenFor("mia", { role: "moderator" }) });
+  await client.receives("welcome");
+  return client;
+}
+
+const post = (client: RawClient): Promise<unknown> => client.ask("chat-message", { content: "hello" });
+const refusalOf = (code: string): object => ({ error: { code } });
+
+/** The ways in which a request can bring a token. */
+const WAYS: ReadonlyArray<[way: string, options: (token: string) => UpgradeOptions]> = [
+  ["Authorization", (token) => ({ headers: { Authorization: `Bearer ${token}` } })],
+  ["?token=", (token) => ({ query: { token } })],
+  ["the subprotocol", (token) => ({ headers: { "Sec-WebSocket-Protocol": `bearer, ${token}` } })],
+];
+
+describe("MOD-3: a ban", () => {
+  it("puts every tab out at once: notice, disconnect, close; what is said then reaches them no more", async () => {
+    const room = freshRoom();
+    const [mia, ben] = [await moderator(room), await join(room, "ben")];
+    const tabs = [await join(room, "ada"), await join(room, "ada")];
+    expect(await mia.ask("ban", { user: "ada", seconds: 60 })).toEqual(OK);
+    for (const tab of tabs) {
+      expect(await tab.closes()).toMatchObject({ code: 4003 });
+      expect(tab.received("notice")).toMatchObject([{ code: "BANNED", retryAfterMs: expect.any(Number) }]);
+      expect(tab.frames.at(-1)).toBe("41");
+    }
+    await post(mia);
+    await ben.receives("chat-message");
+    for (const tab of tabs) expect(tab.received("chat-message")).toEqual([]);
+    expect(ben.received("moderation")).toMatchObject([{ action: "ban", user: "ada", by: "mia", seconds: 60 }]);
+  });
+
+  it("answers a request that brings the token with 403, and a CONNECT with BANNED, also after eviction", async () => {
+    const room = freshRoom();
+    const mia = await moderator(room);
+    await mia.ask("ban", { user: "ada", seconds: 60, reason: "spam" });
+    const sleeper = new Sleeper(room);
+    for (let life = 0; life < 2; life++) {
+      const token = await tokenFor("ada");
+      for (const [way, options] of WAYS) {
+        const response = await upgrade({ room, ...options(token) });
+        expect(response.status, way).toBe(403);
+        expect(response.webSocket).toBeNull();
+        expect(Number(response.headers.get("Retry-After"))).toBeGreaterThan(50);
+        expect(await response.json()).toEqual({
+          error: {
+            code: "BANNED",
+            message: expect.stringContaining("spam"),
+            until: expect.any(Number),
+            retryAfterMs: expect.any(Number),
+          },
+        });
+      }
+      const poll = answerOf(request({ room, headers: { Authorization: `Bearer ${token}` } }));
+      expect(await poll).toMatchObject({ status: 403, body: { error: { code: "BANNED" } } });
+      const client = await RawClient.open({ room });
+      await expect(client.connect({ token })).rejects.toMatchObject({
+        data: { code: "BANNED", retryAfterMs: expect.any(Number), until: expect.any(Number) },
+      });
+      await sleeper.sleep();
+    }
+    // Others, and the same user in another room, are not meant.
+    expect((await upgrade({ room, query: { token: await tokenFor("ben") } })).status).toBe(101);
+    expect((await upgrade({ room: freshRoom(), query: { token: await tokenFor("ada") } })).status).toBe(101);
+    expect(await mia.ask("unban", { user: "ada" })).toEqual(OK);
+    expect((await upgrade({ room, query: { token: await tokenFor("ada") } })).status).toBe(101);
+  });
+
+  it("tells a polling client first, and ends its session with the poll that follows", async () => {
+    const room = freshRoom();
+    const mia = await moderator(room);
+    for (const event of ["kick", "ban"]) {
+      const ada = await Poller.join(room, "ada");
+      const polled = ada.pollUntil((packet) => packet === "41");
+      await mia.ask(event, { user: "ada" });
+      const packets = await polled;
+      expect(packets.at(-2)).toMatch(/^42\["notice",/);
+      expect(packets.at(-1)).toBe("41");
+      await ada.isOver();
+    }
+  });
+
+  it("says no end where there is none", async () => {
+    const room = freshRoom();
+    await (await moderator(room)).ask("ban", { user: "ada" });
+    const response = await upgrade({ room, query: { token: await tokenFor("ada") } });
+    expect(response.headers.get("Retry-After")).toBeNull();
+    expect(await response.json()).toEqual({ error: { code: "BANNED", message: expect.any(String) } });
+  });
+});
+
+describe("after eviction", () => {
+  it("everything holds as before: mute, slow mode, read-only, grants, lists", async () => {
+    const room = freshRoom();
+    const sleeper = new Sleeper(room);
+    const mia = await moderator(room);
+    const [ada, ben, cyd] = await Promise.all(["ada", "ben", "cyd"].map((user) => join(room, user)));
+    await mia.ask("mute", { user: "ada", seconds: 600 });
+    await mia.ask("slow-mode", { seconds: 600 });
+    await mia.ask("grant", { user: "cyd", role: "moderator" });
+    expect(await post(ben!)).toMatchObject(OK);
+    const state = await mia.ask("moderation-state", {});
+    const audit = await mia.ask("audit", {});
+    await sleeper.sleep();
+    expect(await post(ada!)).toMatchObject(refusalOf("MUTED"));
+    expect(await post(ben!)).toMatchObject(refusalOf("SLOW_MODE"));
+    expect(await post(cyd!)).toMatchObject(OK);
+    await sleeper.sleep();
+    expect(await mia.ask("moderation-state", {})).toEqual(state);
+    expect(await mia.ask("audit", {})).toEqual(audit);
+    expect(await cyd!.ask("read-only", { on: true })).toEqual(OK);
+    await sleeper.sleep();
+    expect(await post(ben!)).toMatchObject(refusalOf("ROOM_READ_ONLY"));
+    await sleeper.see();
+  });
+
+  it("user ids of any characters are told apart", async () => {
+    const room = freshRoom();
+    const sleeper = new Sleeper(room);
+    const mia = await moderator(room);
+    const users = ["é", "É", "e\u0301", "😀", "a b", '"', "\\", "%", "x".repeat(128), "\ud800", "\udc00", "\u0000"];
+    for (const user of users) expect(await mia.ask("ban", { user })).toEqual(OK);
+    await sleeper.sleep();
+    const { users: banned } = await mia.ask<{ users: Array<{ user: string }> }>("moderation-state", {});
+    expect(banned.map(({ user }) => user).toSorted()).toEqual(users.toSorted());
+    const page = await mia.ask<{ users: Array<{ user: string }> }>("moderation-state", { after: banned[4]!.user });
+    expect(page.users).toEqual(banned.slice(5));
+    expect((await upgrade({ room, query: { token: await tokenFor("😀") } })).status).toBe(403);
+    expect((await upgrade({ room, query: { token: await tokenFor("e") } })).status).toBe(101);
+  });
+});
+
+describe("what it costs", () => {
+  /** Rows that the room writes from now on, by kind. */
+  async function countRows(room: string): Promise<{ take(): Promise<number> }> {
+    let rows = 0;
+    const count = <Result>(result: Result): Result => {
+      rows++;
+      return result;
+    };
+    await runInDurableObject(stubOf(room), (_instance, { storage }) => {
+      const { kv, sql } = storage;
+      const [put, remove, exec] = [kv.put.bind(kv), kv.delete.bind(kv), sql.exec.bind(sql)];
+      vi.spyOn(kv, "put").mockImplementation((key, value) => count(put(key, value)));
+      vi.spyOn(kv, "delete").mockImplementation((key) => count(remove(key)));
+      vi.spyOn(sql, "exec").mockImplementation((query, ...bindings) => {
+        const cursor = exec(query, ...bindings);
+        rows += cursor.rowsWritten;
+        return cursor;
+      });
+    });
+    return {
+      take: async () => {
+        const taken = rows;
+        rows = 0;
+        return taken;
+      },
+    };
+  }
+
+  it("two rows a deed; none for asking, for what is refused, or for what changes nothing", async () => {
+    const room = freshRoom();
+    const [mia, ada] = [await moderator(room), await join(room, "ada")];
+    // The first message of a room lays out its log.
+    await post(mia);
+    const rows = await countRows(room);
+    const costOf = async (client: RawClient, event: string, payload: object): Promise<number> => {
+      await client.ask(event, payload);
+      return rows.take();
+    };
+    expect(await costOf(mia, "chat-message", { content: "one row" })).toBe(1);
+    const deeds: ReadonlyArray<[event: string, payload: object, rows: number]> = [
+      ["mute", { user: "ada", seconds: 60 }, 2],
+      ["unmute", { user: "ada" }, 2],
+      ["grant", { user: "ada", role: "reader" }, 2],
+      ["revoke", { user: "ada" }, 2],
+      ["ban", { user: "zoe" }, 2],
+      ["unban", { user: "zoe" }, 2],
+      ["slow-mode", { seconds: 60 }, 2],
+      ["slow-mode", { seconds: 60 }, 0],
+      ["read-only", { on: true }, 2],
+      ["audit", {}, 0],
+      ["moderation-state", {}, 0],
+      ["unban", { user: "zoe" }, 0],
+    ];
+    for (const [event, payload, expected] of deeds)
+      expect(await costOf(mia, event, payload), `${event} ${JSON.stringify(payload)}`).toBe(expected);
+    expect(await costOf(ada, "chat-message", { content: "refused" })).toBe(0);
+    expect(await costOf(ada, "ban", { user: "mia" })).toBe(0);
+    await mia.ask("read-only", { on: false });
+    await rows.take();
+    // Slow mode costs a post nothing more.
+    expect(await costOf(ada, "chat-message", { content: "one row" })).toBe(1);
+    expect(await costOf(ada, "chat-message", { content: "too soon" })).toBe(0);
+    expect(await costOf(mia, "kick", { user: "ada" })).toBe(2);
+    await mia.ask("ban", { user: "ada" });
+    await rows.take();
+    expect((await upgrade({ room, query: { token: await tokenFor("ada") } })).status).toBe(403);
+    expect(await rows.take()).toBe(0);
+    vi.restoreAllMocks();
+  });
+});
