@@ -1,6 +1,6 @@
 // The sockets of one namespace and the channels they are in: who hears what. In memory only; after
 // sleep it is built again from the sessions' records.
-import { encodeEvent } from "../protocol/socket-io.ts";
+import { checkEventName, encodeEvent } from "../protocol/socket-io.ts";
 import type { Frame } from "../protocol/engine-io.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Recovery } from "./recovery.ts";
@@ -103,6 +103,8 @@ export class Hub {
     argLists: ReadonlyArray<readonly unknown[]>,
     seqs?: readonly number[],
   ): void {
+    // Before it is kept: what no client can be told must not be there to be replayed.
+    checkEventName(event);
     const offsets = this.#offsetsOf(audience, event, argLists, seqs);
     const { plain, recoverable } = this.#recipientsOf(audience);
     if (plain.length + recoverable.length === 0) return;

@@ -33,7 +33,7 @@ export class Server extends SessionServer implements SocketHost {
 
   constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts) {
     super(options, ports);
-    this.acks = new Acks(this.deadlines, ports.now(), (socket, ask, answer) => this.#resume(socket, ask, answer));
+    this.acks = new Acks(this.deadlines, (socket, ask, answer) => this.#resume(socket, ask, answer));
     this.#strangers = new Strangers(options.connectTimeoutMs, this.deadlines, (session) =>
       this.engine.close(session, CLOSINGS.connectTimeout),
     );

@@ -74,6 +74,7 @@ export abstract class SessionServer implements EngineLayer {
   restore(record: SessionRecord, link: (session: Session) => void): void {
     const session = new Session(record.sid, record.handshake, record.seenAtMs ?? record.handshake.issued);
     session.isExtended = record.isExtended ?? false;
+    session.nextAckId = record.nextAckId;
     this.outbox.turn(() => {
       link(session);
       this.engine.restore(session);
@@ -83,8 +84,9 @@ export abstract class SessionServer implements EngineLayer {
 
   /** What has to be kept of a session for `restore`. */
   record(session: Session): SessionRecord {
-    const { sid, handshake, seenAtMs, isExtended } = session;
-    return { v: 1, sid, handshake, sockets: [], seenAtMs, ...(isExtended && { isExtended }) };
+    const { sid, handshake, seenAtMs, isExtended, nextAckId } = session;
+    const more = { ...(isExtended && { isExtended }), ...(nextAckId !== undefined && { nextAckId }) };
+    return { v: 1, sid, handshake, sockets: [], seenAtMs, ...more };
   }
 
   /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */

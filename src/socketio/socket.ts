@@ -1,7 +1,7 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord } from "./acks.ts";
-import { encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
+import { checkEventName, encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -105,6 +105,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   #send(event: string, args: readonly unknown[], ackId?: number): void {
+    checkEventName(event);
     if (!this.connected) return;
     this.#hub.tellOutgoing(this as Socket, event, args);
     // An event that asks for an ack ends with the client's callback, so nothing in it passes for an offset.
@@ -203,7 +204,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     checkAwaitMs(timeoutMs);
     if (!this.connected) throw new Error("socket has been disconnected");
     const { acks } = this.#host;
-    const id = acks.takeId();
+    const id = this.#takeAckId();
     const answer = acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
     this.#send(event, args, id);
     return (await answer)[0];
@@ -226,11 +227,17 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
       throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
     if (!this.connected) return false;
     const { acks } = this.#host;
-    const id = acks.takeId();
+    const id = this.#takeAckId();
     this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
     acks.watch(this as Socket);
     this.#send(event, args, id);
     return true;
+  }
+
+  /** Kept with the session: after sleep a late ack must not answer a question that came later. */
+  #takeAckId(): number {
+    this.#host.outbox.save(this.session);
+    return this.session.takeAckId();
   }
 
   /** What was asked and is not answered yet. */
