@@ -60,14 +60,21 @@ export class Hub {
   join(socket: Socket, channel: string): void {
     if (!socket.connected || socket.channels.has(channel)) return;
     socket.channels.add(channel);
+    socket.stays?.join(channel, this.#seq);
     this.#enter(socket, channel);
     this.#outbox.save(socket.session);
   }
 
   leave(socket: Socket, channel: string): void {
     if (!socket.channels.delete(channel)) return;
+    socket.stays?.leave(channel, this.#seq);
     this.#exit(socket, channel);
     this.#outbox.save(socket.session);
+  }
+
+  /** The place that the namespace's recovery log has reached. */
+  get #seq(): number {
+    return this.recovery?.log.lastSeq ?? 0;
   }
 
   #enter(socket: Socket, channel: string): void {

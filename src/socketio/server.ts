@@ -15,7 +15,7 @@ import { Acks, type AskAnswer, type AskRecord } from "./acks.ts";
 import type { EngineOptions } from "./engine.ts";
 import type { ConnectRequest, Refusal, Verdict } from "./namespace.ts";
 import { Namespaces, type NamespaceTable, type Seat } from "./namespaces.ts";
-import type { Resumed } from "./recovery.ts";
+import { MISSED_BYTES_MAX, type Resumed } from "./recovery.ts";
 import { SessionServer, type ServerPorts } from "./session-server.ts";
 import type { Session, SessionRecord, SocketRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
@@ -88,13 +88,21 @@ export class Server extends SessionServer implements SocketHost {
 
   override record(session: Session): SessionRecord {
     const { strangerSinceMs, partial } = session;
-    for (const socket of session.sockets.values()) socket.rememberChange();
     return {
       ...super.record(session),
       sockets: [...session.sockets.values()].map((socket) => socket.toRecord()),
       ...(strangerSinceMs !== undefined && { strangerSinceMs }),
       ...(partial && fitsRecord(partial) && { partial }),
     };
+  }
+
+  protected override onChange(session: Session): void {
+    try {
+      for (const socket of session.sockets.values()) socket.rememberChange();
+    } catch (error) {
+      this.ports.report("the state of a session cannot be remembered", error);
+      this.engine.close(session, CLOSINGS.stateTooLarge);
+    }
   }
 
   // ---- Engine.IO's layer above ---------------------------------------------------------------------------
@@ -179,18 +187,24 @@ export class Server extends SessionServer implements SocketHost {
     this.#namespaces.occupy(seat);
     const { recovery } = seat;
     const owner = recovery && session.handshake.canRecover ? seat.namespace.ownerOf(verdict.data) : undefined;
-    const resumed = owner === undefined ? undefined : recovery?.resume(auth, { nsp, owner, nowMs: this.ports.now() });
-    if (resumed) this.#evictTwin(seat, resumed.id);
+    const claim = owner === undefined ? undefined : recovery?.claim(auth, { nsp, owner });
+    // First of all: what its twin had, and what its going tells the others, is part of what it missed.
+    const wasThere = claim !== undefined && this.#evictTwin(seat, claim.id);
     // After its twin went: whoever comes back to a full room takes the place it had.
     const refusal = seat.namespace.admit?.(verdict.data);
     if (refusal) return this.#refuse(session, nsp, refusal);
     session.connecting.delete(nsp);
+    if (session.closed) return;
+    const bytesMax = MISSED_BYTES_MAX - (session.polling?.bytes ?? 0);
+    const resumed = claim && recovery?.resume(claim, { nowMs: this.ports.now(), bytesMax, wasThere });
     const id = resumed?.id ?? this.ports.newId();
     const pid = owner === undefined ? undefined : recovery?.pid(nsp, id, owner);
     const socket = this.#makeSocket(session, seat, { id, pid, verdict, resumed });
     this.outbox.save(session);
     this.outbox.send([session], encodeConnect(nsp, id, pid));
-    for (const { event, args, seq } of resumed?.missed ?? []) socket.replay(event, args, seq);
+    socket.replay(resumed?.missed ?? []);
+    this.#seatSocket(session, seat, socket);
+    socket.remember();
     seat.namespace.onConnect?.(socket);
     // An offset right away: a client that has heard nothing yet could not say from where to go on.
     socket.sendOffset();
@@ -202,20 +216,19 @@ export class Server extends SessionServer implements SocketHost {
     made: { id: string; pid: string | undefined; verdict: { data: unknown }; resumed: Resumed | undefined },
   ): Socket {
     const { id, pid, verdict, resumed } = made;
-    const record = {
+    const remembered = resumed?.remembered;
+    const record: SocketRecord = {
       nsp: seat.hub.nsp,
       id,
-      data: resumed?.remembered ? mergeData(seat, resumed.remembered.data, verdict.data) : verdict.data,
-      channels: resumed?.remembered?.channels ?? [],
+      data: remembered ? mergeData(seat, remembered.data, verdict.data) : verdict.data,
+      channels: remembered?.channels ?? [],
+      ...(remembered?.stays && { stays: remembered.stays }),
+      ...(resumed && { recovered: true }),
       ...(pid !== undefined && { pid }),
       ...(seat.rule !== undefined && { rule: seat.rule }),
     };
-    const socket = new Socket(record, session, seat.hub, this);
-    socket.recovered = resumed !== undefined;
     this.#strangers.remove(session);
-    this.#seatSocket(session, seat, socket);
-    socket.remember();
-    return socket;
+    return new Socket(record, session, seat.hub, this);
   }
 
   #seatSocket(session: Session, seat: Seat, socket: Socket): void {
@@ -223,11 +236,14 @@ export class Server extends SessionServer implements SocketHost {
     seat.hub.add(socket);
   }
 
-  /** The connection that a recovering client left behind may not have noticed yet that it is dead. */
-  #evictTwin({ hub, recovery }: Seat, id: string): void {
+  /**
+   * The connection that a recovering client left behind may not have noticed yet that it is dead.
+   * @returns whether there was one
+   */
+  #evictTwin({ hub }: Seat, id: string): boolean {
     const twin = hub.sockets.get(id);
     if (twin) this.engine.close(twin.session, CLOSINGS.superseded);
-    recovery?.forgetDeparture(id);
+    return twin !== undefined;
   }
 
   #onEvent(socket: Socket, packet: ClientPacket & { type: "event" }): void | Promise<void> {

@@ -38,6 +38,7 @@ export abstract class SessionServer implements EngineLayer {
     this.ports = ports;
     this.outbox = new Outbox({
       apply: (effects) => ports.apply(effects),
+      remember: (session) => this.onChange?.(session),
       overflow: (session) => this.engine.close(session, CLOSINGS.queueTooLong),
     });
     this.engine = new Engine(options, this, {
@@ -56,6 +57,9 @@ export abstract class SessionServer implements EngineLayer {
 
   /** Called in the turn that brought a session back from its record. */
   protected onRestore?(session: Session, record: SessionRecord): void;
+
+  /** Called at the end of a turn that changed a session, before any effect of it reaches the outside. */
+  protected onChange?(session: Session): void;
 
   get sessions(): ReadonlyMap<string, Session> {
     return this.engine.sessions;

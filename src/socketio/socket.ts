@@ -1,6 +1,7 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord } from "./acks.ts";
+import type { Frame } from "../protocol/engine-io.ts";
 import { checkEventName, encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
@@ -8,6 +9,7 @@ import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Handshake, Session, SocketRecord } from "./session.ts";
+import { Stays } from "./stays.ts";
 
 /** What a socket asks of its server. */
 export interface SocketHost {
@@ -33,11 +35,13 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly session: Session;
   readonly channels: Set<string>;
   readonly pid: string | undefined;
+  /** For the hub: when it was in which channel, where a log remembers that. */
+  readonly stays: Stays | undefined;
   connected = true;
   /** Whether its `onDisconnecting` has begun. */
   isLeaving = false;
   /** Whether this connection goes on where an earlier one broke off, with nothing missing. */
-  recovered = false;
+  readonly recovered: boolean;
   readonly #hub: Hub;
   readonly #host: SocketHost;
   readonly #rule: number | undefined;
@@ -52,13 +56,16 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     this.session = session;
     this.channels = new Set(record.channels);
     this.pid = record.pid;
+    this.recovered = record.recovered ?? false;
     this.#rule = record.rule;
     this.#asks = record.asks ?? [];
     this.#data = record.data as Data;
     this.#hub = hub;
     this.#host = host;
     // A socket that slept was remembered as it was: its record and its memory are written together.
-    if (record.pid !== undefined && hub.recovery?.log.remember) this.#remembered = this.#memory();
+    if (record.pid === undefined || !hub.recovery?.log.remember) return;
+    this.stays = new Stays(record.channels, record.stays);
+    this.#remembered = this.#memory();
   }
 
   get nsp(): string {
@@ -134,9 +141,11 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     return recovery && this.pid !== undefined ? recovery.offset(recovery.log.lastSeq) : undefined;
   }
 
-  /** Sends what was missed. Called by the server. */
-  replay(event: string, args: readonly unknown[], seq: number): void {
-    this.#write(event, args, this.#hub.recovery?.offset(seq));
+  /** Sends what was missed, with its offsets. Called by the server. */
+  replay(missed: readonly Frame[]): void {
+    if (missed.length === 0) return;
+    this.#hasOffset = true;
+    this.#host.outbox.send([this.session], missed);
   }
 
   /** Sends an offset to a client that has none yet. Called by the server. */
@@ -150,7 +159,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     const log = this.#hub.recovery?.log;
     if (this.pid === undefined || !log?.remember) return;
     this.#remembered = this.#memory();
-    log.remember(this.id, { channels: [...this.channels], data: this.#data, ...departure });
+    log.remember(this.id, { ...this.#place(), data: this.#data, ...departure });
   }
 
   /** The same, but only where something changed since: the object may die without noticing. */
@@ -162,7 +171,12 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   /** What would be remembered, as text to compare. */
   #memory(): string | undefined {
-    return fingerprint([[...this.channels], this.#data]);
+    return fingerprint([this.#place(), this.#data]);
+  }
+
+  /** Where it is, and was. */
+  #place(): Pick<SocketRecord, "channels" | "stays"> {
+    return { channels: [...this.channels], ...(this.stays && { stays: this.stays.toRecord() }) };
   }
 
   /** Emits only what can be taken at once, by the client or by those selected next; the rest is dropped. */
@@ -288,7 +302,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
       nsp: this.nsp,
       id: this.id,
       data: this.#data,
-      channels: [...this.channels],
+      ...this.#place(),
+      ...(this.recovered && { recovered: true }),
       ...(this.pid !== undefined && { pid: this.pid }),
       ...(this.#rule !== undefined && { rule: this.#rule }),
       ...(this.#asks.length > 0 && { asks: this.#asks }),
