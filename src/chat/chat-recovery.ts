@@ -43,7 +43,7 @@ export class ChatRecoveryLog implements RecoveryLog {
 
   /** In pages, so that what is too much is not read whole. */
   *#after(seq: number): Iterable<Message> {
-    for (let after = seq; after < this.lastSeq; ) {
+    for (let after = seq; after < this.lastSeq;) {
       const { messages } = this.#log.page({ after, limit: PAGE_MESSAGES });
       yield* messages;
       after = messages.at(-1)?.seq ?? this.lastSeq;

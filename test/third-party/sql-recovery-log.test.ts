@@ -153,7 +153,10 @@ it("more than MISSED_BYTES_MAX is a fresh start, however few broadcasts it is: R
     for (let i = 0; i < fitting + 1; i++) log.append({ event: "e", args: [text], channels: ["red"] });
     expect(log.since(1, () => true)).toHaveLength(fitting);
     expect(log.since(0, () => true)).toBeUndefined();
-    expect(log.since(0, () => false), "what is not for it costs nothing").toEqual([]);
+    expect(
+      log.since(0, () => false),
+      "what is not for it costs nothing",
+    ).toEqual([]);
   });
 });
 
