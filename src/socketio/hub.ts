@@ -59,15 +59,16 @@ export class Hub {
 
   join(socket: Socket, channel: string): void {
     if (!socket.connected || socket.channels.has(channel)) return;
-    socket.channels.add(channel);
     socket.stays?.join(channel, this.#seq);
+    socket.channels.add(channel);
     this.#enter(socket, channel);
     this.#outbox.save(socket.session);
   }
 
   leave(socket: Socket, channel: string): void {
-    if (!socket.channels.delete(channel)) return;
+    if (!socket.channels.has(channel)) return;
     socket.stays?.leave(channel, this.#seq);
+    socket.channels.delete(channel);
     this.#exit(socket, channel);
     this.#outbox.save(socket.session);
   }

@@ -222,7 +222,6 @@ export class Server extends SessionServer implements SocketHost {
       id,
       data: remembered ? mergeData(seat, remembered.data, verdict.data) : verdict.data,
       channels: remembered?.channels ?? [],
-      ...(remembered?.stays && { stays: remembered.stays }),
       ...(resumed && { recovered: true }),
       ...(pid !== undefined && { pid }),
       ...(seat.rule !== undefined && { rule: seat.rule }),

@@ -4,7 +4,6 @@ import type { PartialPacket } from "../protocol/socket-io.ts";
 import type { AskRecord } from "./acks.ts";
 import type { PollQueue } from "./poll-queue.ts";
 import type { Socket } from "./socket.ts";
-import type { StaysRecord } from "./stays.ts";
 
 /** Java, Swift and Rust clients read ack ids as numbers of 32 bits, one of which is the sign. */
 const ACK_IDS = 2 ** 31;
@@ -29,8 +28,6 @@ export interface SocketRecord {
   readonly id: string;
   readonly data: unknown;
   readonly channels: readonly string[];
-  /** When it was in which channel, where that is remembered. */
-  readonly stays?: StaysRecord;
   /** Whether it went on where an earlier connection broke off. */
   readonly recovered?: true;
   /** The private id that the client may recover with. */

@@ -35,8 +35,6 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly session: Session;
   readonly channels: Set<string>;
   readonly pid: string | undefined;
-  /** For the hub: when it was in which channel, where a log remembers that. */
-  readonly stays: Stays | undefined;
   connected = true;
   /** Whether its `onDisconnecting` has begun. */
   isLeaving = false;
@@ -48,6 +46,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   #hasOffset = false;
   /** What the log remembers of this socket; `undefined` where nobody can tell whether it is still the same. */
   #remembered: string | undefined;
+  #stays: Stays | undefined;
   #asks: readonly AskRecord[];
   #data: Data;
 
@@ -63,9 +62,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     this.#hub = hub;
     this.#host = host;
     // A socket that slept was remembered as it was: its record and its memory are written together.
-    if (record.pid === undefined || !hub.recovery?.log.remember) return;
-    this.stays = new Stays(record.channels, record.stays);
-    this.#remembered = this.#memory();
+    if (record.pid !== undefined && hub.recovery?.log.remember) this.#remembered = this.#memory();
   }
 
   get nsp(): string {
@@ -154,12 +151,23 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     if (offset !== undefined && !this.#hasOffset && this.connected) this.#write("offset", [], offset);
   }
 
+  /**
+   * For the hub: when it was in which channel, where a log remembers that. Only there, and read when first needed: the
+   * session's record has no room for it.
+   */
+  get stays(): Stays | undefined {
+    const log = this.#hub.recovery?.log;
+    if (this.pid === undefined || !log?.remember) return undefined;
+    return (this.#stays ??= new Stays([...this.channels], log.recall?.(this.id)?.stays));
+  }
+
   /** Keeps what a recovering socket gets back, where the namespace's log remembers sockets. */
   remember(departure: { readonly goneAtMs?: number; readonly saidGoodbye?: boolean } = {}): void {
-    const log = this.#hub.recovery?.log;
-    if (this.pid === undefined || !log?.remember) return;
+    const { stays } = this;
+    if (!stays) return;
     this.#remembered = this.#memory();
-    log.remember(this.id, { ...this.#place(), data: this.#data, ...departure });
+    const memory = { channels: [...this.channels], stays: stays.toRecord(), data: this.#data, ...departure };
+    this.#hub.recovery?.log.remember?.(this.id, memory);
   }
 
   /** The same, but only where something changed since: the object may die without noticing. */
@@ -171,12 +179,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   /** What would be remembered, as text to compare. */
   #memory(): string | undefined {
-    return fingerprint([this.#place(), this.#data]);
-  }
-
-  /** Where it is, and was. */
-  #place(): Pick<SocketRecord, "channels" | "stays"> {
-    return { channels: [...this.channels], ...(this.stays && { stays: this.stays.toRecord() }) };
+    // Stays that were not looked at have not changed.
+    return fingerprint([[...this.channels], this.#stays?.toRecord(), this.#data]);
   }
 
   /** Emits only what can be taken at once, by the client or by those selected next; the rest is dropped. */
@@ -302,7 +306,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
       nsp: this.nsp,
       id: this.id,
       data: this.#data,
-      ...this.#place(),
+      channels: [...this.channels],
       ...(this.recovered && { recovered: true }),
       ...(this.pid !== undefined && { pid: this.pid }),
       ...(this.#rule !== undefined && { rule: this.#rule }),

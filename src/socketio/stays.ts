@@ -1,9 +1,9 @@
 // When a socket was in which channel, in places of its namespace's recovery log. Who comes back has missed what
 // its channels were told while it was in them: nothing from before it joined, and all from before it left.
 
-/** Channels left that are told apart, and the characters of their names: they share the session's record. */
-export const LEFT_CHANNELS_MAX = 32;
-const LEFT_CHARS_MAX = 2048;
+/** Channels left that are told apart, and the characters of their names: all of it is written at each change. */
+export const LEFT_CHANNELS_MAX = 64;
+const LEFT_CHARS_MAX = 4096;
 
 /** In the channel for what came after `from`, up to and with `to`. */
 type Stay = readonly [channel: string, from: number, to: number];

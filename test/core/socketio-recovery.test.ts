@@ -235,3 +235,12 @@ describe("who was put through more channels than are told apart", () => {
     expect((await shell.connect(HANDSHAKE, ticket)).socketId()).not.toBe(ticket.sid);
   });
 });
+
+it("what nobody can keep costs the session that has it, and nobody else", async () => {
+  const { shell, calls } = recoverableShell({ handlers: { spoil: (socket) => void (socket.data.run = () => {}) } });
+  const [ada, ben] = [await shell.connect(HANDSHAKE), await shell.connect(HANDSHAKE)];
+  ada.emit("spoil");
+  expect([ada.closing?.code, ben.closing]).toEqual([4004, undefined]);
+  expect(calls.filter((call) => call.startsWith("disconnect"))).toHaveLength(1);
+  expect(shell.reports[0]!.problem).toBe("the state of a session cannot be remembered");
+});
