@@ -222,7 +222,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     checkAwaitMs(timeoutMs);
     if (!this.connected) throw new Error("socket has been disconnected");
     const { acks } = this.#host;
-    const id = this.#takeAckId();
+    const id = this.#takeAckId(event);
     const answer = acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
     this.#send(event, args, id);
     return (await answer)[0];
@@ -245,7 +245,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
       throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
     if (!this.connected) return false;
     const { acks } = this.#host;
-    const id = this.#takeAckId();
+    const id = this.#takeAckId(event);
     this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
     acks.watch(this as Socket);
     this.#send(event, args, id);
@@ -253,7 +253,9 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   /** Kept with the session: after sleep a late ack must not answer a question that came later. */
-  #takeAckId(): number {
+  #takeAckId(event: string): number {
+    // Before anybody waits for the answer.
+    checkEventName(event);
     this.#host.outbox.save(this.session);
     return this.session.takeAckId();
   }
