@@ -2,7 +2,7 @@
 // is not. What is asked of them is answered exactly, or not at all.
 import { decodePayload, encodePayload } from "../src/protocol/polling-payload.ts";
 import { encodeEvent, readMessage, type PartialPacket } from "../src/protocol/socket-io.ts";
-import type { Broadcast, MissedEvent } from "../src/socketio/recovery.ts";
+import { MISSED_BYTES_MAX, type Broadcast, type MissedEvent, type WasIn } from "../src/socketio/recovery.ts";
 
 interface BroadcastRow extends Record<string, SqlStorageValue> {
   seq: number;
@@ -51,6 +51,7 @@ export class BroadcastTables {
   }
 
   append({ event, args, channels, except }: Broadcast, nowMs: number): number {
+    this.#takeTurns(nowMs);
     const seq = this.#lastSeq + 1;
     this.#sql.exec(
       `INSERT INTO ${this.#names[this.#current]} (seq, at_ms, audience, body) VALUES (?, ?, ?, ?)`,
@@ -63,25 +64,38 @@ export class BroadcastTables {
     return seq;
   }
 
-  /** After a window the other table holds nothing that anybody could still ask for. @returns whether they took turns */
-  takeTurns(nowMs: number): boolean {
-    if (nowMs - this.#currentSinceMs <= this.#windowMs) return false;
+  /** After a window the other table holds nothing that anybody could still ask for. */
+  #takeTurns(nowMs: number): void {
+    if (nowMs - this.#currentSinceMs <= this.#windowMs) return;
     this.#current = this.#current === 0 ? 1 : 0;
     this.#currentSinceMs = nowMs;
     this.#sql.exec(`DROP TABLE ${this.#names[this.#current]}`);
     createTable(this.#sql, this.#names[this.#current]);
-    return true;
   }
 
-  /** What came after `seq` for whoever is in one of these channels; `undefined` where that cannot be said for certain. */
-  since(seq: number, channels: ReadonlySet<string>): MissedEvent[] | undefined {
+  /**
+   * What came after `seq` for one socket; `undefined` where that cannot be said for certain, or where it is more than
+   * anybody is replayed.
+   */
+  since(seq: number, wasIn: WasIn): MissedEvent[] | undefined {
     const oldest = this.#names.map((name) => this.#edge(name, "ASC")?.seq).filter((first) => first !== undefined);
     const firstSeq = oldest.length > 0 ? Math.min(...oldest) : this.#lastSeq + 1;
     if (seq + 1 < firstSeq || this.#lastSeq - seq > MISSED_BROADCASTS_MAX) return undefined;
-    return [this.#names[1 - this.#current]!, this.#names[this.#current]]
-      .flatMap((name) => [...this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} WHERE seq > ? ORDER BY seq`, seq)])
-      .filter(({ audience }) => isFor(channels, JSON.parse(audience) as Pick<Broadcast, "channels" | "except">))
-      .map(toMissedEvent);
+    const missed: MissedEvent[] = [];
+    let chars = 0;
+    for (const row of this.#rowsAfter(seq)) {
+      if (!isFor(row, wasIn)) continue;
+      chars += row.body.length;
+      if (chars > MISSED_BYTES_MAX) return undefined;
+      missed.push(toMissedEvent(row));
+    }
+    return missed;
+  }
+
+  *#rowsAfter(seq: number): Iterable<BroadcastRow> {
+    for (const name of [this.#names[1 - this.#current]!, this.#names[this.#current]]) {
+      yield* this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} WHERE seq > ? ORDER BY seq`, seq);
+    }
   }
 }
 
@@ -91,9 +105,10 @@ function createTable(sql: SqlStorage, name: string): void {
   );
 }
 
-function isFor(own: ReadonlySet<string>, { channels, except }: Pick<Broadcast, "channels" | "except">): boolean {
-  const isSelected = channels?.some((channel) => own.has(channel)) ?? true;
-  return isSelected && !except?.some((channel) => own.has(channel));
+function isFor({ seq, audience }: BroadcastRow, wasIn: WasIn): boolean {
+  const { channels, except } = JSON.parse(audience) as Pick<Broadcast, "channels" | "except">;
+  const isSelected = channels?.some((channel) => wasIn(channel, seq)) ?? true;
+  return isSelected && !except?.some((channel) => wasIn(channel, seq));
 }
 
 function toMissedEvent({ seq, at_ms, body }: BroadcastRow): MissedEvent {

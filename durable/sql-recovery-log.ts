@@ -1,9 +1,10 @@
 // A recovery log for applications that keep no events of their own: every broadcast, and what else comes back
 // with a socket. One object may hold several, each under a name.
-import type { Broadcast, MissedEvent, RecoveryLog, RememberedSocket } from "../src/socketio/recovery.ts";
+import type { Broadcast, MissedEvent, RecoveryLog, RememberedSocket, WasIn } from "../src/socketio/recovery.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";
 import { nameLog } from "./log-name.ts";
 import { checkLogName, closeNamedLog, openNamedLog, rememberedPrefixOf, tablesOf } from "./named-logs.ts";
+import { RememberedSockets } from "./remembered-sockets.ts";
 
 export interface SqlRecoveryLogOptions {
   /** The namespace's recovery window: what is older need not be kept. */
@@ -25,15 +26,12 @@ interface OpenLog {
   readonly key: string;
   readonly id: number | undefined;
   readonly tables: BroadcastTables;
-  /** In front of the keys under which sockets are remembered. */
-  readonly prefix: string;
+  readonly sockets: RememberedSockets;
 }
 
 export class SqlRecoveryLog implements RecoveryLog {
   readonly #storage: DurableObjectStorage;
   readonly #options: SqlRecoveryLogOptions;
-  /** Sockets that are there, in this life of the object. */
-  readonly #present = new Set<string>();
   #opened: OpenLog | undefined;
 
   /** @throws RangeError when the name is none */
@@ -60,47 +58,28 @@ export class SqlRecoveryLog implements RecoveryLog {
   }
 
   append(broadcast: Broadcast): number {
-    const { tables } = this.#open;
-    const nowMs = this.#options.now();
-    if (tables.takeTurns(nowMs)) this.#forgetGone(nowMs);
-    return tables.append(broadcast, nowMs);
+    return this.#open.tables.append(broadcast, this.#options.now());
   }
 
-  since(seq: number, { id, channels }: { id: string; channels: readonly string[] }): MissedEvent[] | undefined {
-    return this.#open.tables.since(seq, new Set([id, ...channels]));
+  since(seq: number, wasIn: WasIn): MissedEvent[] | undefined {
+    return this.#open.tables.since(seq, wasIn);
   }
 
-  /** Kept as a structured clone, which carries whatever `socket.data` may hold. */
   remember(id: string, socket: RememberedSocket): void {
-    if (socket.goneAtMs === undefined) this.#present.add(id);
-    else this.#present.delete(id);
-    this.#storage.kv.put(`${this.#open.prefix}${id}`, socket);
+    this.#open.sockets.remember(id, socket, this.#options.now());
   }
 
   recall(id: string): RememberedSocket | undefined {
-    return this.#storage.kv.get<RememberedSocket>(`${this.#open.prefix}${id}`);
+    return this.#open.sockets.recall(id);
   }
 
   retain(id: string): void {
-    this.#present.add(id);
+    this.#open.sockets.retain(id);
   }
 
   close(): void {
     if (this.#opened?.id !== undefined) closeNamedLog(this.#storage, this.#opened.id, this.#options.now());
     this.#opened = undefined;
-    this.#present.clear();
-  }
-
-  /** Forgets those who have been gone for a window. Whoever went with an earlier life of the object is gone from now on. */
-  #forgetGone(nowMs: number): void {
-    const { prefix } = this.#open;
-    for (const [key, socket] of this.#storage.kv.list<RememberedSocket>({ prefix })) {
-      const { goneAtMs } = socket;
-      if (goneAtMs !== undefined && nowMs - goneAtMs > this.#options.windowMs) this.#storage.kv.delete(key);
-      else if (goneAtMs === undefined && !this.#present.has(key.slice(prefix.length))) {
-        this.#storage.kv.put(key, { ...socket, goneAtMs: nowMs });
-      }
-    }
   }
 }
 
@@ -109,5 +88,6 @@ function open(storage: DurableObjectStorage, { name, windowMs, now, newName }: S
   const log = name === undefined ? undefined : openNamedLog(storage, name, { windowMs, nowMs: now(), newName });
   const { epoch, key } = log ?? nameLog(sql, newName);
   const tables = new BroadcastTables(sql, tablesOf(log?.id), { windowMs, nowMs: now() });
-  return { epoch, key, id: log?.id, tables, prefix: rememberedPrefixOf(log?.id) };
+  const sockets = new RememberedSockets(storage.kv, rememberedPrefixOf(log?.id), windowMs);
+  return { epoch, key, id: log?.id, tables, sockets };
 }

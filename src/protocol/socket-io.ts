@@ -8,6 +8,21 @@ import { encodeMessage, type Frame } from "./engine-io.ts";
 /** Binary attachments in one packet, both ways: newer clients drop the connection beyond it (CVE-2026-33151). */
 export const ATTACHMENTS_MAX = 10;
 
+/** Names that mean something of their own to clients and servers: no event may bear one (SIO-7). */
+const RESERVED_EVENTS: ReadonlySet<string> = new Set([
+  "connect",
+  "connect_error",
+  "disconnect",
+  "disconnecting",
+  "newListener",
+  "removeListener",
+]);
+
+/** @throws RangeError where no client could be told an event of that name */
+export function checkEventName(event: string): void {
+  if (RESERVED_EVENTS.has(event)) throw new RangeError(`"${event}" is a reserved event name`);
+}
+
 /** What a client may say. */
 export type ClientPacket =
   | { readonly type: "connect"; readonly nsp: string; readonly auth: Readonly<Record<string, unknown>> }
@@ -109,8 +124,12 @@ export function encodeConnectError(nsp: string, refusal: { message: string; data
   return encode({ type: PacketType.CONNECT_ERROR, nsp, data: data === undefined ? { message } : { message, data } });
 }
 
-/** @param id asks for an ack under this id */
+/**
+ * @param id asks for an ack under this id
+ * @throws RangeError when the name is reserved, or when there are too many attachments
+ */
 export function encodeEvent(nsp: string, event: string, args: readonly unknown[], id?: number): Frame[] {
+  checkEventName(event);
   return encode({ type: PacketType.EVENT, nsp, data: [event, ...args], ...(id !== undefined && { id }) });
 }
 

@@ -37,62 +37,47 @@ export type AskAnswer =
   | { readonly kind: "disconnected" };
 
 interface Awaited {
-  readonly socket: Socket;
   readonly dueMs: number;
   resolve(args: readonly unknown[]): void;
   reject(error: Error): void;
 }
 
 export class Acks {
-  readonly #awaited = new Map<number, Awaited>();
+  /** By socket, then by ack id. */
+  readonly #awaited = new Map<Socket, Map<number, Awaited>>();
   readonly #askers = new Set<Socket>();
   readonly #awaitDeadline: Deadline;
   readonly #askDeadline: Deadline;
   readonly #resume: (socket: Socket, ask: AskRecord, answer: AskAnswer) => void;
-  #nextId: number;
 
-  /** @param resume goes on with a continuation; @param nowMs makes ids that an earlier instance has not given out */
-  constructor(
-    deadlines: Deadlines,
-    nowMs: number,
-    resume: (socket: Socket, ask: AskRecord, answer: AskAnswer) => void,
-  ) {
+  /** @param resume goes on with a continuation */
+  constructor(deadlines: Deadlines, resume: (socket: Socket, ask: AskRecord, answer: AskAnswer) => void) {
     this.#awaitDeadline = deadlines.add("ack", (atMs) => this.#expireAwaited(atMs), { keepsAwake: true });
     this.#askDeadline = deadlines.add("ask", (atMs) => this.#expireAsks(atMs));
     this.#resume = resume;
-    this.#nextId = nowMs;
-  }
-
-  takeId(): number {
-    return this.#nextId++;
   }
 
   /** Waits for an ack. Rejects when the time is over or the socket goes. */
   wait(socket: Socket, id: number, dueMs: number): Promise<readonly unknown[]> {
     this.#awaitDeadline.pull(dueMs);
     return new Promise((resolve, reject) => {
-      this.#awaited.set(id, { socket, dueMs, resolve, reject });
+      const awaited = this.#awaited.get(socket) ?? new Map<number, Awaited>();
+      this.#awaited.set(socket, awaited.set(id, { dueMs, resolve, reject }));
     });
   }
 
   /** The socket has continuations: new ones, or ones that slept with it. */
   watch(socket: Socket): void {
     this.#askers.add(socket);
-    for (const { id, dueMs } of socket.asks) {
-      this.#askDeadline.pull(dueMs);
-      this.#nextId = Math.max(this.#nextId, id + 1);
-    }
+    for (const { dueMs } of socket.asks) this.#askDeadline.pull(dueMs);
   }
 
   /** An ack packet came. One that nobody waits for is nothing. */
   receive(socket: Socket, id: number, args: readonly unknown[]): void {
-    const awaited = this.#awaited.get(id);
-    // Ids are the server's, not the socket's: another socket's answer is none.
-    if (awaited?.socket === socket) {
-      this.#awaited.delete(id);
-      awaited.resolve(args);
-      if (this.#awaited.size === 0) this.#awaitDeadline.clear();
-      return;
+    const awaited = this.#awaited.get(socket)?.get(id);
+    if (awaited) {
+      this.#stopAwaiting(socket, id);
+      return awaited.resolve(args);
     }
     const ask = socket.asks.find((candidate) => candidate.id === id);
     if (!ask) return;
@@ -101,12 +86,10 @@ export class Acks {
 
   /** The socket is gone: nobody will answer. Whoever awaits it fails, what was asked ends in the order of asking. */
   abandon(socket: Socket): void {
-    for (const [id, awaited] of this.#awaited) {
-      if (awaited.socket !== socket) continue;
-      this.#awaited.delete(id);
+    for (const [id, awaited] of this.#awaited.get(socket) ?? []) {
+      this.#stopAwaiting(socket, id);
       awaited.reject(new Error("socket has been disconnected"));
     }
-    if (this.#awaited.size === 0) this.#awaitDeadline.clear();
     for (const ask of socket.asks) this.#end(socket, ask, { kind: "disconnected" });
   }
 
@@ -118,14 +101,23 @@ export class Acks {
     this.#resume(socket, ask, answer);
   }
 
+  #stopAwaiting(socket: Socket, id: number): void {
+    const awaited = this.#awaited.get(socket);
+    awaited?.delete(id);
+    if (awaited?.size === 0) this.#awaited.delete(socket);
+    if (this.#awaited.size === 0) this.#awaitDeadline.clear();
+  }
+
   #expireAwaited(nowMs: number): void {
-    for (const [id, awaited] of this.#awaited) {
-      if (awaited.dueMs > nowMs) {
-        this.#awaitDeadline.pull(awaited.dueMs);
-        continue;
+    for (const [socket, waits] of this.#awaited) {
+      for (const [id, awaited] of waits) {
+        if (awaited.dueMs > nowMs) {
+          this.#awaitDeadline.pull(awaited.dueMs);
+          continue;
+        }
+        this.#stopAwaiting(socket, id);
+        awaited.reject(new Error("operation has timed out"));
       }
-      this.#awaited.delete(id);
-      awaited.reject(new Error("operation has timed out"));
     }
   }
 

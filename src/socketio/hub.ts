@@ -1,6 +1,6 @@
 // The sockets of one namespace and the channels they are in: who hears what. In memory only; after
 // sleep it is built again from the sessions' records.
-import { encodeEvent } from "../protocol/socket-io.ts";
+import { checkEventName, encodeEvent } from "../protocol/socket-io.ts";
 import type { Frame } from "../protocol/engine-io.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Recovery } from "./recovery.ts";
@@ -59,15 +59,23 @@ export class Hub {
 
   join(socket: Socket, channel: string): void {
     if (!socket.connected || socket.channels.has(channel)) return;
+    socket.stays?.join(channel, this.#seq);
     socket.channels.add(channel);
     this.#enter(socket, channel);
     this.#outbox.save(socket.session);
   }
 
   leave(socket: Socket, channel: string): void {
-    if (!socket.channels.delete(channel)) return;
+    if (!socket.channels.has(channel)) return;
+    socket.stays?.leave(channel, this.#seq);
+    socket.channels.delete(channel);
     this.#exit(socket, channel);
     this.#outbox.save(socket.session);
+  }
+
+  /** The place that the namespace's recovery log has reached. */
+  get #seq(): number {
+    return this.recovery?.log.lastSeq ?? 0;
   }
 
   #enter(socket: Socket, channel: string): void {
@@ -103,6 +111,8 @@ export class Hub {
     argLists: ReadonlyArray<readonly unknown[]>,
     seqs?: readonly number[],
   ): void {
+    // Before it is kept: what no client can be told must not be there to be replayed.
+    checkEventName(event);
     const offsets = this.#offsetsOf(audience, event, argLists, seqs);
     const { plain, recoverable } = this.#recipientsOf(audience);
     if (plain.length + recoverable.length === 0) return;

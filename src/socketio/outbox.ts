@@ -21,6 +21,8 @@ export type Effect =
 
 export interface OutboxPorts {
   apply(effects: readonly Effect[]): void;
+  /** A session changed in the turn that ends: whatever is kept of it apart from its record is due now. */
+  remember(session: Session): void;
   /** A polling client leaves so much unfetched that its session has to end. */
   overflow(session: Session): void;
 }
@@ -102,6 +104,8 @@ export class Outbox {
 
   #drain(): void {
     this.#depth++;
+    // Whatever carries it: a polling session has no record, and its client comes back all the same.
+    for (const session of this.#unsaved) if (!session.closed) this.#ports.remember(session);
     // Only at the end of a turn, so that one poll takes all that the turn had for it.
     for (const session of this.#fed) this.answerPoll(session);
     this.#fed.clear();

@@ -17,6 +17,10 @@ export class PollQueue {
     return this.#frames.length === 0;
   }
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   get isOverflowing(): boolean {
     return this.#bytes > POLL_QUEUE_BYTES_MAX;
   }

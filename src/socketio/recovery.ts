@@ -5,6 +5,10 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
+import { frameBytes, type Frame } from "../protocol/engine-io.ts";
+import { encodeEvent } from "../protocol/socket-io.ts";
+import { Stays, type StaysRecord } from "./stays.ts";
+
 /** One broadcast that a recovering socket has not seen. */
 export interface MissedEvent {
   readonly seq: number;
@@ -17,6 +21,8 @@ export interface MissedEvent {
 /** What else comes back with a socket, besides what its token says. */
 export interface RememberedSocket {
   readonly channels: readonly string[];
+  /** When it was in which channel; without it, in its channels all the time. */
+  readonly stays?: StaysRecord;
   readonly data: unknown;
   /** When it went, in ms since 1970; absent while it is there. */
   readonly goneAtMs?: number;
@@ -32,6 +38,9 @@ export interface Broadcast {
   readonly except?: readonly string[];
 }
 
+/** Whether the socket was in the channel, or is of that name itself, when the broadcast with that place was made. */
+export type WasIn = (channel: string, seq: number) => boolean;
+
 /** The order of one namespace's broadcasts, and what has to be kept to replay it. Namespaces cannot share one. */
 export interface RecoveryLog {
   /** Names this log among all there ever were: an offset of another one leads nowhere. Asked for when somebody comes in. */
@@ -42,8 +51,11 @@ export interface RecoveryLog {
   readonly lastSeq: number;
   /** Keeps a broadcast before it is sent. Absent where the application keeps its events itself. */
   append?(broadcast: Broadcast): number;
-  /** What the socket has not seen, in order; `undefined` where that cannot be said for certain. */
-  since(seq: number, socket: { readonly id: string; readonly channels: readonly string[] }): MissedEvent[] | undefined;
+  /**
+   * What a socket that has seen `seq` missed, in order; `undefined` where that cannot be said for certain, or is more
+   * than anybody is replayed.
+   */
+  since(seq: number, wasIn: WasIn): readonly MissedEvent[] | undefined;
   /** Keeps what cannot be made again from the token. Absent where the token says it all. */
   remember?(id: string, socket: RememberedSocket): void;
   /** What was remembered. A socket of which nothing is known is not recovered, where the log remembers at all. */
@@ -54,11 +66,25 @@ export interface RecoveryLog {
   close?(): void;
 }
 
+/** Which socket a client says it was, and what it saw last: proven, but not yet known to be recoverable. */
+export interface Claim {
+  readonly nsp: string;
+  readonly id: string;
+  readonly seq: number;
+}
+
 export interface Resumed {
   readonly id: string;
   readonly remembered: RememberedSocket | undefined;
-  readonly missed: readonly MissedEvent[];
+  /** The events that it missed, each with its offset. */
+  readonly missed: readonly Frame[];
 }
+
+/**
+ * Bytes replayed at most; whoever missed more starts afresh. Half of what a polling session may leave unfetched, so that
+ * what is said meanwhile fits too.
+ */
+export const MISSED_BYTES_MAX = 512 * 1024;
 
 /** Departures remembered in memory: they tell how long ago a socket went without a row each. */
 const DEPARTED_MAX = 10_000;
@@ -67,6 +93,14 @@ interface Departure {
   readonly atMs: number;
   /** Whether the way it went allows it back: a goodbye from either side does not. */
   readonly mayReturn: boolean;
+}
+
+interface ResumeOptions {
+  readonly nowMs: number;
+  /** What can be replayed to it. */
+  readonly bytesMax: number;
+  /** Whether it was taken to be there until a moment ago: then nobody knows when it really went. */
+  readonly wasThere: boolean;
 }
 
 export class Recovery {
@@ -86,7 +120,7 @@ export class Recovery {
   #seqOf(offset: unknown): number | undefined {
     if (typeof offset !== "string" || !offset.startsWith(`${this.log.epoch}.`)) return undefined;
     const seq = Number.parseInt(offset.slice(this.log.epoch.length + 1), 36);
-    return this.offset(seq) === offset && seq <= this.log.lastSeq ? seq : undefined;
+    return this.offset(seq) === offset && seq >= 0 && seq <= this.log.lastSeq ? seq : undefined;
   }
 
   /** Nobody but the same owner in the same namespace can use it, and the server needs no row to believe it. */
@@ -95,29 +129,52 @@ export class Recovery {
     return `${id}.${bytesToHex(mac).slice(0, 32)}`;
   }
 
-  /** @returns `undefined` when the client asks for nothing, or for what cannot be given whole */
-  resume(
+  /** @returns `undefined` when the client asks for nothing, or for what is not its own */
+  claim(
     { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
-    { nsp, owner, nowMs }: { nsp: string; owner: string; nowMs: number },
-  ): Resumed | undefined {
+    { nsp, owner }: { nsp: string; owner: string },
+  ): Claim | undefined {
     if (typeof pid !== "string") return undefined;
     const id = pid.slice(0, pid.indexOf("."));
     const seq = this.#seqOf(offset);
-    if (seq === undefined || !isSame(pid, this.pid(nsp, id, owner))) return undefined;
+    return seq !== undefined && isSame(pid, this.pid(nsp, id, owner)) ? { nsp, id, seq } : undefined;
+  }
+
+  /** @returns `undefined` when it cannot be given whole; it is not given later either then */
+  resume(claim: Claim, now: ResumeOptions): Resumed | undefined {
+    const resumed = this.#resume(claim, now);
+    if (resumed) this.#departed.delete(claim.id);
+    else this.depart(claim.id, { atMs: now.nowMs, mayReturn: false });
+    return resumed;
+  }
+
+  #resume({ nsp, id, seq }: Claim, { nowMs, bytesMax, wasThere }: ResumeOptions): Resumed | undefined {
     const remembered = this.log.recall?.(id);
     if (this.log.recall && (!remembered || remembered.saidGoodbye)) return undefined;
     const departure = this.#departed.get(id);
     if (departure?.mayReturn === false) return undefined;
-    const missed = this.log.since(seq, { id, channels: remembered?.channels ?? [] });
+    const stays = new Stays(remembered?.channels ?? [], remembered?.stays);
+    if (!stays.knowsAllAfter(seq)) return undefined;
+    const missed = this.log.since(seq, (channel, at) => channel === id || stays.wasIn(channel, at));
+    if (!missed) return undefined;
     // Nobody may know when it went; what it missed first is no older than that.
-    const goneAtMs = departure?.atMs ?? remembered?.goneAtMs ?? missed?.[0]?.atMs ?? nowMs;
-    if (!missed || nowMs - goneAtMs > this.windowMs) return undefined;
-    return { id, remembered, missed };
+    const noticedAtMs = wasThere ? undefined : (departure?.atMs ?? remembered?.goneAtMs);
+    if (nowMs - (noticedAtMs ?? missed[0]?.atMs ?? nowMs) > this.windowMs) return undefined;
+    const frames = this.#encode(nsp, missed, bytesMax);
+    return frames && { id, remembered, missed: frames };
   }
 
-  /** A socket is back: its earlier departures count no more. */
-  forgetDeparture(id: string): void {
-    this.#departed.delete(id);
+  /** @returns `undefined` when it is too much */
+  #encode(nsp: string, missed: readonly MissedEvent[], bytesMax: number): Frame[] | undefined {
+    const frames: Frame[] = [];
+    let bytes = 0;
+    for (const { event, args, seq } of missed) {
+      const encoded = encodeEvent(nsp, event, [...args, this.offset(seq)]);
+      for (const frame of encoded) bytes += frameBytes(frame);
+      if (bytes > bytesMax) return undefined;
+      frames.push(...encoded);
+    }
+    return frames;
   }
 
   /** A socket went. */

@@ -15,11 +15,12 @@ import { Acks, type AskAnswer, type AskRecord } from "./acks.ts";
 import type { EngineOptions } from "./engine.ts";
 import type { ConnectRequest, Refusal, Verdict } from "./namespace.ts";
 import { Namespaces, type NamespaceTable, type Seat } from "./namespaces.ts";
-import type { Resumed } from "./recovery.ts";
+import { MISSED_BYTES_MAX, type Resumed } from "./recovery.ts";
 import { SessionServer, type ServerPorts } from "./session-server.ts";
 import type { Session, SessionRecord, SocketRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
 import { Strangers } from "./strangers.ts";
+import { andThen, isPromise, judge, type Judged } from "./verdicts.ts";
 
 export interface ServerOptions extends EngineOptions {
   /** From the handshake to an accepted CONNECT; past it the session is closed. */
@@ -33,7 +34,7 @@ export class Server extends SessionServer implements SocketHost {
 
   constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts) {
     super(options, ports);
-    this.acks = new Acks(this.deadlines, ports.now(), (socket, ask, answer) => this.#resume(socket, ask, answer));
+    this.acks = new Acks(this.deadlines, (socket, ask, answer) => this.#resume(socket, ask, answer));
     this.#strangers = new Strangers(options.connectTimeoutMs, this.deadlines, (session) =>
       this.engine.close(session, CLOSINGS.connectTimeout),
     );
@@ -87,13 +88,21 @@ export class Server extends SessionServer implements SocketHost {
 
   override record(session: Session): SessionRecord {
     const { strangerSinceMs, partial } = session;
-    for (const socket of session.sockets.values()) socket.rememberChange();
     return {
       ...super.record(session),
       sockets: [...session.sockets.values()].map((socket) => socket.toRecord()),
       ...(strangerSinceMs !== undefined && { strangerSinceMs }),
       ...(partial && fitsRecord(partial) && { partial }),
     };
+  }
+
+  protected override onChange(session: Session): void {
+    try {
+      for (const socket of session.sockets.values()) socket.rememberChange();
+    } catch (error) {
+      this.ports.report("the state of a session cannot be remembered", error);
+      this.engine.close(session, CLOSINGS.stateTooLarge);
+    }
   }
 
   // ---- Engine.IO's layer above ---------------------------------------------------------------------------
@@ -146,12 +155,11 @@ export class Server extends SessionServer implements SocketHost {
     const request = { nsp, auth, handshake: session.handshake };
     session.connecting.add(nsp);
     return this.#inTurns(session, () =>
-      then(this.#namespaces.find(request), (seat) => {
+      andThen(this.#namespaces.find(request), (seat) => {
         if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });
         // One turn, also where it comes after an await.
-        return then(
-          settle(() => judge(seat, request)),
-          (judged) => this.outbox.turn(() => this.#conclude(session, request, seat, judged)),
+        return andThen(judge(seat.namespace, request), (judged) =>
+          this.outbox.turn(() => this.#conclude(session, request, seat, judged)),
         );
       }),
     );
@@ -179,18 +187,24 @@ export class Server extends SessionServer implements SocketHost {
     this.#namespaces.occupy(seat);
     const { recovery } = seat;
     const owner = recovery && session.handshake.canRecover ? seat.namespace.ownerOf(verdict.data) : undefined;
-    const resumed = owner === undefined ? undefined : recovery?.resume(auth, { nsp, owner, nowMs: this.ports.now() });
-    if (resumed) this.#evictTwin(seat, resumed.id);
+    const claim = owner === undefined ? undefined : recovery?.claim(auth, { nsp, owner });
+    // First of all: what its twin had, and what its going tells the others, is part of what it missed.
+    const wasThere = claim !== undefined && this.#evictTwin(seat, claim.id);
     // After its twin went: whoever comes back to a full room takes the place it had.
     const refusal = seat.namespace.admit?.(verdict.data);
     if (refusal) return this.#refuse(session, nsp, refusal);
     session.connecting.delete(nsp);
+    if (session.closed) return;
+    const bytesMax = MISSED_BYTES_MAX - (session.polling?.bytes ?? 0);
+    const resumed = claim && recovery?.resume(claim, { nowMs: this.ports.now(), bytesMax, wasThere });
     const id = resumed?.id ?? this.ports.newId();
     const pid = owner === undefined ? undefined : recovery?.pid(nsp, id, owner);
     const socket = this.#makeSocket(session, seat, { id, pid, verdict, resumed });
     this.outbox.save(session);
     this.outbox.send([session], encodeConnect(nsp, id, pid));
-    for (const { event, args, seq } of resumed?.missed ?? []) socket.replay(event, args, seq);
+    socket.replay(resumed?.missed ?? []);
+    this.#seatSocket(session, seat, socket);
+    socket.remember();
     seat.namespace.onConnect?.(socket);
     // An offset right away: a client that has heard nothing yet could not say from where to go on.
     socket.sendOffset();
@@ -202,20 +216,18 @@ export class Server extends SessionServer implements SocketHost {
     made: { id: string; pid: string | undefined; verdict: { data: unknown }; resumed: Resumed | undefined },
   ): Socket {
     const { id, pid, verdict, resumed } = made;
-    const record = {
+    const remembered = resumed?.remembered;
+    const record: SocketRecord = {
       nsp: seat.hub.nsp,
       id,
-      data: resumed?.remembered ? mergeData(seat, resumed.remembered.data, verdict.data) : verdict.data,
-      channels: resumed?.remembered?.channels ?? [],
+      data: remembered ? mergeData(seat, remembered.data, verdict.data) : verdict.data,
+      channels: remembered?.channels ?? [],
+      ...(resumed && { recovered: true }),
       ...(pid !== undefined && { pid }),
       ...(seat.rule !== undefined && { rule: seat.rule }),
     };
-    const socket = new Socket(record, session, seat.hub, this);
-    socket.recovered = resumed !== undefined;
     this.#strangers.remove(session);
-    this.#seatSocket(session, seat, socket);
-    socket.remember();
-    return socket;
+    return new Socket(record, session, seat.hub, this);
   }
 
   #seatSocket(session: Session, seat: Seat, socket: Socket): void {
@@ -223,11 +235,14 @@ export class Server extends SessionServer implements SocketHost {
     seat.hub.add(socket);
   }
 
-  /** The connection that a recovering client left behind may not have noticed yet that it is dead. */
-  #evictTwin({ hub, recovery }: Seat, id: string): void {
+  /**
+   * The connection that a recovering client left behind may not have noticed yet that it is dead.
+   * @returns whether there was one
+   */
+  #evictTwin({ hub }: Seat, id: string): boolean {
     const twin = hub.sockets.get(id);
     if (twin) this.engine.close(twin.session, CLOSINGS.superseded);
-    recovery?.forgetDeparture(id);
+    return twin !== undefined;
   }
 
   #onEvent(socket: Socket, packet: ClientPacket & { type: "event" }): void | Promise<void> {
@@ -356,42 +371,4 @@ function fitsRecord({ frames }: PartialPacket): boolean {
 /** What a socket was and what its new token says: the namespace knows which of them counts. */
 function mergeData({ namespace }: Seat, remembered: unknown, fresh: unknown): unknown {
   return namespace.mergeData ? namespace.mergeData(remembered, fresh) : remembered;
-}
-
-/** Middleware first, in order, then the namespace itself. Asynchronous only where one of them is. */
-function judge({ namespace }: Seat, request: ConnectRequest, from = 0): Verdict<unknown> | Promise<Verdict<unknown>> {
-  const middleware = namespace.connectMiddleware[from];
-  if (!middleware) return namespace.authorize?.(request) ?? { accepted: true, data: {} };
-  return then(middleware(request), (refusal) => refusal ?? judge({ namespace } as Seat, request, from + 1));
-}
-
-interface Judged {
-  readonly verdict?: Verdict<unknown>;
-  readonly error?: unknown;
-}
-
-/** A verdict, or why there is none. */
-function settle(run: () => Verdict<unknown> | Promise<Verdict<unknown>>): Judged | Promise<Judged> {
-  try {
-    const verdict = run();
-    if (!isPromise(verdict)) return { verdict };
-    return verdict.then(
-      (decided): Judged => ({ verdict: decided }),
-      (error: unknown): Judged => ({ error }),
-    );
-  } catch (error) {
-    return { error };
-  }
-}
-
-/** Goes on at once where nothing has to be waited for: a CONNECT that needs no key is answered in its own turn. */
-function then<Value, Result>(
-  value: Value | Promise<Value>,
-  goOn: (value: Value) => Result | Promise<Result>,
-): Result | Promise<Result> {
-  return isPromise(value) ? value.then(goOn) : goOn(value);
-}
-
-function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  return typeof value === "object" && value !== null && "then" in value;
 }

@@ -38,6 +38,7 @@ export abstract class SessionServer implements EngineLayer {
     this.ports = ports;
     this.outbox = new Outbox({
       apply: (effects) => ports.apply(effects),
+      remember: (session) => this.onChange?.(session),
       overflow: (session) => this.engine.close(session, CLOSINGS.queueTooLong),
     });
     this.engine = new Engine(options, this, {
@@ -57,6 +58,9 @@ export abstract class SessionServer implements EngineLayer {
   /** Called in the turn that brought a session back from its record. */
   protected onRestore?(session: Session, record: SessionRecord): void;
 
+  /** Called at the end of a turn that changed a session, before any effect of it reaches the outside. */
+  protected onChange?(session: Session): void;
+
   get sessions(): ReadonlyMap<string, Session> {
     return this.engine.sessions;
   }
@@ -74,6 +78,7 @@ export abstract class SessionServer implements EngineLayer {
   restore(record: SessionRecord, link: (session: Session) => void): void {
     const session = new Session(record.sid, record.handshake, record.seenAtMs ?? record.handshake.issued);
     session.isExtended = record.isExtended ?? false;
+    session.nextAckId = record.nextAckId;
     this.outbox.turn(() => {
       link(session);
       this.engine.restore(session);
@@ -83,8 +88,9 @@ export abstract class SessionServer implements EngineLayer {
 
   /** What has to be kept of a session for `restore`. */
   record(session: Session): SessionRecord {
-    const { sid, handshake, seenAtMs, isExtended } = session;
-    return { v: 1, sid, handshake, sockets: [], seenAtMs, ...(isExtended && { isExtended }) };
+    const { sid, handshake, seenAtMs, isExtended, nextAckId } = session;
+    const more = { ...(isExtended && { isExtended }), ...(nextAckId !== undefined && { nextAckId }) };
+    return { v: 1, sid, handshake, sockets: [], seenAtMs, ...more };
   }
 
   /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */

@@ -5,6 +5,9 @@ import type { AskRecord } from "./acks.ts";
 import type { PollQueue } from "./poll-queue.ts";
 import type { Socket } from "./socket.ts";
 
+/** Java, Swift and Rust clients read ack ids as numbers of 32 bits, one of which is the sign. */
+const ACK_IDS = 2 ** 31;
+
 /** How a connection came in: fixed at the upgrade, the same for all sockets of a session. */
 export interface Handshake {
   /** The client's address as the front server saw it. */
@@ -25,6 +28,8 @@ export interface SocketRecord {
   readonly id: string;
   readonly data: unknown;
   readonly channels: readonly string[];
+  /** Whether it went on where an earlier connection broke off. */
+  readonly recovered?: true;
   /** The private id that the client may recover with. */
   readonly pid?: string;
   /** What was asked of the client and is not answered yet. */
@@ -45,6 +50,8 @@ export interface SessionRecord {
   /** Since when the session is in no namespace and a deadline runs, in milliseconds since 1970. */
   readonly strangerSinceMs?: number;
   readonly partial?: PartialPacket;
+  /** The next ack id that it is asked under, once it was asked anything. */
+  readonly nextAckId?: number;
   /** Whether its WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: true;
 }
@@ -72,12 +79,23 @@ export class Session {
   /** Last sign of life that the core itself saw; heartbeats that the runtime absorbs are not in it. */
   seenAtMs: number;
   pingedAtMs: number;
+  nextAckId: number | undefined;
 
   constructor(sid: string, handshake: Handshake, seenAtMs: number) {
     this.sid = sid;
     this.handshake = handshake;
     this.seenAtMs = seenAtMs;
     this.pingedAtMs = seenAtMs;
+  }
+
+  /**
+   * Begins where no earlier session of the client has come to: what that was asked, a client may still answer over
+   * its next connection.
+   */
+  takeAckId(): number {
+    const id = this.nextAckId ?? this.handshake.issued % ACK_IDS;
+    this.nextAckId = (id + 1) % ACK_IDS;
+    return id;
   }
 
   /** Whether it has a record worth keeping: only what an open WebSocket carries survives sleep. */

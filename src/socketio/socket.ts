@@ -1,13 +1,15 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord } from "./acks.ts";
-import { encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
+import type { Frame } from "../protocol/engine-io.ts";
+import { checkEventName, encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Handshake, Session, SocketRecord } from "./session.ts";
+import { Stays } from "./stays.ts";
 
 /** What a socket asks of its server. */
 export interface SocketHost {
@@ -37,13 +39,14 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** Whether its `onDisconnecting` has begun. */
   isLeaving = false;
   /** Whether this connection goes on where an earlier one broke off, with nothing missing. */
-  recovered = false;
+  readonly recovered: boolean;
   readonly #hub: Hub;
   readonly #host: SocketHost;
   readonly #rule: number | undefined;
   #hasOffset = false;
   /** What the log remembers of this socket; `undefined` where nobody can tell whether it is still the same. */
   #remembered: string | undefined;
+  #stays: Stays | undefined;
   #asks: readonly AskRecord[];
   #data: Data;
 
@@ -52,6 +55,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     this.session = session;
     this.channels = new Set(record.channels);
     this.pid = record.pid;
+    this.recovered = record.recovered ?? false;
     this.#rule = record.rule;
     this.#asks = record.asks ?? [];
     this.#data = record.data as Data;
@@ -105,6 +109,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   #send(event: string, args: readonly unknown[], ackId?: number): void {
+    checkEventName(event);
     if (!this.connected) return;
     this.#hub.tellOutgoing(this as Socket, event, args);
     // An event that asks for an ack ends with the client's callback, so nothing in it passes for an offset.
@@ -133,9 +138,11 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     return recovery && this.pid !== undefined ? recovery.offset(recovery.log.lastSeq) : undefined;
   }
 
-  /** Sends what was missed. Called by the server. */
-  replay(event: string, args: readonly unknown[], seq: number): void {
-    this.#write(event, args, this.#hub.recovery?.offset(seq));
+  /** Sends what was missed, with its offsets. Called by the server. */
+  replay(missed: readonly Frame[]): void {
+    if (missed.length === 0) return;
+    this.#hasOffset = true;
+    this.#host.outbox.send([this.session], missed);
   }
 
   /** Sends an offset to a client that has none yet. Called by the server. */
@@ -144,12 +151,23 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     if (offset !== undefined && !this.#hasOffset && this.connected) this.#write("offset", [], offset);
   }
 
+  /**
+   * For the hub: when it was in which channel, where a log remembers that. Only there, and read when first needed: the
+   * session's record has no room for it.
+   */
+  get stays(): Stays | undefined {
+    const log = this.#hub.recovery?.log;
+    if (this.pid === undefined || !log?.remember) return undefined;
+    return (this.#stays ??= new Stays([...this.channels], log.recall?.(this.id)?.stays));
+  }
+
   /** Keeps what a recovering socket gets back, where the namespace's log remembers sockets. */
   remember(departure: { readonly goneAtMs?: number; readonly saidGoodbye?: boolean } = {}): void {
-    const log = this.#hub.recovery?.log;
-    if (this.pid === undefined || !log?.remember) return;
+    const { stays } = this;
+    if (!stays) return;
     this.#remembered = this.#memory();
-    log.remember(this.id, { channels: [...this.channels], data: this.#data, ...departure });
+    const memory = { channels: [...this.channels], stays: stays.toRecord(), data: this.#data, ...departure };
+    this.#hub.recovery?.log.remember?.(this.id, memory);
   }
 
   /** The same, but only where something changed since: the object may die without noticing. */
@@ -161,7 +179,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   /** What would be remembered, as text to compare. */
   #memory(): string | undefined {
-    return fingerprint([[...this.channels], this.#data]);
+    // Stays that were not looked at have not changed.
+    return fingerprint([[...this.channels], this.#stays?.toRecord(), this.#data]);
   }
 
   /** Emits only what can be taken at once, by the client or by those selected next; the rest is dropped. */
@@ -203,7 +222,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     checkAwaitMs(timeoutMs);
     if (!this.connected) throw new Error("socket has been disconnected");
     const { acks } = this.#host;
-    const id = acks.takeId();
+    const id = this.#takeAckId(event);
     const answer = acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
     this.#send(event, args, id);
     return (await answer)[0];
@@ -226,11 +245,19 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
       throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
     if (!this.connected) return false;
     const { acks } = this.#host;
-    const id = acks.takeId();
+    const id = this.#takeAckId(event);
     this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
     acks.watch(this as Socket);
     this.#send(event, args, id);
     return true;
+  }
+
+  /** Kept with the session: after sleep a late ack must not answer a question that came later. */
+  #takeAckId(event: string): number {
+    // Before anybody waits for the answer.
+    checkEventName(event);
+    this.#host.outbox.save(this.session);
+    return this.session.takeAckId();
   }
 
   /** What was asked and is not answered yet. */
@@ -282,6 +309,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
       id: this.id,
       data: this.#data,
       channels: [...this.channels],
+      ...(this.recovered && { recovered: true }),
       ...(this.pid !== undefined && { pid: this.pid }),
       ...(this.#rule !== undefined && { rule: this.#rule }),
       ...(this.#asks.length > 0 && { asks: this.#asks }),

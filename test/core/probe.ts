@@ -5,6 +5,7 @@ import {
   type ConnectRequest,
   type Continuations,
   type Handlers,
+  type Refusal,
   type Verdict,
 } from "../../src/socketio/namespace.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
@@ -14,10 +15,11 @@ import { FakeShell } from "./harness.ts";
 export interface ProbeParts {
   readonly handlers?: Record<string, (this: Probe, socket: Socket, ...args: AnyArgument[]) => void | Promise<void>>;
   readonly authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
+  readonly admit?: () => Refusal | undefined;
   readonly onConnect?: (socket: Socket) => void;
   readonly onRestore?: (socket: Socket) => void;
   readonly onDisconnecting?: (socket: Socket) => void;
-  readonly onDisconnect?: (socket: Socket) => void;
+  readonly onDisconnect?: (this: Probe, socket: Socket) => void;
   readonly continuations?: Record<string, (this: Probe, socket: Socket, answer: AskAnswer, data: AnyArgument) => void>;
 }
 
@@ -41,9 +43,11 @@ export class Probe extends Namespace {
       Object.entries(parts.continuations ?? {}).map(([name, goOn]) => [name, goOn.bind(this)]),
     );
     if (parts.authorize) this.authorize = parts.authorize;
+    if (parts.admit) this.admit = parts.admit;
   }
 
   declare authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
+  declare admit?: () => Refusal | undefined;
 
   override onConnect(socket: Socket): void {
     this.#calls.push(`connect ${socket.id}`);
@@ -61,7 +65,7 @@ export class Probe extends Namespace {
 
   override onDisconnect(socket: Socket, reason: string): void {
     this.#calls.push(`disconnect ${socket.id}: ${reason}`);
-    this.#parts.onDisconnect?.(socket);
+    this.#parts.onDisconnect?.call(this, socket);
   }
 }
 

@@ -239,6 +239,13 @@ describe("writing", () => {
     expect(encodeEvent("/", "x", parts)).toHaveLength(ATTACHMENTS_MAX + 1);
     expect(() => encodeEvent("/", "x", [...parts, bytesOf(1)])).toThrow(RangeError);
   });
+
+  it.each(["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"])(
+    "an event named %s is a mistake of the application's: SIO-7",
+    (event) => {
+      expect(() => encodeEvent("/", event, [])).toThrow(`"${event}" is a reserved event name`);
+    },
+  );
 });
 
 describe("round trips", () => {

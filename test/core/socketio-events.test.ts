@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 
 import { ATTACHMENTS_MAX } from "../../src/protocol/socket-io.ts";
+import type { Socket } from "../../src/socketio/socket.ts";
 import { OPTIONS } from "./harness.ts";
-import { probeShell, type AnyArgument } from "./probe.ts";
+import { probeShell, type AnyArgument, type Probe } from "./probe.ts";
 
 const bytesOf = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
 const echo = (_socket: unknown, ...args: AnyArgument[]): void => args.at(-1)(...args.slice(0, -1));
@@ -255,5 +256,36 @@ describe("a handler that throws", () => {
     expect(() => shell.evict()).not.toThrow();
     expect(broken.closing?.code).toBe(1011);
     expect(other.call("echo", 1).answer).toBe(1);
+  });
+});
+
+describe("a reserved name is no event's name: SIO-7", () => {
+  const ways: Array<[way: string, emit: (app: Probe, socket: Socket) => unknown]> = [
+    ["socket.emit", (_app, socket) => socket.emit("disconnect", 1)],
+    ["socket.volatile.emit", (_app, socket) => socket.volatile.emit("disconnect", 1)],
+    ["emitWithAck", (_app, socket) => socket.emitWithAck("disconnect", 1)],
+    ["a broadcast", (app) => app.emit("disconnect", 1)],
+    ["a broadcast that nobody hears", (app) => app.to("nobody").emit("disconnect", 1)],
+  ];
+
+  it.each(ways)("%s throws, and nobody is told", async (_way, emit) => {
+    const mistakes: string[] = [];
+    const { shell } = probeShell({
+      handlers: {
+        async go(socket) {
+          try {
+            await emit(this, socket);
+          } catch (error) {
+            mistakes.push(String(error));
+          }
+        },
+      },
+    });
+    const client = await shell.connect();
+    const before = client.frames.length;
+    client.emit("go");
+    await shell.settle();
+    expect(mistakes).toEqual(['RangeError: "disconnect" is a reserved event name']);
+    expect(client.frames).toHaveLength(before);
   });
 });

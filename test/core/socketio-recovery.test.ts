@@ -2,51 +2,19 @@
 import { PacketType } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
-import type { RecoveryLog, RememberedSocket } from "../../src/socketio/recovery.ts";
+import { MISSED_BYTES_MAX } from "../../src/socketio/recovery.ts";
+import type { Socket } from "../../src/socketio/socket.ts";
+import { LEFT_CHANNELS_MAX } from "../../src/socketio/stays.ts";
 import { FakeShell, type Client } from "./harness.ts";
-import { Probe, type AnyArgument, type ProbeParts } from "./probe.ts";
-
-/** A log in memory that outlives every sleep. */
-class MemoryLog implements RecoveryLog {
-  readonly epoch: string;
-  readonly key = "a key";
-  lastSeq = 0;
-  /** How often something was written, and what. */
-  writes = 0;
-  readonly #sockets = new Map<string, RememberedSocket>();
-
-  constructor(epoch: string) {
-    this.epoch = epoch;
-  }
-
-  since(): [] {
-    return [];
-  }
-
-  remember(id: string, socket: RememberedSocket): void {
-    this.writes++;
-    this.#sockets.set(id, structuredClone(socket));
-  }
-
-  recall(id: string): RememberedSocket | undefined {
-    return structuredClone(this.#sockets.get(id));
-  }
-}
-
-class Recoverable extends Probe {
-  override readonly recovery: { log: RecoveryLog; windowMs: number };
-  constructor(log: RecoveryLog, parts: ProbeParts, calls: string[]) {
-    super(parts, calls);
-    this.recovery = { log, windowMs: 60_000 };
-  }
-}
+import { MemoryLog, RecoverableProbe } from "./memory-log.ts";
+import type { AnyArgument, ProbeParts } from "./probe.ts";
 
 function recoverableShell(parts: ProbeParts): { shell: FakeShell; logs: MemoryLog[]; calls: string[] } {
   const calls: string[] = [];
-  const logs = [new MemoryLog("one"), new MemoryLog("two")];
-  const shell = new FakeShell(() => ({
-    "/": new Recoverable(logs[0]!, parts, calls),
-    "/b": new Recoverable(logs[1]!, parts, calls),
+  const logs = [new MemoryLog("one", () => shell.nowMs), new MemoryLog("two", () => shell.nowMs)];
+  const shell: FakeShell = new FakeShell(() => ({
+    "/": new RecoverableProbe(logs[0]!, parts, calls),
+    "/b": new RecoverableProbe(logs[1]!, parts, calls),
   }));
   return { shell, logs, calls };
 }
@@ -137,4 +105,142 @@ it("what an ask's end notes in socket.data comes back with the socket, which is 
   client.leave();
   const back = await shell.connect(HANDSHAKE, ticket);
   expect(back.heard("data")[0]!.slice(0, 3)).toEqual([{ open: ["disconnected", "this"] }, true, 0]);
+});
+
+/** Names of the events of that connection, in order. */
+const namesOf = (client: Client): string[] =>
+  client.packets.filter(({ type }) => type === PacketType.EVENT).map(({ data }) => data[0] as string);
+
+describe("the connection that is still there when its client comes back", () => {
+  it("goes first: what its going tells the others is told to the one who comes back too: REC-4", async () => {
+    const { shell } = recoverableShell({
+      onDisconnect(socket) {
+        this.emit("left", socket.id);
+      },
+      handlers: {
+        all(_socket, text) {
+          this.emit("all", text);
+        },
+      },
+    });
+    const ada = await shell.connect(HANDSHAKE);
+    const ben = await shell.connect(HANDSHAKE);
+    ben.emit("all", 1);
+    const back = await shell.connect(HANDSHAKE, ticketOf(ada));
+    ben.emit("all", 2);
+    expect(back.socketId()).toBe(ada.socketId());
+    expect(namesOf(back)).toEqual(["left", "all"]);
+    expect(namesOf(ben)).toEqual(namesOf(ada).concat(["left", "all"]));
+  });
+
+  it("goes, and keeps its way back, where the namespace has no place for it just now", async () => {
+    let isFull = false;
+    const { shell } = recoverableShell({
+      admit: () => (isFull ? { accepted: false, message: "not now" } : undefined),
+    });
+    const ticket = ticketOf(await shell.connect(HANDSHAKE));
+    isFull = true;
+    expect((await shell.connect(HANDSHAKE, ticket)).refusal).toEqual({ message: "not now" });
+    isFull = false;
+    expect((await shell.connect(HANDSHAKE, ticket)).socketId()).toBe(ticket.sid);
+  });
+});
+
+it("what channels say of one who is back comes after what it missed: REC-4", async () => {
+  class Announcing extends RecoverableProbe {
+    override onChannelJoined = (channel: string, socket: Socket): void =>
+      void this.to(channel).emit("joined", socket.id);
+  }
+  const log = new MemoryLog("one");
+  const shell = new FakeShell(() => ({
+    "/": new Announcing(log, { handlers: { join: (socket) => socket.join("red") } }, []),
+  }));
+  const ada = await shell.connect(HANDSHAKE);
+  ada.emit("join");
+  const ticket = ticketOf(ada);
+  ada.leave();
+  log.append({ event: "missed", args: [], channels: ["red"] });
+  const back = await shell.connect(HANDSHAKE, ticket);
+  expect(back.packets[0]!.type).toBe(PacketType.CONNECT);
+  expect(namesOf(back)).toEqual(["missed", "joined"]);
+});
+
+it("recovered stays true while the room sleeps", async () => {
+  const { shell } = recoverableShell({
+    handlers: { look: (socket, ack) => ack(socket.recovered) },
+  });
+  const first = await shell.connect(HANDSHAKE);
+  const back = await shell.connect(HANDSHAKE, ticketOf(first));
+  expect(await back.ask("look")).toBe(true);
+  shell.evict();
+  expect(await back.ask("look")).toBe(true);
+});
+
+describe("who missed more than is replayed", () => {
+  const missing = (bytes: number, of = 50_000): string[] =>
+    Array.from({ length: Math.floor(bytes / of) }, () => "x".repeat(of - 100));
+
+  it("is told so, and is fresh, with nothing of it: REC-3", async () => {
+    const { shell, logs } = recoverableShell({});
+    const ada = await shell.connect(HANDSHAKE);
+    const ticket = ticketOf(ada);
+    ada.leave();
+    for (const text of missing(MISSED_BYTES_MAX)) logs[0]!.append({ event: "long", args: [text] });
+    const back = await shell.connect(HANDSHAKE, ticket);
+    expect(back.socketId()).toBe(ticket.sid);
+    expect(namesOf(back)).toHaveLength(missing(MISSED_BYTES_MAX).length);
+    back.leave();
+    for (const text of missing(100_000)) logs[0]!.append({ event: "long", args: [text] });
+    const fresh = await shell.connect(HANDSHAKE, ticket);
+    expect(fresh.socketId()).not.toBe(ticket.sid);
+    expect(namesOf(fresh)).toEqual(["offset"]);
+    const later = await shell.connect(HANDSHAKE, { ...ticket, offset: ticketOf(fresh).offset });
+    expect(later.socketId(), "not later either").not.toBe(ticket.sid);
+  });
+});
+
+describe("who was put through more channels than are told apart", () => {
+  const room = (): FakeShell =>
+    recoverableShell({
+      handlers: {
+        tour(socket, count, name) {
+          for (let at = 0; at < count; at++) {
+            socket.join(`${at} ${name}`);
+            this.emit("stop", at);
+            socket.leave(`${at} ${name}`);
+          }
+        },
+      },
+    }).shell;
+  const tours: Array<[count: number, name: string]> = [
+    [LEFT_CHANNELS_MAX + 1, "short"],
+    [20, "long".repeat(100)],
+  ];
+
+  it.each(tours)("recovers where it has heard of it all (%i channels)", async (count, name) => {
+    const shell = room();
+    const ada = await shell.connect(HANDSHAKE);
+    ada.emit("tour", count, name);
+    ada.leave();
+    expect((await shell.connect(HANDSHAKE, ticketOf(ada))).socketId()).toBe(ada.socketId());
+    expect(shell.reports).toEqual([]);
+  });
+
+  it.each(tours)("is fresh where nobody can tell what it missed (%i channels)", async (count, name) => {
+    const shell = room();
+    const ada = await shell.connect(HANDSHAKE);
+    const ticket = ticketOf(ada);
+    ada.emit("tour", count, name);
+    ada.leave();
+    expect((await shell.connect(HANDSHAKE, ticket)).socketId()).not.toBe(ticket.sid);
+  });
+});
+
+it("what nobody can keep costs the session that has it, and nobody else", async () => {
+  const { shell, calls } = recoverableShell({ handlers: { spoil: (socket) => void (socket.data.run = () => {}) } });
+  const [ada, ben] = [await shell.connect(HANDSHAKE), await shell.connect(HANDSHAKE)];
+  ada.emit("spoil");
+  expect([ada.closing?.code, ben.closing]).toEqual([4004, undefined]);
+  expect(calls.filter((call) => call.startsWith("disconnect"))).toHaveLength(1);
+  expect(shell.reports[0]!.problem).toBe("the state of a session cannot be remembered");
 });

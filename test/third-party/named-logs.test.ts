@@ -9,7 +9,7 @@ import type { RecoveryLog } from "../../src/socketio/recovery.ts";
 import { Plain, Shell } from "../object/api-app.ts";
 
 const WINDOW_MS = 1000;
-const ME = { id: "me", channels: [] };
+const ME = (channel: string): boolean => channel === "me";
 
 let names = 0;
 const logOf = (storage: DurableObjectStorage, name?: string): SqlRecoveryLog =>

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 import { MISSED_BROADCASTS_MAX } from "../../durable/broadcast-tables.ts";
 import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
-import type { Broadcast } from "../../src/socketio/recovery.ts";
+import { MISSED_BYTES_MAX, type Broadcast } from "../../src/socketio/recovery.ts";
 
 const WINDOW_MS = 1000;
 
@@ -45,8 +45,8 @@ it.each([1, 2, 3, 4, 5, 6])("tables take turns, and nothing is ever partial: REC
       else if (action === 7) log = open();
       const from = Math.max(0, all.length - roll(60));
       const own = roll(2) ? ["red"] : ["blue", "green"];
-      const missed = log.since(from, { id: "me", channels: own });
       const mine = new Set(["me", ...own]);
+      const missed = log.since(from, (channel) => mine.has(channel));
       const expected = all
         .filter(({ seq }) => seq > from)
         .filter(
@@ -77,7 +77,7 @@ it(`${MISSED_BROADCASTS_MAX} are replayed, one more is a fresh start: REC-3`, as
   await withStorage("log-limit", (storage) => {
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
     for (let i = 0; i <= MISSED_BROADCASTS_MAX; i++) log.append({ event: "e", args: [i] });
-    const me = { id: "me", channels: [] };
+    const me = (channel: string): boolean => channel === "me";
     expect(log.since(1, me)).toHaveLength(MISSED_BROADCASTS_MAX);
     expect(log.since(0, me)).toBeUndefined();
   });
@@ -88,7 +88,7 @@ it("an offset before the oldest row that is left leads nowhere, also where the t
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
     for (let i = 0; i < 5; i++) log.append({ event: "e", args: [i] });
     storage.sql.exec("DELETE FROM broadcasts_0 WHERE seq <= 2");
-    const me = { id: "me", channels: [] };
+    const me = (channel: string): boolean => channel === "me";
     expect(log.since(1, me)).toBeUndefined();
     expect(log.since(2, me)).toHaveLength(3);
     storage.sql.exec("DELETE FROM broadcasts_0");
@@ -125,5 +125,46 @@ it("rows of sockets whose object died are not kept for ever", async () => {
       }
     }
     expect([...storage.kv.list({ prefix: "remembered:" })].length).toBeLessThanOrEqual(2);
+  });
+});
+
+it("rows of sockets that come and go where nothing is ever broadcast are not kept for ever", async () => {
+  await withStorage("log-quiet", (storage) => {
+    let nowMs = 1000;
+    const open = (): SqlRecoveryLog =>
+      new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => nowMs, newName: () => "a-name" });
+    const log = open();
+    const visit = (of: SqlRecoveryLog, id: string): void => {
+      nowMs += 2 * WINDOW_MS;
+      of.remember(id, { channels: [], data: {} });
+      of.remember(id, { channels: [], data: {}, goneAtMs: nowMs });
+    };
+    for (let i = 0; i < 50; i++) visit(log, `one life ${i}`);
+    for (let i = 0; i < 50; i++) visit(open(), `many lives ${i}`);
+    expect([...storage.kv.list({ prefix: "remembered:" })].length).toBeLessThanOrEqual(2);
+  });
+});
+
+it("more than MISSED_BYTES_MAX is a fresh start, however few broadcasts it is: REC-3", async () => {
+  await withStorage("log-bytes", (storage) => {
+    const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
+    const text = "x".repeat(60_000);
+    const fitting = Math.floor(MISSED_BYTES_MAX / (text.length + 100));
+    for (let i = 0; i < fitting + 1; i++) log.append({ event: "e", args: [text], channels: ["red"] });
+    expect(log.since(1, () => true)).toHaveLength(fitting);
+    expect(log.since(0, () => true)).toBeUndefined();
+    expect(
+      log.since(0, () => false),
+      "what is not for it costs nothing",
+    ).toEqual([]);
+  });
+});
+
+it("a reserved name is not kept, and costs nobody else the recovery: SIO-7", async () => {
+  await withStorage("log-reserved", (storage) => {
+    const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
+    expect(() => log.append({ event: "connect", args: [] })).toThrow('"connect" is a reserved event name');
+    log.append({ event: "e", args: [] });
+    expect(log.since(0, () => true)).toMatchObject([{ seq: 1, event: "e" }]);
   });
 });
