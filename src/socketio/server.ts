@@ -20,6 +20,7 @@ import { SessionServer, type ServerPorts } from "./session-server.ts";
 import type { Session, SessionRecord, SocketRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
 import { Strangers } from "./strangers.ts";
+import { andThen, isPromise, judge, type Judged } from "./verdicts.ts";
 
 export interface ServerOptions extends EngineOptions {
   /** From the handshake to an accepted CONNECT; past it the session is closed. */
@@ -146,12 +147,11 @@ export class Server extends SessionServer implements SocketHost {
     const request = { nsp, auth, handshake: session.handshake };
     session.connecting.add(nsp);
     return this.#inTurns(session, () =>
-      then(this.#namespaces.find(request), (seat) => {
+      andThen(this.#namespaces.find(request), (seat) => {
         if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });
         // One turn, also where it comes after an await.
-        return then(
-          settle(() => judge(seat, request)),
-          (judged) => this.outbox.turn(() => this.#conclude(session, request, seat, judged)),
+        return andThen(judge(seat.namespace, request), (judged) =>
+          this.outbox.turn(() => this.#conclude(session, request, seat, judged)),
         );
       }),
     );
@@ -356,42 +356,4 @@ function fitsRecord({ frames }: PartialPacket): boolean {
 /** What a socket was and what its new token says: the namespace knows which of them counts. */
 function mergeData({ namespace }: Seat, remembered: unknown, fresh: unknown): unknown {
   return namespace.mergeData ? namespace.mergeData(remembered, fresh) : remembered;
-}
-
-/** Middleware first, in order, then the namespace itself. Asynchronous only where one of them is. */
-function judge({ namespace }: Seat, request: ConnectRequest, from = 0): Verdict<unknown> | Promise<Verdict<unknown>> {
-  const middleware = namespace.connectMiddleware[from];
-  if (!middleware) return namespace.authorize?.(request) ?? { accepted: true, data: {} };
-  return then(middleware(request), (refusal) => refusal ?? judge({ namespace } as Seat, request, from + 1));
-}
-
-interface Judged {
-  readonly verdict?: Verdict<unknown>;
-  readonly error?: unknown;
-}
-
-/** A verdict, or why there is none. */
-function settle(run: () => Verdict<unknown> | Promise<Verdict<unknown>>): Judged | Promise<Judged> {
-  try {
-    const verdict = run();
-    if (!isPromise(verdict)) return { verdict };
-    return verdict.then(
-      (decided): Judged => ({ verdict: decided }),
-      (error: unknown): Judged => ({ error }),
-    );
-  } catch (error) {
-    return { error };
-  }
-}
-
-/** Goes on at once where nothing has to be waited for: a CONNECT that needs no key is answered in its own turn. */
-function then<Value, Result>(
-  value: Value | Promise<Value>,
-  goOn: (value: Value) => Result | Promise<Result>,
-): Result | Promise<Result> {
-  return isPromise(value) ? value.then(goOn) : goOn(value);
-}
-
-function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  return typeof value === "object" && value !== null && "then" in value;
 }
