@@ -61,7 +61,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     });
     this.#server = server;
     this.#limits = limits;
-    this.#polling = new PollingRequests(server, limits.maxPayloadBytes, () => this.#clock.schedule());
+    this.#polling = new PollingRequests(server, limits.maxPayloadBytes);
     const tick = (): void => void this.#input(() => this.#server.tick());
     this.#clock = new WakeClock(ctx.storage, server.deadlines, tick, limits.waiting);
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
@@ -78,12 +78,8 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    try {
-      const response = (await this.#router.fetch(request)) as Response | undefined;
-      return response ?? new Response("Not found", { status: 404 });
-    } finally {
-      this.#clock.schedule();
-    }
+    const response = (await this.#router.fetch(request)) as Response | undefined;
+    return response ?? new Response("Not found", { status: 404 });
   }
 
   // ---- the platform's events -----------------------------------------------------------------------------
@@ -94,7 +90,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     if (!session) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
     // No await before the frame is dealt with: the next one of this socket comes as soon as we let go.
-    return this.#input(() => this.#server.receive(session, frame))?.finally(() => this.#clock.schedule());
+    return this.#input(() => this.#server.receive(session, frame));
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
@@ -116,15 +112,13 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     await this.#clock.arm();
   }
 
-  /** Every input ends with a look at the clock, and no failure of ours reaches the runtime or another session. */
+  /** No failure of ours reaches the runtime or another session. */
   #input<Result>(run: () => Result): Result | undefined {
     try {
       return run();
     } catch (error) {
       this.#report("an input could not be dealt with", error);
       return undefined;
-    } finally {
-      this.#clock.schedule();
     }
   }
 
@@ -160,7 +154,6 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     this.ctx.acceptWebSocket(ws);
     ws.serializeAttachment(PROBE);
     this.#link(probe, ws);
-    this.#clock.schedule();
     return undefined;
   }
 

@@ -107,7 +107,8 @@ export abstract class SessionServer implements EngineLayer {
     return this.outbox.turn(() => this.engine.polling.beginPost(session));
   }
 
-  endPost(session: Session, body: string): { readonly ok: boolean; readonly work: ReadonlyArray<Promise<void>> } {
+  /** The body of a post is there. @returns whether all of it was in order */
+  endPost(session: Session, body: string): boolean {
     return this.outbox.turn(() => this.engine.polling.endPost(session, body, this.ports.now()));
   }
 
