@@ -37,7 +37,7 @@ const PROBE = { isProbe: true } as const;
 /** Seconds after which a client that was over a connection limit may try again. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** Characters of an id: 120 random bits in base64url, the length that Engine.IO's own ids have. */
+/** Random bytes of an id: 20 characters of base64url, the length that Engine.IO's own ids have. */
 const ID_BYTES = 15;
 
 export abstract class SocketObject<Env> extends DurableObject<Env> {
@@ -145,13 +145,13 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
     const probe = this.#server.openProbe(session, isExtended);
+    // Hibernating even where it is closed at once: a peer that never answers the closing must not keep us awake.
+    this.ctx.acceptWebSocket(ws);
     if (!probe) {
       // As on Node: a client sees the reason in the closing, which it could not in a refused upgrade.
-      ws.accept();
-      ws.close(CLOSINGS.protocolViolation.code, "already upgraded");
+      finishClose(ws, CLOSINGS.protocolViolation.code, "already upgraded");
       return undefined;
     }
-    this.ctx.acceptWebSocket(ws);
     ws.serializeAttachment(PROBE);
     this.#link(probe, ws);
     return undefined;
