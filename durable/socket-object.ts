@@ -9,7 +9,7 @@ import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR } from "../src/protocol/clos
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../src/protocol/engine-io.ts";
 import type { Effect } from "../src/socketio/outbox.ts";
 import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
-import type { Handshake, Session, SessionRecord } from "../src/socketio/session.ts";
+import { withoutPartial, type Handshake, type Session, type SessionRecord } from "../src/socketio/session.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
 import { TIMER_MS_MAX, WakeClock, type Waiting } from "./wake-clock.ts";
 
@@ -173,6 +173,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
 
   #restore(): void {
     for (const ws of this.ctx.getWebSockets()) this.#restoreOne(ws);
+    this.#server.wake();
   }
 
   #restoreOne(ws: WebSocket): void {
@@ -268,7 +269,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     const ws = this.#webSockets.get(session);
     if (!ws) return;
     try {
-      ws.serializeAttachment(this.#server.record(session));
+      attach(ws, this.#server.record(session));
     } catch (error) {
       this.#report("the state of a session does not fit its attachment", error);
       this.#server.close(session, CLOSINGS.stateTooLarge);
@@ -277,6 +278,16 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
 
   #report(problem: string, error: unknown): void {
     console.error(`${this.ctx.id.name ?? this.ctx.id.toString()}: ${problem}:`, error);
+  }
+}
+
+/** @throws Error when the record is too large, or nothing that a structured clone carries */
+function attach(ws: WebSocket, record: SessionRecord): void {
+  try {
+    ws.serializeAttachment(record);
+  } catch (error) {
+    if (!record.partial) throw error;
+    ws.serializeAttachment(withoutPartial(record));
   }
 }
 

@@ -57,6 +57,9 @@ export abstract class SessionServer implements EngineLayer {
   /** Called in the turn that brought a session back from its record. */
   protected onRestore?(session: Session, record: SessionRecord): void;
 
+  /** Called in the turn in which all sessions are back. */
+  protected onWake?(): void;
+
   get sessions(): ReadonlyMap<string, Session> {
     return this.engine.sessions;
   }
@@ -79,6 +82,11 @@ export abstract class SessionServer implements EngineLayer {
       this.engine.restore(session);
       this.onRestore?.(session, record);
     });
+  }
+
+  /** Every session that is still there was restored: whoever else was there has gone without a word. */
+  wake(): void {
+    this.outbox.turn(() => this.onWake?.());
   }
 
   /** What has to be kept of a session for `restore`. */

@@ -1,6 +1,7 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord } from "./acks.ts";
+import type { DisconnectReason } from "../protocol/closings.ts";
 import { encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
@@ -15,7 +16,7 @@ export interface SocketHost {
   readonly acks: Acks;
   now(): number;
   dismissSession(session: Session): void;
-  removeSocket(socket: Socket, reason: "server namespace disconnect"): void;
+  removeSocket(socket: Socket, reason: DisconnectReason): void;
 }
 
 export interface AskOptions {
@@ -67,6 +68,11 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   get handshake(): Handshake {
     return this.session.handshake;
+  }
+
+  /** What carries it now: a WebSocket survives the sleep of its object, long-polling does not. */
+  get transport(): "websocket" | "polling" {
+    return this.session.polling ? "polling" : "websocket";
   }
 
   /** Plain data (structured clone) that stays with the socket through sleep. Reading it counts as changing it. */
@@ -201,11 +207,14 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
     checkAwaitMs(timeoutMs);
-    if (!this.connected) throw new Error("socket has been disconnected");
-    const { acks } = this.#host;
+    const { acks, outbox } = this.#host;
     const id = acks.takeId();
-    const answer = acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
-    this.#send(event, args, id);
+    const answer = outbox.turn(() => {
+      // First: what could not be sent is not waited for.
+      this.#send(event, args, id);
+      if (!this.connected) throw new Error("socket has been disconnected");
+      return acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
+    });
     return (await answer)[0];
   }
 
@@ -215,7 +224,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
    * when the socket goes first. A socket that recovers is not asked again by itself. Should the object die rather
    * than sleep, with all its connections, nobody is left to be told, here as with `onDisconnect`.
    * @returns whether it was asked: not where the socket is gone, and then nothing goes on either
-   * @throws RangeError when `timeoutMs` is out of range
+   * @throws RangeError when `timeoutMs` is out of range, or `args` hold more attachments than a packet carries; it was not
+   * asked then
    */
   ask<Event extends EventName<Outgoing>>(
     event: Event,
@@ -224,13 +234,16 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   ): boolean {
     if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX))
       throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
-    if (!this.connected) return false;
-    const { acks } = this.#host;
+    const { acks, outbox } = this.#host;
     const id = acks.takeId();
-    this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
-    acks.watch(this as Socket);
-    this.#send(event, args, id);
-    return true;
+    return outbox.turn(() => {
+      // First: what could not be sent was not asked.
+      this.#send(event, args, id);
+      if (!this.connected) return false;
+      this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
+      acks.watch(this as Socket);
+      return true;
+    });
   }
 
   /** What was asked and is not answered yet. */
