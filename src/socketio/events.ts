@@ -14,4 +14,16 @@ export type EventArgs<Map extends EventsMap, Event extends EventName<Map>> = Map
 ) => any
   ? Args
   : never;
+
+/** The arguments of an event that is answered: without the ack callback, where the interface names one. */
+export type QuestionArgs<Map extends EventsMap, Event extends EventName<Map>> =
+  EventArgs<Map, Event> extends [...infer Args, (...answers: any) => any] ? Args : EventArgs<Map, Event>;
+
+/** What its ack callback is given: the first argument, or the one after the error that a time limit puts in front. */
+export type AnswerOf<Map extends EventsMap, Event extends EventName<Map>> =
+  EventArgs<Map, Event> extends [...any[], (...answers: infer Answers) => any]
+    ? Answers extends [Error, infer Answer, ...any[]]
+      ? Answer
+      : Answers[0]
+    : any;
 /* oxlint-enable typescript/no-explicit-any */

@@ -5,7 +5,7 @@ import type { DisconnectReason } from "../protocol/closings.ts";
 import type { AskAnswer } from "./acks.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
-import type { EventArgs, EventName, EventsMap } from "./events.ts";
+import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import type { Hub } from "./hub.ts";
 import type { RecoveryLog } from "./recovery.ts";
 import type { Handshake } from "./session.ts";
@@ -228,8 +228,8 @@ export abstract class Namespace<
 
   emitWithAck<Event extends EventName<Outgoing>>(
     event: Event,
-    ...args: EventArgs<Outgoing, Event>
-  ): Promise<unknown[]> {
+    ...args: QuestionArgs<Outgoing, Event>
+  ): Promise<Array<AnswerOf<Outgoing, Event>>> {
     return this.everyone.emitWithAck(event, ...args);
   }
 

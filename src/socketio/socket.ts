@@ -4,7 +4,7 @@ import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord }
 import type { DisconnectReason } from "../protocol/closings.ts";
 import { encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
-import type { EventArgs, EventName, EventsMap } from "./events.ts";
+import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
@@ -201,8 +201,11 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
    * Emits an event and waits for the client's ack, which keeps the object awake meanwhile.
    * Rejects after `ACK_AWAIT_MS_MAX`, or the time given to `timeout`, or when the socket goes.
    */
-  emitWithAck<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): Promise<unknown> {
-    return this.#emitWithAck(event, args, ACK_AWAIT_MS_MAX);
+  emitWithAck<Event extends EventName<Outgoing>>(
+    event: Event,
+    ...args: QuestionArgs<Outgoing, Event>
+  ): Promise<AnswerOf<Outgoing, Event>> {
+    return this.#emitWithAck(event, args, ACK_AWAIT_MS_MAX) as Promise<AnswerOf<Outgoing, Event>>;
   }
 
   async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
@@ -229,7 +232,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
    */
   ask<Event extends EventName<Outgoing>>(
     event: Event,
-    args: EventArgs<Outgoing, Event>,
+    args: QuestionArgs<Outgoing, Event>,
     { handler, data, timeoutMs }: AskOptions,
   ): boolean {
     if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX))
