@@ -181,7 +181,7 @@ export class Hub {
   }
 }
 
-/** Clients that know recovery get an offset at the end of each event; the others must not. */
+/** Clients that know recovery get an offset at the end of each event; the others must not (REC-1). */
 interface Recipients {
   readonly plain: readonly Session[];
   readonly recoverable: readonly Session[];

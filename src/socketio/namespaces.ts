@@ -8,7 +8,7 @@ import { Recovery } from "./recovery.ts";
 import type { Session } from "./session.ts";
 import type { Socket } from "./socket.ts";
 
-/** A namespace made on demand. It goes when its last socket goes. */
+/** A namespace made on demand. It goes when its last socket goes (SIO-10). */
 export interface DynamicNamespace {
   /** A pattern for the whole name, or a decision about one CONNECT. */
   readonly match: RegExp | ((request: ConnectRequest) => boolean | Promise<boolean>);

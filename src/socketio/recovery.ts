@@ -95,7 +95,7 @@ export class Recovery {
     return `${id}.${bytesToHex(mac).slice(0, 32)}`;
   }
 
-  /** @returns `undefined` when the client asks for nothing, or for what cannot be given whole */
+  /** REC-3. @returns `undefined` when the client asks for nothing, or for what cannot be given whole */
   resume(
     { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
     { nsp, owner, nowMs }: { nsp: string; owner: string; nowMs: number },

@@ -233,7 +233,7 @@ export class Server extends SessionServer implements SocketHost {
     seat.hub.add(socket);
   }
 
-  /** The connection that a recovering client left behind may not have noticed yet that it is dead. */
+  /** REC-4: the connection that a recovering client left behind may not have noticed yet that it is dead. */
   #evictTwin({ hub, recovery }: Seat, id: string): void {
     const twin = hub.sockets.get(id);
     if (twin) this.engine.close(twin.session, CLOSINGS.superseded);
