@@ -2,7 +2,8 @@
 import { expectTypeOf, it } from "vitest";
 
 import type { BroadcastOperator } from "../../src/socketio/broadcast.ts";
-import type { Handlers, Namespace } from "../../src/socketio/namespace.ts";
+import { Namespace, type Handlers } from "../../src/socketio/namespace.ts";
+import type { NamespaceTable } from "../../src/socketio/namespaces.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
 
 interface ServerToClientEvents {
@@ -46,6 +47,19 @@ it("emit takes all arguments, and no others", () => {
   ).returns.toEqualTypeOf<true>();
   // @ts-expect-error -- a line has a color
   expectTypeOf((client: Client) => client.emit("draw", 1)).returns.toEqualTypeOf<true>();
+});
+
+class Whiteboard extends Namespace<ClientToServerEvents, ServerToClientEvents, { color: string }> {
+  readonly handlers = {
+    paint: (client: Client, line: number, ack: (id: string) => void) => {
+      client.to("red").emit("draw", line, client.data.color);
+      ack("a line");
+    },
+  };
+}
+
+it("a namespace may leave the type of its handlers to the compiler", () => {
+  expectTypeOf<Whiteboard>().toExtend<NamespaceTable["static"][string]>();
 });
 
 it("handlers get the arguments of their event, the ack callback last", () => {
