@@ -63,7 +63,7 @@ describe("the upgrade: EIO-9", () => {
     const poller = await Poller.join(freshRoom(), "ada");
     await poller.openWebSocket();
     const { webSocket: second } = await upgrade({ room: poller.room, query: { sid: poller.handshake.sid } });
-    const closing = new Promise((resolve) => void second!.addEventListener("close", resolve));
+    const closing = new Promise((resolve) => second!.addEventListener("close", resolve));
     second!.accept({ allowHalfOpen: true });
     await closing;
     await evictDurableObject(stubOf(poller.room), { webSockets: "hibernate" });
