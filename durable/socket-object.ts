@@ -9,7 +9,7 @@ import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR } from "../src/protocol/clos
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../src/protocol/engine-io.ts";
 import type { Effect } from "../src/socketio/outbox.ts";
 import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
-import type { Handshake, Session, SessionRecord } from "../src/socketio/session.ts";
+import { withoutPartial, type Handshake, type Session, type SessionRecord } from "../src/socketio/session.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
 import { TIMER_MS_MAX, WakeClock, type Waiting } from "./wake-clock.ts";
 
@@ -37,7 +37,7 @@ const PROBE = { isProbe: true } as const;
 /** Seconds after which a client that was over a connection limit may try again. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** Characters of an id: 120 random bits in base64url, the length that Engine.IO's own ids have. */
+/** Random bytes of an id: 20 characters of base64url, the length that Engine.IO's own ids have. */
 const ID_BYTES = 15;
 
 export abstract class SocketObject<Env> extends DurableObject<Env> {
@@ -61,7 +61,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     });
     this.#server = server;
     this.#limits = limits;
-    this.#polling = new PollingRequests(server, limits.maxPayloadBytes, () => this.#clock.schedule());
+    this.#polling = new PollingRequests(server, limits.maxPayloadBytes);
     const tick = (): void => void this.#input(() => this.#server.tick());
     this.#clock = new WakeClock(ctx.storage, server.deadlines, tick, limits.waiting);
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
@@ -78,12 +78,8 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
   }
 
   override async fetch(request: Request): Promise<Response> {
-    try {
-      const response = (await this.#router.fetch(request)) as Response | undefined;
-      return response ?? new Response("Not found", { status: 404 });
-    } finally {
-      this.#clock.schedule();
-    }
+    const response = (await this.#router.fetch(request)) as Response | undefined;
+    return response ?? new Response("Not found", { status: 404 });
   }
 
   // ---- the platform's events -----------------------------------------------------------------------------
@@ -94,7 +90,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     if (!session) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
     // No await before the frame is dealt with: the next one of this socket comes as soon as we let go.
-    return this.#input(() => this.#server.receive(session, frame))?.finally(() => this.#clock.schedule());
+    return this.#input(() => this.#server.receive(session, frame));
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
@@ -116,15 +112,13 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     await this.#clock.arm();
   }
 
-  /** Every input ends with a look at the clock, and no failure of ours reaches the runtime or another session. */
+  /** No failure of ours reaches the runtime or another session. */
   #input<Result>(run: () => Result): Result | undefined {
     try {
       return run();
     } catch (error) {
       this.#report("an input could not be dealt with", error);
       return undefined;
-    } finally {
-      this.#clock.schedule();
     }
   }
 
@@ -151,16 +145,15 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
     const probe = this.#server.openProbe(session, isExtended);
+    // Hibernating even where it is closed at once: a peer that never answers the closing must not keep us awake.
+    this.ctx.acceptWebSocket(ws);
     if (!probe) {
       // As on Node: a client sees the reason in the closing, which it could not in a refused upgrade.
-      ws.accept();
-      ws.close(CLOSINGS.protocolViolation.code, "already upgraded");
+      finishClose(ws, CLOSINGS.protocolViolation.code, "already upgraded");
       return undefined;
     }
-    this.ctx.acceptWebSocket(ws);
     ws.serializeAttachment(PROBE);
     this.#link(probe, ws);
-    this.#clock.schedule();
     return undefined;
   }
 
@@ -180,6 +173,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
 
   #restore(): void {
     for (const ws of this.ctx.getWebSockets()) this.#restoreOne(ws);
+    this.#server.wake();
   }
 
   #restoreOne(ws: WebSocket): void {
@@ -275,7 +269,7 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
     const ws = this.#webSockets.get(session);
     if (!ws) return;
     try {
-      ws.serializeAttachment(this.#server.record(session));
+      attach(ws, this.#server.record(session));
     } catch (error) {
       this.#report("the state of a session does not fit its attachment", error);
       this.#server.close(session, CLOSINGS.stateTooLarge);
@@ -284,6 +278,16 @@ export abstract class SocketObject<Env> extends DurableObject<Env> {
 
   #report(problem: string, error: unknown): void {
     console.error(`${this.ctx.id.name ?? this.ctx.id.toString()}: ${problem}:`, error);
+  }
+}
+
+/** @throws Error when the record is too large, or nothing that a structured clone carries */
+function attach(ws: WebSocket, record: SessionRecord): void {
+  try {
+    ws.serializeAttachment(record);
+  } catch (error) {
+    if (!record.partial) throw error;
+    ws.serializeAttachment(withoutPartial(record));
   }
 }
 

@@ -25,7 +25,7 @@ import type { ChatSettings, Client, Feature, Membership, Room } from "./room.ts"
 import { TokenLife, type Authenticate } from "./token-life.ts";
 
 /**
- * What a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
+ * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
  * only, because a bucket is full again before a room falls asleep.
  */
 export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
@@ -126,6 +126,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return user;
   }
 
+  /** CHAT-1. */
   override onConnect(client: Client): void {
     for (const feature of this.#features) feature.onConnect?.(client);
     client.emit("welcome", this.#welcome(client));

@@ -1,5 +1,5 @@
 // Group commit: posts that arrive while a batch is open share one append, one fan-out and their place in
-// line. The order is the order of truth: stored, then seen, then acked.
+// line. The order is the order of truth (CHAT-2): stored, then seen, then acked.
 import type { Message, PostAnswer } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";

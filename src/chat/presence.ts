@@ -48,7 +48,7 @@ export class Presence implements Feature {
   }
 
   onDisconnect(client: Client): void {
-    // Not at once: who comes back within the window, or over another connection, has not left for the others.
+    // CHAT-5, not at once: who comes back within the window, or over another connection, has not left for the others.
     if (this.#members.remove(client.peek().user, client.id)) this.#pacer.requestLater(this.#room.now());
   }
 
