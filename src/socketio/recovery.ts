@@ -120,7 +120,7 @@ export class Recovery {
   #seqOf(offset: unknown): number | undefined {
     if (typeof offset !== "string" || !offset.startsWith(`${this.log.epoch}.`)) return undefined;
     const seq = Number.parseInt(offset.slice(this.log.epoch.length + 1), 36);
-    return this.offset(seq) === offset && seq <= this.log.lastSeq ? seq : undefined;
+    return this.offset(seq) === offset && seq >= 0 && seq <= this.log.lastSeq ? seq : undefined;
   }
 
   /** Nobody but the same owner in the same namespace can use it, and the server needs no row to believe it. */

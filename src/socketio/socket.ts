@@ -230,7 +230,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
     checkAwaitMs(timeoutMs);
     const { acks, outbox } = this.#host;
-    const id = this.#takeAckId();
+    const id = this.#takeAckId(event);
     const answer = outbox.turn(() => {
       // First: what could not be sent is not waited for.
       this.#send(event, args, id);
@@ -257,7 +257,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX))
       throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
     const { acks, outbox } = this.#host;
-    const id = this.#takeAckId();
+    const id = this.#takeAckId(event);
     return outbox.turn(() => {
       // First: what could not be sent was not asked.
       this.#send(event, args, id);
@@ -269,7 +269,9 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   }
 
   /** Kept with the session: after sleep a late ack must not answer a question that came later. */
-  #takeAckId(): number {
+  #takeAckId(event: string): number {
+    // Before anybody waits for the answer.
+    checkEventName(event);
     this.#host.outbox.save(this.session);
     return this.session.takeAckId();
   }

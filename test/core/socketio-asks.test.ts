@@ -226,3 +226,20 @@ it("socket.rooms is empty in onDisconnect", async () => {
   client.leave();
   expect(seen).toEqual([["own", "red"], []]);
 });
+
+it("asked under a reserved name, nobody is asked and nothing waits: SIO-7", async () => {
+  const mistakes: unknown[] = [];
+  const { shell, client, ends } = await asked({
+    onDisconnecting: (socket) => {
+      try {
+        socket.ask("disconnect", [], { handler: "goOn", timeoutMs: 1000 });
+      } catch (error) {
+        mistakes.push(String(error));
+      }
+    },
+  });
+  client.leave();
+  expect(mistakes).toEqual(['RangeError: "disconnect" is a reserved event name']);
+  expect(ends).toHaveLength(2);
+  expect(shell.quietMs).toBe(Infinity);
+});
