@@ -28,9 +28,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
 
   ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
     return new Promise((resolve, reject) => {
-      const work = this.turn(() => this.parts.chat.call(event, caller, given, resolve));
-      // What an operation does after an await is a turn of its own, and may have set a deadline.
-      work?.finally(() => this.turn(() => undefined)).catch(reject);
+      this.turn(() => this.parts.chat.call(event, caller, given, resolve))?.catch(reject);
     });
   }
 

@@ -9,19 +9,14 @@ const POLL_HEADERS = { "Content-Type": "text/plain; charset=UTF-8", "Cache-Contr
 export class PollingRequests {
   readonly #server: SessionServer;
   readonly #maxPayloadBytes: number;
-  readonly #afterInput: () => void;
   readonly #former: SessionServer | undefined;
   /** Polls that wait, each with the way to answer it. */
   readonly #waiting = new Map<Session, (response: Response) => void>();
 
-  /**
-   * @param afterInput called after every input to the server: a request may wait long for its answer
-   * @param former the server that was there before, whose sessions may have last words to hear
-   */
-  constructor(server: SessionServer, maxPayloadBytes: number, afterInput: () => void, former?: SessionServer) {
+  /** @param former the server that was there before, whose sessions may have last words to hear */
+  constructor(server: SessionServer, maxPayloadBytes: number, former?: SessionServer) {
     this.#server = server;
     this.#maxPayloadBytes = maxPayloadBytes;
-    this.#afterInput = afterInput;
     this.#former = former;
   }
 
@@ -43,9 +38,7 @@ export class PollingRequests {
       // A second poll at a time is refused by the core, which first answers the one that is here.
       const isFirst = !this.#waiting.has(session);
       if (isFirst) this.#waiting.set(session, resolve);
-      const isAccepted = this.#server.poll(session);
-      this.#afterInput();
-      if (isAccepted) return;
+      if (this.#server.poll(session)) return;
       if (isFirst) this.#waiting.delete(session);
       resolve(refuse("badRequest"));
     });
@@ -77,11 +70,8 @@ export class PollingRequests {
       this.#server.abandonPost(session);
       return new Response(null, { status: 413 });
     }
-    const { ok, work } = this.#server.endPost(session, body);
-    this.#afterInput();
-    // Not waited for: a handler may wait for an ack, which the client sends with its next post only.
-    void Promise.all(work).finally(this.#afterInput);
-    return ok ? new Response("ok", { headers: { "Content-Type": "text/html" } }) : refuse("badRequest");
+    const isGood = this.#server.endPost(session, body);
+    return isGood ? new Response("ok", { headers: { "Content-Type": "text/html" } }) : refuse("badRequest");
   }
 }
 

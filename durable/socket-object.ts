@@ -10,7 +10,7 @@ import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../src/protocol/engine-io.
 import type { Identity } from "../src/protocol/identity.ts";
 import type { Effect } from "../src/socketio/outbox.ts";
 import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
-import type { Handshake, Session, SessionRecord } from "../src/socketio/session.ts";
+import { withoutPartial, type Handshake, type Session, type SessionRecord } from "../src/socketio/session.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
 import { TIMER_MS_MAX, WakeClock, type Waiting } from "./wake-clock.ts";
 
@@ -49,7 +49,7 @@ const PROBE = { isProbe: true } as const;
 /** Seconds after which a client that was over a connection limit may try again. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** Characters of an id: 120 random bits in base64url, the length that Engine.IO's own ids have. */
+/** Random bytes of an id: 20 characters of base64url, the length that Engine.IO's own ids have. */
 const ID_BYTES = 15;
 
 export abstract class SocketObject<Env, Parts extends Application = Application> extends DurableObject<Env> {
@@ -85,7 +85,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       report: (problem, error) => this.#report(problem, error),
     });
     const { server, limits } = this.#parts;
-    this.#polling = new PollingRequests(server, limits.maxPayloadBytes, () => this.#clock.schedule(), former);
+    this.#polling = new PollingRequests(server, limits.maxPayloadBytes, former);
     const tick = (): void => void this.#input(() => server.tick());
     this.#clock = new WakeClock(this.ctx.storage, server.deadlines, tick, limits.waiting);
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
@@ -108,13 +108,9 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     return this.#parts.limits;
   }
 
-  /** Runs what is asked from outside, by neither a socket nor the clock: a turn, and then a look at the clock. */
+  /** Runs what is asked from outside, by neither a socket nor the clock. */
   protected turn<Result>(run: () => Result): Result {
-    try {
-      return this.#server.outbox.turn(run);
-    } finally {
-      this.#clock.schedule();
-    }
+    return this.#server.outbox.turn(run);
   }
 
   /** Erases all that is stored and begins anew, as an object that never was. Sessions must have been closed before. */
@@ -124,17 +120,14 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       await this.ctx.storage.deleteAlarm();
       await this.ctx.storage.deleteAll();
       this.#begin();
+      this.#server.wake();
       await this.#clock.wake();
     });
   }
 
   override async fetch(request: Request): Promise<Response> {
-    try {
-      const response = (await this.#router.fetch(request)) as Response | undefined;
-      return response ?? new Response("Not found", { status: 404 });
-    } finally {
-      this.#clock.schedule();
-    }
+    const response = (await this.#router.fetch(request)) as Response | undefined;
+    return response ?? new Response("Not found", { status: 404 });
   }
 
   // ---- the platform's events -----------------------------------------------------------------------------
@@ -145,7 +138,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     if (!session) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
     // No await before the frame is dealt with: the next one of this socket comes as soon as we let go.
-    return this.#input(() => this.#server.receive(session, frame))?.finally(() => this.#clock.schedule());
+    return this.#input(() => this.#server.receive(session, frame));
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
@@ -167,15 +160,13 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     await this.#clock.arm();
   }
 
-  /** Every input ends with a look at the clock, and no failure of ours reaches the runtime or another session. */
+  /** No failure of ours reaches the runtime or another session. */
   #input<Result>(run: () => Result): Result | undefined {
     try {
       return run();
     } catch (error) {
       this.#report("an input could not be dealt with", error);
       return undefined;
-    } finally {
-      this.#clock.schedule();
     }
   }
 
@@ -203,16 +194,15 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
     const probe = this.#server.openProbe(session, isExtended);
+    // Hibernating even where it is closed at once: a peer that never answers the closing must not keep us awake.
+    this.ctx.acceptWebSocket(ws);
     if (!probe) {
       // As on Node: a client sees the reason in the closing, which it could not in a refused upgrade.
-      ws.accept();
-      ws.close(CLOSINGS.protocolViolation.code, "already upgraded");
+      finishClose(ws, CLOSINGS.protocolViolation.code, "already upgraded");
       return undefined;
     }
-    this.ctx.acceptWebSocket(ws);
     ws.serializeAttachment(PROBE);
     this.#link(probe, ws);
-    this.#clock.schedule();
     return undefined;
   }
 
@@ -237,6 +227,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   #restore(): void {
     for (const ws of this.ctx.getWebSockets()) this.#restoreOne(ws);
+    this.#server.wake();
   }
 
   #restoreOne(ws: WebSocket): void {
@@ -332,7 +323,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     const ws = this.#webSockets.get(session);
     if (!ws) return;
     try {
-      ws.serializeAttachment(this.#server.record(session));
+      attach(ws, this.#server.record(session));
     } catch (error) {
       this.#report("the state of a session does not fit its attachment", error);
       this.#server.close(session, CLOSINGS.stateTooLarge);
@@ -341,6 +332,16 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   #report(problem: string, error: unknown): void {
     console.error(`${this.ctx.id.name ?? this.ctx.id.toString()}: ${problem}:`, error);
+  }
+}
+
+/** @throws Error when the record is too large, or nothing that a structured clone carries */
+function attach(ws: WebSocket, record: SessionRecord): void {
+  try {
+    ws.serializeAttachment(record);
+  } catch (error) {
+    if (!record.partial) throw error;
+    ws.serializeAttachment(withoutPartial(record));
   }
 }
 

@@ -36,6 +36,7 @@ export class WakeClock {
   #timer: number | null = null;
   #timerAtMs = Infinity;
   #isStopped = false;
+  #isStale = false;
 
   /** @param fire called when something is due; it runs it */
   constructor(storage: DurableObjectStorage, deadlines: Deadlines, fire: () => void, waiting = WAITING) {
@@ -45,23 +46,41 @@ export class WakeClock {
     this.#fire = fire;
   }
 
-  /** Learns which alarm was set before the object slept. */
+  /** Learns which alarm was set before the object slept, and looks after the deadlines from then on. */
   async wake(): Promise<void> {
     this.#alarmAtMs = await this.#storage.getAlarm();
-    this.schedule();
+    this.#deadlines.watch(() => this.#scheduleSoon());
+    this.#schedule();
   }
 
-  /** Called after every turn: makes sure that the next deadline will be met, and that nothing else keeps us awake. */
-  schedule(): void {
+  /**
+   * Once for all that changes by the end of the running code, whatever runs it: an input, a method called by RPC, or
+   * what follows an await in a handler.
+   */
+  #scheduleSoon(): void {
+    if (this.#isStale) return;
+    this.#isStale = true;
+    queueMicrotask(() => this.#isStale && this.#schedule());
+  }
+
+  /** Makes sure that the next deadline will be met, and that nothing else keeps us awake. */
+  #schedule(): void {
+    this.#isStale = false;
     const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return this.#clearTimer();
     const nowMs = Date.now();
     // Where something else keeps the object awake anyway, waiting costs nothing more.
     const isAwake = this.#deadlines.nextAwake() !== undefined;
-    if (isAwake || nextMs - nowMs <= this.#waiting.timerMsMax) return this.#setTimer(nextMs, nowMs, () => this.#fire());
+    if (isAwake || nextMs - nowMs <= this.#waiting.timerMsMax) return this.#setTimer(nextMs, nowMs, () => this.#meet());
     if (this.#isArmedFor(nextMs)) return this.#clearTimer();
     if (this.#waiting.armDelayMs === 0) return void this.arm();
     this.#setTimer(nowMs + this.#waiting.armDelayMs, nowMs, () => void this.arm());
+  }
+
+  #meet(): void {
+    this.#fire();
+    // A timer may come a moment early, and then nothing has changed that would make us look again.
+    this.#schedule();
   }
 
   /**
@@ -81,7 +100,7 @@ export class WakeClock {
   async arm(): Promise<void> {
     const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return;
-    if (nextMs - Date.now() <= this.#waiting.timerMsMax) return this.schedule();
+    if (nextMs - Date.now() <= this.#waiting.timerMsMax) return this.#schedule();
     if (this.#isArmedFor(nextMs)) return;
     this.#alarmAtMs = nextMs;
     try {

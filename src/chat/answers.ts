@@ -1,4 +1,4 @@
-// The answers of a room that say no: one shape, one closed list of codes.
+// The answers of a room that say no: one shape, one closed list of codes (CHAT-3).
 import type { AnswerCode, ErrorAnswer, RefusalCode } from "../protocol/chat-events.ts";
 import type { Refusal } from "../socketio/namespace.ts";
 

@@ -4,7 +4,7 @@ import type { Message } from "../protocol/chat-events.ts";
 import type { MissedEvent, RecoveryLog } from "../socketio/recovery.ts";
 import type { MessageLog } from "./message-log.ts";
 
-/** Messages replayed at most; who missed more reads `history` in pages. */
+/** Messages replayed at most; who missed more reads `history` in pages (REC-5). */
 export const MISSED_MESSAGES_MAX = 1000;
 
 export interface ChatRecoveryContext {

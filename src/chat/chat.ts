@@ -39,7 +39,7 @@ import { TokenLife, type Authenticate } from "./token-life.ts";
 import { Typing } from "./typing.ts";
 
 /**
- * What a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
+ * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
  * only, because a bucket is full again before a room falls asleep.
  */
 export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
@@ -196,6 +196,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return this.#exclusion.ownerOf(user);
   }
 
+  /** CHAT-1. */
   override onConnect(client: Client): void {
     // Whoever comes in reads the log from here on: what the others have seen has to be in it.
     this.#posting.catchUp();

@@ -1,4 +1,4 @@
-// Which client message ids were posted lately, so that a post sent again finds the first one.
+// Which client message ids were posted lately, so that a post sent again finds the first one (CHAT-4).
 // The log is the truth; this is its index in memory, read back from it after sleep.
 import type { Message } from "../protocol/chat-events.ts";
 import { UnreadableBatch } from "./batch-format.ts";

@@ -1,5 +1,5 @@
 // Group commit: posts that arrive while a batch is open share one append, one fan-out and their place in
-// line. In which order they are stored and seen is the commit's affair.
+// line. In which order they are stored and seen is the commit's affair (CHAT-2, CHAT-7).
 import type { Message, PostAnswer } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";

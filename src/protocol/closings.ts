@@ -20,7 +20,7 @@ export interface Closing {
   readonly disconnect: DisconnectReason;
 }
 
-/** The closed table of closings that the server starts. A stock client reconnects after each of them. */
+/** The closed table of closings that the server starts. */
 export const CLOSINGS = {
   /** The client asked with an Engine.IO `close` packet. */
   asked: { code: 1000, reason: "closed by client", disconnect: "transport close" },
@@ -35,6 +35,7 @@ export const CLOSINGS = {
   queueTooLong: { code: 1013, reason: "too far behind", disconnect: "transport error" },
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
+  /** The one after which a stock client stays away, because each of its sockets was told first. */
   forcedByServer: { code: 4003, reason: "forced server close", disconnect: "forced server close" },
   /** The same client came back over another connection: this one had broken, and nobody said goodbye. */
   superseded: { code: 4005, reason: "superseded", disconnect: "transport close" },

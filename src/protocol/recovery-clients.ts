@@ -1,6 +1,6 @@
 // Which clients know connection state recovery. Those that do take the string at the end of every event
 // for an offset; the others hand it to their handlers, and a Python handler with one parameter breaks on it.
-// No client says which kind it is, so its request headers have to tell.
+// No client says which kind it is, so its request headers have to tell (REC-2).
 
 /**
  * How JavaScript runtimes name themselves. Their socket.io-client knows recovery, or is older than 4.6 and passes

@@ -1,11 +1,11 @@
 // The Socket.IO 5 codec on top of socket.io-parser: Engine.IO frames to typed packets and back.
-// A packet that breaks the protocol is a value; only a programmer's mistake (a packet that no client
+// A packet that breaks the protocol is a value (SIO-7); only a programmer's mistake (a packet that no client
 // could read) throws. Source: https://socket.io/docs/v4/socket-io-protocol/
 import { Decoder, Encoder, PacketType, type Packet } from "socket.io-parser";
 
 import { encodeMessage, type Frame } from "./engine-io.ts";
 
-/** Binary attachments in one packet, both ways: newer clients drop the connection beyond it (CVE-2026-33151). */
+/** Binary attachments in one packet, both ways: newer clients drop the connection beyond it (CVE-2026-33151). SIO-8. */
 export const ATTACHMENTS_MAX = 10;
 
 /** Names that mean something of their own to clients and servers: no event may bear one (SIO-7). */

@@ -1,7 +1,7 @@
 // "To whom": the immutable selection that `to`, `in`, `except` and the flags build up, and what can be
 // done with everyone selected.
 import { checkAwaitMs } from "./acks.ts";
-import type { EventArgs, EventName, EventsMap } from "./events.ts";
+import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import type { Audience, Hub } from "./hub.ts";
 import type { Socket } from "./socket.ts";
 
@@ -70,8 +70,8 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
    */
   async emitWithAck<Event extends EventName<Outgoing>>(
     event: Event,
-    ...args: EventArgs<Outgoing, Event>
-  ): Promise<unknown[]> {
+    ...args: QuestionArgs<Outgoing, Event>
+  ): Promise<Array<AnswerOf<Outgoing, Event>>> {
     if (this.#ackTimeoutMs !== undefined) checkAwaitMs(this.#ackTimeoutMs);
     const waits = this.fetchSockets().map((socket) =>
       // Who answers is all that differs, and each has an ack id of its own.

@@ -8,43 +8,67 @@ export interface DeadlineOptions {
 
 /** One named moment: set, moved or cleared by its owner. Times are milliseconds since 1970. */
 export class Deadline {
-  atMs: number | undefined;
   readonly name: string;
   readonly keepsAwake: boolean;
   readonly run: (nowMs: number) => void;
+  readonly #changed: () => void;
+  #atMs: number | undefined;
 
-  constructor(name: string, run: (nowMs: number) => void, { keepsAwake = false }: DeadlineOptions) {
+  /** @param changed called after each change of the moment */
+  constructor(
+    name: string,
+    run: (nowMs: number) => void,
+    { keepsAwake = false, changed }: DeadlineOptions & { readonly changed: () => void },
+  ) {
     this.name = name;
     this.keepsAwake = keepsAwake;
     this.run = run;
+    this.#changed = changed;
+  }
+
+  /** `undefined` while nothing is due. */
+  get atMs(): number | undefined {
+    return this.#atMs;
   }
 
   set(atMs: number): void {
-    this.atMs = atMs;
+    this.#move(atMs);
   }
 
   /** Moves the moment forward to `atMs` if that is sooner than what is set. */
   pull(atMs: number): void {
-    if (this.atMs === undefined || atMs < this.atMs) this.atMs = atMs;
+    if (this.#atMs === undefined || atMs < this.#atMs) this.#move(atMs);
   }
 
   clear(): void {
-    this.atMs = undefined;
+    this.#move(undefined);
+  }
+
+  #move(atMs: number | undefined): void {
+    if (atMs === this.#atMs) return;
+    this.#atMs = atMs;
+    this.#changed();
   }
 }
 
 export class Deadlines {
   readonly #all = new Set<Deadline>();
+  #watch: () => void = () => {};
+
+  /** @param watch called after each change of any moment: the clock has to look again */
+  watch(watch: () => void): void {
+    this.#watch = watch;
+  }
 
   /** @param run called once each time the moment has come; it may set the deadline anew */
   add(name: string, run: (nowMs: number) => void, options: DeadlineOptions = {}): Deadline {
-    const deadline = new Deadline(name, run, options);
+    const deadline = new Deadline(name, run, { ...options, changed: () => this.#watch() });
     this.#all.add(deadline);
     return deadline;
   }
 
   remove(deadline: Deadline): void {
-    this.#all.delete(deadline);
+    if (this.#all.delete(deadline)) this.#watch();
   }
 
   /** The soonest moment, or `undefined` when nothing is due at all. */

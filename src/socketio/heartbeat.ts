@@ -24,7 +24,7 @@ export const REAP_INTERVAL_MS = 30 * 60_000;
 /** A room that is awake anyway looks for dead extended sessions at most this often. */
 const LOOK_INTERVAL_MS = 60_000;
 
-/** Hidden tabs run their timers once a minute: silence for less than this says nothing of an extended session. */
+/** Hidden tabs run their timers once a minute: silence for less than this says nothing of an extended session (EXT-4). */
 export const EXTENDED_PATIENCE_MS_MIN = 150_000;
 
 export interface HeartbeatContext {

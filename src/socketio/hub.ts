@@ -46,9 +46,19 @@ export class Hub {
   }
 
   add(socket: Socket): void {
+    this.#seat(socket);
+    for (const channel of socket.channels) this.#enter(socket, channel);
+  }
+
+  /** A socket that slept: it joins nothing anew, so nobody is told. */
+  restore(socket: Socket): void {
+    this.#seat(socket);
+    for (const channel of socket.channels) this.#put(socket, channel);
+  }
+
+  #seat(socket: Socket): void {
     this.sockets.set(socket.id, socket);
     this.#everyone = undefined;
-    for (const channel of socket.channels) this.#enter(socket, channel);
   }
 
   remove(socket: Socket): void {
@@ -79,13 +89,16 @@ export class Hub {
   }
 
   #enter(socket: Socket, channel: string): void {
+    const isNew = !this.#channels.has(channel);
+    this.#put(socket, channel);
+    if (isNew) this.#events.channelCreated?.(channel);
+    this.#events.channelJoined?.(channel, socket);
+  }
+
+  #put(socket: Socket, channel: string): void {
     const members = this.#channels.get(channel);
     if (members) members.add(socket);
-    else {
-      this.#channels.set(channel, new Set([socket]));
-      this.#events.channelCreated?.(channel);
-    }
-    this.#events.channelJoined?.(channel, socket);
+    else this.#channels.set(channel, new Set([socket]));
   }
 
   #exit(socket: Socket, channel: string): void {
@@ -113,10 +126,11 @@ export class Hub {
   ): void {
     // Before it is kept: what no client can be told must not be there to be replayed.
     checkEventName(event);
+    // Before it has its place: whatever they emit comes first, there and on the line.
+    this.#tellEachOutgoing(audience, event, argLists);
     const offsets = this.#offsetsOf(audience, event, argLists, seqs);
     const { plain, recoverable } = this.#recipientsOf(audience);
     if (plain.length + recoverable.length === 0) return;
-    this.#tellEachOutgoing(audience, event, argLists);
     const encode = (withOffset: boolean): Frame[] =>
       argLists.flatMap((args, at) => encodeEvent(this.nsp, event, withOffset ? [...args, offsets[at]] : args));
     // Encoded once per kind of client, whoever receives it.
@@ -177,7 +191,7 @@ export class Hub {
   }
 }
 
-/** Clients that know recovery get an offset at the end of each event; the others must not. */
+/** Clients that know recovery get an offset at the end of each event; the others must not (REC-1). */
 interface Recipients {
   readonly plain: readonly Session[];
   readonly recoverable: readonly Session[];

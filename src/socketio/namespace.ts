@@ -5,7 +5,7 @@ import type { DisconnectReason } from "../protocol/closings.ts";
 import type { AskAnswer } from "./acks.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "./deadlines.ts";
-import type { EventArgs, EventName, EventsMap } from "./events.ts";
+import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import type { Hub } from "./hub.ts";
 import type { RecoveryLog } from "./recovery.ts";
 import type { Handshake } from "./session.ts";
@@ -100,16 +100,23 @@ export abstract class Namespace<
   onStart?(): void;
 
   /** Called once in a socket's life, after the client has its CONNECT answer; never again on waking. */
-  onConnect?(socket: Socket<Outgoing, Data>): void;
+  onConnect?(socket: Socket<Outgoing, Data>): void | Promise<void>;
 
   /** Called for each socket that is still there after sleep: the place to rebuild what memory held. */
-  onRestore?(socket: Socket<Outgoing, Data>): void;
+  onRestore?(socket: Socket<Outgoing, Data>): void | Promise<void>;
+
+  /**
+   * Called once when the object has started or woken and every socket that is still there was restored; in a namespace made
+   * on demand later, when it is made. Whoever was there and is not in `sockets` has gone, and neither `onDisconnecting` nor
+   * `onDisconnect` is called for it: those by long-polling when the object slept, everybody when it died.
+   */
+  onWake?(): void;
 
   /** Called once when a socket is gone; it is in no channel any more and can be sent nothing. */
-  onDisconnect?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void;
+  onDisconnect?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void | Promise<void>;
 
   /** Called before a socket leaves its channels: `socket.rooms` still names them. */
-  onDisconnecting?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void;
+  onDisconnecting?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void | Promise<void>;
 
   /** Every event, before its handler. The last of `args` may be the ack callback. */
   onAny?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
@@ -221,8 +228,8 @@ export abstract class Namespace<
 
   emitWithAck<Event extends EventName<Outgoing>>(
     event: Event,
-    ...args: EventArgs<Outgoing, Event>
-  ): Promise<unknown[]> {
+    ...args: QuestionArgs<Outgoing, Event>
+  ): Promise<Array<AnswerOf<Outgoing, Event>>> {
     return this.everyone.emitWithAck(event, ...args);
   }
 

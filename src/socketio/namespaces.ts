@@ -5,9 +5,10 @@ import { Hub } from "./hub.ts";
 import type { ConnectRequest, Namespace, NamespaceContext } from "./namespace.ts";
 import type { Outbox } from "./outbox.ts";
 import { Recovery } from "./recovery.ts";
+import type { Session } from "./session.ts";
 import type { Socket } from "./socket.ts";
 
-/** A namespace made on demand. It goes when its last socket goes. */
+/** A namespace made on demand. It goes when its last socket goes (SIO-10). */
 export interface DynamicNamespace {
   /** A pattern for the whole name, or a decision about one CONNECT. */
   readonly match: RegExp | ((request: ConnectRequest) => boolean | Promise<boolean>);
@@ -27,8 +28,8 @@ export interface Seat {
   readonly hub: Hub;
   readonly handlers: ReadonlyMap<string, (socket: Socket, ...args: unknown[]) => unknown>;
   readonly recovery?: Recovery;
-  /** CONNECTs that wait for their verdict: the namespace stays for them, though nobody is in it. */
-  waiting: number;
+  /** Sessions whose CONNECT waits for its verdict: the namespace stays for them, though nobody is in it. */
+  readonly waiting: Set<Session>;
   /** The place of its rule in the table, where it was made on demand. */
   readonly rule?: number;
   /** The epoch of its recovery log, once somebody was let in. */
@@ -44,6 +45,7 @@ export class Namespaces {
   readonly #seats = new Map<string, Seat>();
   /** Which namespace writes a recovery log, by the log's epoch. */
   readonly #writers = new Map<string, string>();
+  #isAwake = false;
 
   constructor(
     table: NamespaceTable,
@@ -58,6 +60,20 @@ export class Namespaces {
     return this.#seats.get(nsp);
   }
 
+  /** All sockets that are still there are back. */
+  wake(): void {
+    this.#isAwake = true;
+    for (const { namespace } of this.#seats.values()) this.#wakeOne(namespace);
+  }
+
+  #wakeOne(namespace: Namespace): void {
+    try {
+      namespace.onWake?.();
+    } catch (error) {
+      this.#context.report("onWake failed", error);
+    }
+  }
+
   /** The namespace that a socket slept in; made again if it was made on demand. */
   restore(nsp: string, rule: number | undefined): Seat | undefined {
     const seat = this.#seats.get(nsp) ?? (rule === undefined ? undefined : this.#make(nsp, rule));
@@ -66,11 +82,17 @@ export class Namespaces {
   }
 
   /**
-   * Finds or makes the namespace of a CONNECT, which waits in it from then on. Asynchronous only where a rule is.
+   * Finds or makes the namespace of a CONNECT, which waits in it until `giveUp`. Asynchronous only where a rule is.
    */
-  find(request: ConnectRequest): Seat | undefined | Promise<Seat | undefined> {
+  find(request: ConnectRequest, session: Session): Seat | undefined | Promise<Seat | undefined> {
     const seat = this.#seats.get(request.nsp);
-    return seat ? wait(seat) : this.#ask(request, 0);
+    return seat ? wait(seat, session) : this.#ask(request, session, 0);
+  }
+
+  /** The CONNECT was decided, or its session went: it waits no more. */
+  giveUp(nsp: string, session: Session): void {
+    this.#seats.get(nsp)?.waiting.delete(session);
+    this.release(nsp);
   }
 
   /** Somebody is let in. @throws Error where another namespace writes the same recovery log */
@@ -85,17 +107,18 @@ export class Namespaces {
     seat.epoch = epoch;
   }
 
-  #ask(request: ConnectRequest, from: number): Seat | undefined | Promise<Seat | undefined> {
+  #ask(request: ConnectRequest, session: Session, from: number): Seat | undefined | Promise<Seat | undefined> {
     const rules = this.#table.dynamic ?? [];
     for (let rule = from; rule < rules.length; rule++) {
       const verdict = matches(rules[rule]!, request);
       if (verdict instanceof Promise) {
         // It waits from the very moment: whoever else is refused meanwhile must not take the namespace away.
-        return verdict.then((isMatch) =>
-          isMatch ? wait(this.#make(request.nsp, rule)) : this.#ask(request, rule + 1),
-        );
+        return verdict.then((isMatch) => {
+          if (session.closed) return undefined;
+          return isMatch ? wait(this.#make(request.nsp, rule), session) : this.#ask(request, session, rule + 1);
+        });
       }
-      if (verdict) return wait(this.#make(request.nsp, rule));
+      if (verdict) return wait(this.#make(request.nsp, rule), session);
     }
     return undefined;
   }
@@ -124,7 +147,7 @@ export class Namespaces {
     });
     const handlers = new Map(Object.entries(namespace.handlers));
     const seat: Seat = {
-      waiting: 0,
+      waiting: new Set(),
       namespace,
       hub,
       handlers,
@@ -133,13 +156,14 @@ export class Namespaces {
     };
     namespace.start({ ...this.#context, hub });
     this.#seats.set(nsp, seat);
+    if (this.#isAwake) this.#wakeOne(namespace);
     return seat;
   }
 
   /** A socket went: a namespace made on demand goes with its last one. */
   release(nsp: string): void {
     const seat = this.#seats.get(nsp);
-    if (!seat || seat.rule === undefined || seat.hub.sockets.size > 0 || seat.waiting > 0) return;
+    if (!seat || seat.rule === undefined || seat.hub.sockets.size > 0 || seat.waiting.size > 0) return;
     this.#seats.delete(nsp);
     if (seat.epoch !== undefined) this.#writers.delete(seat.epoch);
     seat.namespace.stop();
@@ -151,8 +175,8 @@ export class Namespaces {
   }
 }
 
-function wait(seat: Seat | undefined): Seat | undefined {
-  if (seat) seat.waiting++;
+function wait(seat: Seat | undefined, session: Session): Seat | undefined {
+  seat?.waiting.add(session);
   return seat;
 }
 

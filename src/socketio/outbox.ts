@@ -32,7 +32,12 @@ export class Outbox {
   #unsaved = new Set<Session>();
   /** Polling sessions that were given something in this turn. */
   #fed = new Set<Session>();
+  /** Those of them that were given more than is kept for them. */
+  #overfed = new Set<Session>();
+  /** Sessions that were touched between turns. */
+  #touched = new Set<Session>();
   #depth = 0;
+  #isDraining = false;
   readonly #ports: OutboxPorts;
 
   constructor(ports: OutboxPorts) {
@@ -59,10 +64,15 @@ export class Outbox {
 
   #feed(session: Session, frames: readonly Frame[]): boolean {
     if (!session.polling) return false;
+    if (this.#overfed.has(session)) return true;
     session.polling.push(frames);
     this.#fed.add(session);
-    // At once, not at the end of the turn: one turn can ask for more than an object can hold.
-    if (session.polling.isOverflowing && !session.closed) this.#ports.overflow(session);
+    if (session.polling.isOverflowing && !session.closed) {
+      // At once: one turn can ask for more than an object can hold. The session itself ends with the turn, lest what its
+      // going tells the others overtakes what they are being told.
+      session.polling.takeAll();
+      this.#overfed.add(session);
+    }
     return true;
   }
 
@@ -89,7 +99,19 @@ export class Outbox {
   /** However often a session changes in a turn, it is saved once. */
   save(session: Session): void {
     this.#unsaved.add(session);
-    this.#settle();
+    if (this.#depth === 0) this.#saveAfterwards(session);
+  }
+
+  /** Between turns a change may follow the call that announces it, as in `socket.data.score++`. */
+  #saveAfterwards(session: Session): void {
+    this.#touched.add(session);
+    if (this.#touched.size > 1) return;
+    void Promise.resolve().then(() =>
+      this.turn(() => {
+        for (const touched of this.#touched) this.#unsaved.add(touched);
+        this.#touched.clear();
+      }),
+    );
   }
 
   #push(effect: Effect): void {
@@ -102,15 +124,27 @@ export class Outbox {
     if (this.#depth === 0) this.#drain();
   }
 
+  /** What the effects themselves bring about, as a closing does, comes after all of them: nothing overtakes. */
   #drain(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    try {
+      while (this.#effects.length + this.#unsaved.size + this.#fed.size > 0) this.#drainOnce();
+    } finally {
+      this.#isDraining = false;
+    }
+  }
+
+  #drainOnce(): void {
     this.#depth++;
+    for (const session of this.#overfed) this.#ports.overflow(session);
+    this.#overfed.clear();
     // Whatever carries it: a polling session has no record, and its client comes back all the same.
     for (const session of this.#unsaved) if (!session.closed) this.#ports.remember(session);
     // Only at the end of a turn, so that one poll takes all that the turn had for it.
     for (const session of this.#fed) this.answerPoll(session);
     this.#fed.clear();
     this.#depth--;
-    if (this.#effects.length === 0 && this.#unsaved.size === 0) return;
     // State first: a frame that got out must not outlive what it says of its session.
     const saves: Effect[] = [];
     for (const session of this.#unsaved) if (session.isKept) saves.push({ type: "save", session });

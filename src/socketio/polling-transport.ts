@@ -95,22 +95,21 @@ export class PollingTransport {
   }
 
   /** The body of a post is there. @returns whether all of it was in order; the session is over otherwise */
-  endPost(session: Session, body: string, nowMs: number): { ok: boolean; work: Array<Promise<void>> } {
-    const work: Array<Promise<void>> = [];
-    if (!session.polling || session.closed) return { ok: false, work };
+  endPost(session: Session, body: string, nowMs: number): boolean {
+    if (!session.polling || session.closed) return false;
     session.polling.isPosting = false;
     const frames = decodePayload(body);
     if (!frames) this.#engine.close(session, CLOSINGS.parseError);
     let wasAskedToClose = false;
     for (const frame of frames ?? []) {
-      const pending = this.#engine.receive(session, frame, nowMs);
-      if (pending) work.push(pending);
+      // What outlasts the turn is not waited for: a handler may await an ack, which only the next post brings.
+      void this.#engine.receive(session, frame, nowMs);
       if (session.closed) {
         wasAskedToClose = frame === ENGINE_CLOSE;
         break;
       }
     }
-    return { ok: !session.closed || wasAskedToClose, work };
+    return !session.closed || wasAskedToClose;
   }
 
   /** The body of a post was too large, or broke off. */

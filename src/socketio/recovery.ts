@@ -129,7 +129,7 @@ export class Recovery {
     return `${id}.${bytesToHex(mac).slice(0, 32)}`;
   }
 
-  /** @returns `undefined` when the client asks for nothing, or for what is not its own */
+  /** REC-3. @returns `undefined` when the client asks for nothing, or for what is not its own */
   claim(
     { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
     { nsp, owner }: { nsp: string; owner: string },

@@ -65,7 +65,8 @@ export class Server extends SessionServer implements SocketHost {
       const seat = this.#restoreSeat(socketRecord);
       if (!seat) continue;
       const socket = new Socket(socketRecord, session, seat.hub, this);
-      this.#seatSocket(session, seat, socket);
+      session.sockets.set(socket.nsp, socket);
+      seat.hub.restore(socket);
       if (socket.asks.length > 0) this.acks.watch(socket);
       if (socket.pid !== undefined) seat.recovery?.log.retain?.(socket.id);
       void this.#inTurns(session, () => seat.namespace.onRestore?.(socket));
@@ -74,6 +75,10 @@ export class Server extends SessionServer implements SocketHost {
     // The namespaces it was in may be gone with an older version of the application.
     if (record.sockets.length > 0 && session.sockets.size === 0 && record.strangerSinceMs === undefined)
       this.#strangers.add(session, this.now());
+  }
+
+  protected override onWake(): void {
+    this.#namespaces.wake();
   }
 
   /** An application that cannot make a namespace again loses the sockets in it, and not the whole object. */
@@ -124,6 +129,7 @@ export class Server extends SessionServer implements SocketHost {
 
   override onClose(session: Session, closing: Closing): void {
     this.#strangers.remove(session);
+    for (const nsp of session.connecting) this.#namespaces.giveUp(nsp, session);
     for (const socket of session.sockets.values()) this.#dismiss(socket, closing.disconnect);
     session.sockets.clear();
   }
@@ -139,9 +145,7 @@ export class Server extends SessionServer implements SocketHost {
       case "event":
         return this.#onEvent(socket, packet);
       case "disconnect":
-        session.sockets.delete(packet.nsp);
-        this.#dismiss(socket, "client namespace disconnect");
-        return this.outbox.save(session);
+        return this.removeSocket(socket, "client namespace disconnect");
       case "ack":
         return this.acks.receive(socket, packet.id, packet.args);
     }
@@ -155,7 +159,7 @@ export class Server extends SessionServer implements SocketHost {
     const request = { nsp, auth, handshake: session.handshake };
     session.connecting.add(nsp);
     return this.#inTurns(session, () =>
-      andThen(this.#namespaces.find(request), (seat) => {
+      andThen(this.#namespaces.find(request, session), (seat) => {
         if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });
         // One turn, also where it comes after an await.
         return andThen(judge(seat.namespace, request), (judged) =>
@@ -165,14 +169,13 @@ export class Server extends SessionServer implements SocketHost {
     );
   }
 
-  #conclude(session: Session, request: ConnectRequest, seat: Seat, { verdict, error }: Judged): void {
+  #conclude(session: Session, request: ConnectRequest, seat: Seat, { verdict, error }: Judged): void | Promise<void> {
     try {
       if (!verdict) throw error;
-      this.#decide(session, request, seat, verdict);
+      return this.#decide(session, request, seat, verdict);
     } finally {
       // Not before: the socket may take the place of its twin, who was the last one in the namespace.
-      seat.waiting--;
-      this.#namespaces.release(request.nsp);
+      this.#namespaces.giveUp(request.nsp, session);
     }
   }
 
@@ -181,7 +184,13 @@ export class Server extends SessionServer implements SocketHost {
     if (!session.closed) this.outbox.send([session], encodeConnectError(nsp, refusal));
   }
 
-  #decide(session: Session, { nsp, auth }: ConnectRequest, seat: Seat, verdict: Verdict<unknown>): void {
+  /** @returns a promise while the application is busy with the socket that it let in */
+  #decide(
+    session: Session,
+    { nsp, auth }: ConnectRequest,
+    seat: Seat,
+    verdict: Verdict<unknown>,
+  ): void | Promise<void> {
     if (session.closed) return;
     if (!verdict.accepted) return this.#refuse(session, nsp, verdict);
     this.#namespaces.occupy(seat);
@@ -205,9 +214,10 @@ export class Server extends SessionServer implements SocketHost {
     socket.replay(resumed?.missed ?? []);
     this.#seatSocket(session, seat, socket);
     socket.remember();
-    seat.namespace.onConnect?.(socket);
+    const work = this.#inTurns(session, () => seat.namespace.onConnect?.(socket));
     // An offset right away: a client that has heard nothing yet could not say from where to go on.
     socket.sendOffset();
+    return work;
   }
 
   #makeSocket(
@@ -236,7 +246,7 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   /**
-   * The connection that a recovering client left behind may not have noticed yet that it is dead.
+   * REC-4: the connection that a recovering client left behind may not have noticed yet that it is dead.
    * @returns whether there was one
    */
   #evictTwin({ hub }: Seat, id: string): boolean {
@@ -297,7 +307,7 @@ export class Server extends SessionServer implements SocketHost {
       const { session } = socket;
       session.sockets.delete(socket.nsp);
       this.#dismiss(socket, reason);
-      // A client that was put out of its last namespace must not hold the connection for ever.
+      // SIO-1: who is in no namespace any more must not hold the connection for ever.
       if (session.sockets.size === 0 && !session.closed) this.#strangers.add(session, this.ports.now());
       this.outbox.save(session);
     });
@@ -323,11 +333,13 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   /** Runs a step of an ending, which goes on whatever happens in it. */
-  #survive(problem: string, step: () => void): void {
+  #survive(problem: string, step: () => unknown): void {
+    const report = (error: unknown): void => this.ports.report(problem, error);
     try {
-      step();
+      const result = step();
+      if (isPromise(result)) void result.then(undefined, report);
     } catch (error) {
-      this.ports.report(problem, error);
+      report(error);
     }
   }
 

@@ -61,6 +61,9 @@ export abstract class SessionServer implements EngineLayer {
   /** Called at the end of a turn that changed a session, before any effect of it reaches the outside. */
   protected onChange?(session: Session): void;
 
+  /** Called in the turn in which all sessions are back. */
+  protected onWake?(): void;
+
   get sessions(): ReadonlyMap<string, Session> {
     return this.engine.sessions;
   }
@@ -84,6 +87,11 @@ export abstract class SessionServer implements EngineLayer {
       this.engine.restore(session);
       this.onRestore?.(session, record);
     });
+  }
+
+  /** Every session that is still there was restored: whoever else was there has gone without a word. */
+  wake(): void {
+    this.outbox.turn(() => this.onWake?.());
   }
 
   /** What has to be kept of a session for `restore`. */
@@ -113,7 +121,8 @@ export abstract class SessionServer implements EngineLayer {
     return this.outbox.turn(() => this.engine.polling.beginPost(session));
   }
 
-  endPost(session: Session, body: string): { readonly ok: boolean; readonly work: ReadonlyArray<Promise<void>> } {
+  /** The body of a post is there. @returns whether all of it was in order */
+  endPost(session: Session, body: string): boolean {
     return this.outbox.turn(() => this.engine.polling.endPost(session, body, this.ports.now()));
   }
 

@@ -56,6 +56,11 @@ export interface SessionRecord {
   readonly isExtended?: true;
 }
 
+/** The record of a session whose state leaves no room for a packet that is half received (SIO-9). */
+export function withoutPartial({ partial: _partial, ...record }: SessionRecord): SessionRecord {
+  return record;
+}
+
 export class Session {
   readonly sid: string;
   readonly handshake: Handshake;

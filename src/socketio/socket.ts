@@ -1,10 +1,11 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord } from "./acks.ts";
+import type { DisconnectReason } from "../protocol/closings.ts";
 import type { Frame } from "../protocol/engine-io.ts";
 import { checkEventName, encodeDisconnect, encodeEvent } from "../protocol/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
-import type { EventArgs, EventName, EventsMap } from "./events.ts";
+import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
@@ -17,7 +18,7 @@ export interface SocketHost {
   readonly acks: Acks;
   now(): number;
   dismissSession(session: Session): void;
-  removeSocket(socket: Socket, reason: "server namespace disconnect"): void;
+  removeSocket(socket: Socket, reason: DisconnectReason): void;
 }
 
 export interface AskOptions {
@@ -71,6 +72,11 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   get handshake(): Handshake {
     return this.session.handshake;
+  }
+
+  /** What carries it now: a WebSocket survives the sleep of its object, long-polling does not. */
+  get transport(): "websocket" | "polling" {
+    return this.session.polling ? "polling" : "websocket";
   }
 
   /** Plain data (structured clone) that stays with the socket through sleep. Reading it counts as changing it. */
@@ -214,17 +220,23 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
    * Emits an event and waits for the client's ack, which keeps the object awake meanwhile.
    * Rejects after `ACK_AWAIT_MS_MAX`, or the time given to `timeout`, or when the socket goes.
    */
-  emitWithAck<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): Promise<unknown> {
-    return this.#emitWithAck(event, args, ACK_AWAIT_MS_MAX);
+  emitWithAck<Event extends EventName<Outgoing>>(
+    event: Event,
+    ...args: QuestionArgs<Outgoing, Event>
+  ): Promise<AnswerOf<Outgoing, Event>> {
+    return this.#emitWithAck(event, args, ACK_AWAIT_MS_MAX) as Promise<AnswerOf<Outgoing, Event>>;
   }
 
   async #emitWithAck(event: string, args: readonly unknown[], timeoutMs: number): Promise<unknown> {
     checkAwaitMs(timeoutMs);
-    if (!this.connected) throw new Error("socket has been disconnected");
-    const { acks } = this.#host;
+    const { acks, outbox } = this.#host;
     const id = this.#takeAckId(event);
-    const answer = acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
-    this.#send(event, args, id);
+    const answer = outbox.turn(() => {
+      // First: what could not be sent is not waited for.
+      this.#send(event, args, id);
+      if (!this.connected) throw new Error("socket has been disconnected");
+      return acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
+    });
     return (await answer)[0];
   }
 
@@ -234,22 +246,26 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
    * when the socket goes first. A socket that recovers is not asked again by itself. Should the object die rather
    * than sleep, with all its connections, nobody is left to be told, here as with `onDisconnect`.
    * @returns whether it was asked: not where the socket is gone, and then nothing goes on either
-   * @throws RangeError when `timeoutMs` is out of range
+   * @throws RangeError when `timeoutMs` is out of range, or `args` hold more attachments than a packet carries; it was not
+   * asked then
    */
   ask<Event extends EventName<Outgoing>>(
     event: Event,
-    args: EventArgs<Outgoing, Event>,
+    args: QuestionArgs<Outgoing, Event>,
     { handler, data, timeoutMs }: AskOptions,
   ): boolean {
     if (!(timeoutMs > 0 && timeoutMs <= ASK_MS_MAX))
       throw new RangeError(`ask: timeoutMs is 1 to ${ASK_MS_MAX}, not ${timeoutMs}`);
-    if (!this.connected) return false;
-    const { acks } = this.#host;
+    const { acks, outbox } = this.#host;
     const id = this.#takeAckId(event);
-    this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
-    acks.watch(this as Socket);
-    this.#send(event, args, id);
-    return true;
+    return outbox.turn(() => {
+      // First: what could not be sent was not asked.
+      this.#send(event, args, id);
+      if (!this.connected) return false;
+      this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
+      acks.watch(this as Socket);
+      return true;
+    });
   }
 
   /** Kept with the session: after sleep a late ack must not answer a question that came later. */

@@ -1,6 +1,8 @@
 // RATE_LIMITED: one token bucket per user and room, whatever the user does to get another.
 import { describe, expect, it } from "vitest";
 
+import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
+import { HISTORY_PER_TOKEN } from "../../src/chat/history.ts";
 import { ChatRoom } from "./chat-room.ts";
 import type { Client } from "./harness.ts";
 
@@ -141,5 +143,36 @@ describe("RATE_LIMITED", () => {
       guest.leave();
     }
     expect(await postsUntilLimited(ada)).toBe(0);
+  });
+});
+
+describe("CHAT-6: whatever else a user asks for", () => {
+  const { burst, perSecond } = REQUEST_LIMIT;
+  const askUntilLimited = async (client: Client, event: string, payload: object): Promise<number> => {
+    for (let asked = 0; asked <= burst; asked++) {
+      const { error } = await client.ask(event, payload);
+      if (!error) continue;
+      expect(error).toMatchObject({ code: "RATE_LIMITED", retryAfterMs: expect.any(Number) });
+      return asked;
+    }
+    throw new Error("there is no limit");
+  };
+
+  it("takes from a bucket of its own, one token each, shared by the user's tabs", async () => {
+    const room = slowRoom();
+    const [ada, tab] = [await room.join("ada"), await room.join("ada")];
+    expect(await askUntilLimited(ada, "presence", {})).toBe(burst);
+    expect(await askUntilLimited(tab, "dance", {})).toBe(0);
+    expect(await tab.ask("chat-message", { content: "x" })).toMatchObject({ ok: true });
+    expect(await (await room.join("ben")).ask("presence", {})).toMatchObject({ ok: true });
+  });
+
+  it("costs more where a page is longer, and comes back with time", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    const limit = 2 * HISTORY_PER_TOKEN + 1;
+    expect(await askUntilLimited(ada, "history", { limit })).toBe(Math.floor(burst / 3));
+    room.shell.advance(1000);
+    expect(await askUntilLimited(ada, "history", { limit })).toBe(Math.floor((perSecond + (burst % 3)) / 3));
   });
 });

@@ -21,6 +21,26 @@ describe("deadlines", () => {
     expect(deadlines.next()).toBeUndefined();
   });
 
+  it("tell whoever watches of every change, and of nothing else", () => {
+    const deadlines = new Deadlines();
+    let changes = 0;
+    const a = deadlines.add("a", () => undefined);
+    deadlines.watch(() => changes++);
+    const after = (change: () => void): number => {
+      changes = 0;
+      change();
+      return changes;
+    };
+    expect(after(() => a.clear())).toBe(0);
+    expect(after(() => a.pull(20))).toBe(1);
+    expect(after(() => a.pull(30))).toBe(0);
+    expect(after(() => a.set(30))).toBe(1);
+    expect(after(() => a.set(30))).toBe(0);
+    expect(after(() => deadlines.runDue(30, fail))).toBe(1);
+    expect(after(() => a.set(40))).toBe(1);
+    expect(after(() => deadlines.remove(a))).toBe(1);
+  });
+
   it("may stand at 0", () => {
     const deadlines = new Deadlines();
     const ran: number[] = [];

@@ -16,10 +16,10 @@ export interface ProbeParts {
   readonly handlers?: Record<string, (this: Probe, socket: Socket, ...args: AnyArgument[]) => void | Promise<void>>;
   readonly authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
   readonly admit?: () => Refusal | undefined;
-  readonly onConnect?: (socket: Socket) => void;
-  readonly onRestore?: (socket: Socket) => void;
-  readonly onDisconnecting?: (socket: Socket) => void;
-  readonly onDisconnect?: (this: Probe, socket: Socket) => void;
+  readonly onConnect?: (socket: Socket) => unknown;
+  readonly onRestore?: (socket: Socket) => unknown;
+  readonly onDisconnecting?: (socket: Socket) => unknown;
+  readonly onDisconnect?: (this: Probe, socket: Socket) => unknown;
   readonly continuations?: Record<string, (this: Probe, socket: Socket, answer: AskAnswer, data: AnyArgument) => void>;
 }
 
@@ -49,9 +49,9 @@ export class Probe extends Namespace {
   declare authorize?: (request: ConnectRequest) => Verdict<unknown> | Promise<Verdict<unknown>>;
   declare admit?: () => Refusal | undefined;
 
-  override onConnect(socket: Socket): void {
+  override onConnect(socket: Socket): void | Promise<void> {
     this.#calls.push(`connect ${socket.id}`);
-    this.#parts.onConnect?.(socket);
+    return this.#parts.onConnect?.(socket) as void;
   }
 
   override onRestore(socket: Socket): void {
@@ -63,9 +63,9 @@ export class Probe extends Namespace {
     this.#parts.onDisconnecting?.(socket);
   }
 
-  override onDisconnect(socket: Socket, reason: string): void {
+  override onDisconnect(socket: Socket, reason: string): void | Promise<void> {
     this.#calls.push(`disconnect ${socket.id}: ${reason}`);
-    this.#parts.onDisconnect?.call(this, socket);
+    return this.#parts.onDisconnect?.call(this, socket) as void;
   }
 }
 

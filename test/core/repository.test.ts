@@ -117,3 +117,22 @@ describe("source files", () => {
     expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);
   });
 });
+
+describe("the rules of the wire", () => {
+  const rules = [...textOf("src/protocol/README.md").matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, rule]) => rule!);
+  const named = (folders: readonly string[]): Set<string> =>
+    new Set(folders.flatMap(sourcesIn).flatMap((path) => textOf(path).match(/\b[A-Z]+-\d+\b/g) ?? []));
+
+  it("each have an id, once", () => {
+    expect(rules.length).toBeGreaterThan(30);
+    expect(new Set(rules).size).toBe(rules.length);
+  });
+
+  it.each([
+    ["where they are kept", ["src", "durable"]],
+    ["by the tests that hold them", ["test"]],
+  ])("are named %s", (_where, folders) => {
+    const there = named(folders);
+    expect(rules.filter((rule) => !there.has(rule))).toEqual([]);
+  });
+});

@@ -203,11 +203,14 @@ describe("SIO-1: the connect timeout", () => {
     expect(client.closing?.code).toBe(4001);
   });
 
-  it("ends a session that was put out of its last namespace and stays, asleep or not", async () => {
+  it.each([
+    ["was put out of", '42["quit"]'],
+    ["left", "41"],
+  ])("SIO-1: ends a session that %s its last namespace and stays, asleep or not", async (_how, frame) => {
     const { shell } = probeShell({ handlers: { quit: (socket) => socket.disconnect() } });
     const client = await shell.connect();
     shell.advance(20_000);
-    client.emit("quit");
+    client.send(frame);
     shell.advance(3000);
     shell.evict();
     shell.advance(connectTimeoutMs - 3001);

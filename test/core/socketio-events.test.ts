@@ -1,5 +1,5 @@
 // Events and acks, in text and in bytes, and what a broken handler costs.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { ATTACHMENTS_MAX } from "../../src/protocol/socket-io.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
@@ -178,6 +178,38 @@ describe("binary events", () => {
     expect(client.packets.at(-1)).toMatchObject({ id: 3, data: [bytesOf(6), bytesOf(5)] });
   });
 
+  it("SIO-9: cost nobody a session, however much else is kept of it; what does not fit is lost with the next sleep", async () => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    // Characters that take two bytes each in the record, though the frame is short enough.
+    const header = `451-3["echo","${"x".repeat(8100)}\u65e5",{"_placeholder":true,"num":0}]`;
+    client.send(header, bytesOf(5));
+    expect(client.packets.at(-1)).toMatchObject({ id: 3 });
+    client.send(header);
+    shell.evict();
+    expect([client.closing, shell.reports]).toEqual([undefined, []]);
+    client.send(bytesOf(5));
+    expect(client.closing).toMatchObject({ code: 1002, reason: "parse error" });
+  });
+
+  it("SIO-8: one attachment too many in a question is a mistake at once, and leaves nothing behind", async () => {
+    const mistakes: string[] = [];
+    const parts = Array.from({ length: ATTACHMENTS_MAX + 1 }, () => bytesOf(1));
+    const { shell } = probeShell({
+      handlers: {
+        await: (socket) => socket.emitWithAck("q", parts).then(undefined, (error) => void mistakes.push(String(error))),
+        ask: (socket) => void socket.ask("q", [parts], { handler: "goOn", timeoutMs: 1000 }),
+      },
+    });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    client.emit("await");
+    await shell.settle();
+    expect(mistakes).toEqual([expect.stringContaining("RangeError: a packet carries at most 10 binary attachments")]);
+    other.emit("ask");
+    expect(other.closing?.code).toBe(1011);
+    expect(shell.quietMs, "nothing is due but the next ping").toBe(OPTIONS.pingIntervalMs);
+  });
+
   it("of several attachments are taken as long as each frame is within maxPayload", async () => {
     const { shell } = probeShell({ handlers: { size: (_socket, parts, ack) => ack(parts.length) } });
     const client = await shell.connect();
@@ -215,30 +247,22 @@ describe("a handler that throws", () => {
     expect(shell.reports).toHaveLength(1);
   });
 
-  it("in onConnect costs the newcomer only", async () => {
+  it.each(Object.entries(bugs))("in onConnect, %s, costs the newcomer only", async (_when, bug) => {
     let isBroken = false;
-    const { shell } = probeShell({
-      onConnect: () => {
-        if (isBroken) throw new Error("bug");
-      },
-      handlers: { echo },
-    });
+    const { shell } = probeShell({ onConnect: () => (isBroken ? bug() : undefined), handlers: { echo } });
     const other = await shell.connect();
     isBroken = true;
     const client = await shell.connect();
     expect(client.closing?.code).toBe(1011);
     expect(other.call("echo", 1).answer).toBe(1);
+    expect(shell.reports).toHaveLength(1);
   });
 
-  it("in onDisconnect costs nobody anything", async () => {
-    const { shell } = probeShell({
-      onDisconnect: () => {
-        throw new Error("bug");
-      },
-      handlers: { echo },
-    });
+  it.each(Object.entries(bugs))("in onDisconnect, %s, costs nobody anything", async (_when, bug) => {
+    const { shell } = probeShell({ onDisconnect: bug, handlers: { echo } });
     const [client, other] = [await shell.connect(), await shell.connect()];
     client.leave();
+    await vi.waitFor(() => expect(shell.reports).toHaveLength(1));
     expect(other.call("echo", 1).answer).toBe(1);
     expect(shell.reports).toHaveLength(1);
   });

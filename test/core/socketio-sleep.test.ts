@@ -86,6 +86,61 @@ describe("after sleep", () => {
     expect(client.call("get").answer).toEqual({ count: 1 });
   });
 
+  it("socket.data is as onConnect, or a handler of another's, changed it after an await", async () => {
+    const { shell } = probeShell({
+      authorize: ownData,
+      onConnect: async (socket) => {
+        await Promise.resolve();
+        socket.data.score = 1;
+      },
+      handlers: {
+        async hit(this: Probe, _socket, other) {
+          await Promise.resolve();
+          this.sockets.get(other)!.data.score++;
+        },
+        get: (socket, ack) => ack(socket.peek()),
+      },
+    });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    shell.evict();
+    expect(other.call("get").answer).toEqual({ score: 1 });
+    client.emit("hit", other.socketId());
+    await shell.settle();
+    shell.evict();
+    expect(other.call("get").answer).toEqual({ score: 2 });
+  });
+
+  it("channels are as they were, and nobody is said to join them anew", async () => {
+    class Watched extends Probe {
+      override onChannelCreated = (channel: string): void => void calls.push(`created ${channel}`);
+      override onChannelJoined = (channel: string): void => void calls.push(`joined ${channel}`);
+      override onChannelLeft = (channel: string): void => void calls.push(`left ${channel}`);
+      override onChannelDeleted = (channel: string): void => void calls.push(`deleted ${channel}`);
+    }
+    const calls: string[] = [];
+    const shell = new FakeShell(() => ({ "/": new Watched({ onConnect: (socket) => socket.join("red") }, []) }));
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    expect(calls.splice(0)).toEqual(["created red", "joined red", "joined red"]);
+    shell.evict();
+    expect(calls).toEqual([]);
+    client.leave();
+    other.leave();
+    expect(calls).toEqual(["left red", "left red", "deleted red"]);
+  });
+
+  it("onWake follows once all are back, and who is missing has gone", async () => {
+    const there: number[] = [];
+    class Awake extends Probe {
+      override onWake = (): void => void there.push(this.sockets.size);
+    }
+    const shell = new FakeShell(() => ({ "/": new Awake({}, []) }));
+    await shell.connect();
+    await shell.connect();
+    shell.evict();
+    shell.crash();
+    expect(there).toEqual([0, 2, 0]);
+  });
+
   it("all namespaces of a session are there, and one that was left is not", async () => {
     const calls: string[] = [];
     const shell = new FakeShell(() => ({
@@ -102,19 +157,6 @@ describe("after sleep", () => {
     expect(calls).toEqual([`restore ${client.socketId()}`, `restore ${client.socketId("/b")}`]);
     client.send('42/a,["x"]');
     expect(client.closing?.code).toBe(1002);
-  });
-
-  it("a session that left its last namespace by itself may stay as long as if the room had not slept", async () => {
-    const stays = async (sleeps: boolean): Promise<boolean> => {
-      const { shell } = probeShell();
-      const client = await shell.connect();
-      client.send("41");
-      shell.advance(1000);
-      if (sleeps) shell.evict();
-      shell.advance(40_000);
-      return client.closing === undefined;
-    };
-    expect(await stays(true)).toBe(await stays(false));
   });
 
   it("a session that ended is not there", async () => {

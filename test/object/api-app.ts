@@ -47,6 +47,7 @@ export class Shell {
   constructor(create: () => NamespaceTable) {
     this.#create = create;
     this.#start();
+    this.server.wake();
   }
 
   #start(): void {
@@ -106,7 +107,8 @@ export class Shell {
   }
 
   sleep(): void {
-    const lines = [...this.#lines.values()].filter(({ closing }) => closing === undefined);
+    // A polling session has no record, and dies.
+    const lines = [...this.#lines.values()].filter(({ closing, record }) => closing === undefined && record);
     this.#lines = new Map();
     this.#start();
     for (const line of lines) {
@@ -115,6 +117,7 @@ export class Shell {
         this.#lines.set(session, line);
       });
     }
+    this.server.wake();
   }
 }
 

@@ -199,7 +199,8 @@ describe("a room that cannot be reached", () => {
     await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "before" } });
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     await runInDurableObject(stubOf(room), (_room, { storage: { sql } }) => {
-      sql.exec("CREATE TRIGGER full BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'full'); END");
+      // The log's first segment, which is the only one.
+      sql.exec("CREATE TRIGGER full BEFORE INSERT ON batches_1 BEGIN SELECT RAISE(ABORT, 'full'); END");
     });
     const options = { body: { content: "again" }, headers: { "Idempotency-Key": "again" } };
     const refused = await callApi("POST", `/api/rooms/${room}/messages`, options);

@@ -99,6 +99,23 @@ describe("namespaces on demand: SIO-10", () => {
     expect(await isInService(shell, "/team-1")).toBe(false);
   });
 
+  it("one whose only client goes, though the verdict never comes, does not stay", async () => {
+    const shell = shellWith();
+    const line = shell.open();
+    void shell.send(line, '40/team-1,{"slow":true}');
+    shell.leave(line);
+    expect(await isInService(shell, "/team-1")).toBe(false);
+  });
+
+  it("one that a rule lets through too late, when its client has gone, is not made", async () => {
+    const shell = shellWith();
+    const line = shell.open();
+    const verdict = shell.send(line, "40/async-x,");
+    shell.leave(line);
+    await verdict;
+    expect(started).toEqual([]);
+  });
+
   it("one that another CONNECT still waits for stays, though its last socket goes meanwhile", async () => {
     const shell = shellWith();
     const first = await shell.connect("/team-1");

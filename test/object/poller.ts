@@ -73,8 +73,10 @@ export class Poller {
     return request({ room: this.room, sid: this.handshake.sid });
   }
 
-  post(body: string | ReadableStream): Promise<Response> {
-    return request({ room: this.room, sid: this.handshake.sid, method: "POST", body });
+  /** The answer has come whole by then: an object whose answers are left lying cannot be put to sleep. */
+  async post(body: string | ReadableStream): Promise<Response> {
+    const response = await request({ room: this.room, sid: this.handshake.sid, method: "POST", body });
+    return new Response(await response.text(), response);
   }
 
   /** Polls until a packet fits. @returns all packets up to the payload that brought it */

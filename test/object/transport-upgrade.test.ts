@@ -1,6 +1,8 @@
 // The way from long-polling to a WebSocket: EIO-9.
+import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import { freshRoom, join } from "./rooms.ts";
+import { upgrade } from "./raw-client.ts";
+import { freshRoom, join, stubOf } from "./rooms.ts";
 import { SEPARATOR, BAD_REQUEST, answerOf, textOf, Poller, isStillWaiting, say, messagesIn } from "./poller.ts";
 
 describe("the upgrade: EIO-9", () => {
@@ -55,6 +57,17 @@ describe("the upgrade: EIO-9", () => {
     await vi.waitFor(() => expect(third.closed).toEqual(refused));
     socket.send(say("and here", 2));
     await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("432["))).toBe(true));
+  });
+
+  it("a second WebSocket does not keep the object awake, though its peer never answers the closing", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    await poller.openWebSocket();
+    const { webSocket: second } = await upgrade({ room: poller.room, query: { sid: poller.handshake.sid } });
+    const closing = new Promise((resolve) => second!.addEventListener("close", resolve));
+    second!.accept({ allowHalfOpen: true });
+    await closing;
+    await evictDurableObject(stubOf(poller.room), { webSockets: "hibernate" });
+    await poller.isGone();
   });
 
   it("nothing is lost, doubled or reordered on the way", async () => {

@@ -35,6 +35,15 @@ describe("acks that the server asks for", () => {
     ]);
   });
 
+  it("a short one that follows another's answer has its own time", async () => {
+    const { room, ada, ben } = await begin();
+    // By then the alarm is set for the next ping, so that no timer is due that would look at the clock by chance.
+    await vi.waitFor(async () => expect(await alarmOf(room)).toBeGreaterThan(Date.now()));
+    const verdict = call(ada, "runoff", ticketOf(ben).sid, 500);
+    ben.send(`43${await question(ben, "vote?")}["yes"]`);
+    expect(await verdict).toBe("Error: operation has timed out");
+  });
+
   it("nobody else can answer it", async () => {
     const { ada, ben } = await begin();
     say(ada, "review", ticketOf(ben).sid, 600_000);

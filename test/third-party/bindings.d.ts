@@ -2,9 +2,10 @@
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("./worker.ts");
-    durableNamespaces: "WhiteboardRoom" | "Halls";
+    durableNamespaces: "WhiteboardRoom" | "Halls" | "GuestbookRoom";
   }
   interface Env {
+    GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
     CHAT_ROOM: DurableObjectNamespace<import("./whiteboard.ts").WhiteboardRoom>;
   }

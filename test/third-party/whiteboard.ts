@@ -21,6 +21,7 @@ interface Incoming {
   draw: (board: string, stroke: unknown) => void;
   shout: (text: string, exceptBoard?: string) => void;
   vote: (painter: string, timeoutMs: number, ack: Ack) => Promise<void>;
+  runoff: (painter: string, timeoutMs: number, ack: Ack) => Promise<void>;
   review: (painter: string, timeoutMs: number) => void;
   whoami: (ack: Ack) => void;
 }
@@ -38,6 +39,10 @@ class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
     shout: (_socket, text, board) => void (board ? this.except(board) : this).emit("shouted", text),
     vote: async (_socket, painter, timeoutMs, ack) =>
       ack(await this.to(painter).fetchSockets()[0]?.timeout(timeoutMs).emitWithAck("vote?").catch(String)),
+    runoff: async (_socket, painter, timeoutMs, ack) => {
+      await this.to(painter).emitWithAck("vote?");
+      ack(await this.to(painter).timeout(timeoutMs).emitWithAck("vote?").catch(String));
+    },
     review: ({ id }, painter, timeoutMs) =>
       void this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
     whoami: ({ id, rooms, data, recovered }, ack) => ack({ id, rooms: [...rooms], recovered, ...data }),

@@ -1,0 +1,63 @@
+// A third-party application: a list of who is here that stays right when long-polling guests die with the sleep of
+// their object. Of them it keeps a row each, and looks for them when it wakes.
+import { SocketObject } from "../../durable/socket-object.ts";
+import { Namespace, type Handlers } from "../../src/socketio/namespace.ts";
+import { Server, type ServerOptions } from "../../src/socketio/server.ts";
+import type { Socket } from "../../src/socketio/socket.ts";
+
+const HEARTBEAT = { pingIntervalMs: 45_000, pingTimeoutMs: 30_000, connectTimeoutMs: 10_000 };
+const LIMITS = { maxPayloadBytes: 65_536, maxConnectionsPerIp: 0 };
+const OPTIONS: ServerOptions & typeof LIMITS = { ...HEARTBEAT, ...LIMITS, transports: ["websocket", "polling"] };
+
+interface Incoming {
+  who: (ack: (guests: string[]) => void) => void;
+}
+interface Outgoing {
+  left: (name: string) => void;
+}
+type Guest = Socket<Outgoing, { name: string }>;
+
+const rowOf = (id: string): string => `guest:${id}`;
+
+class Guestbook extends Namespace<Incoming, Outgoing, { name: string }> {
+  readonly #rows: SyncKvStorage;
+  readonly handlers: Handlers<Incoming, Guest> = {
+    who: (_guest, ack) => ack([...this.sockets.values()].map((guest) => guest.peek().name).toSorted()),
+  };
+
+  constructor(rows: SyncKvStorage) {
+    super();
+    this.#rows = rows;
+  }
+
+  override authorize = ({ auth }: { auth: Readonly<Record<string, unknown>> }) => ({
+    accepted: true as const,
+    data: { name: String(auth["name"]) },
+  });
+
+  override onConnect(guest: Guest): void {
+    if (guest.transport === "polling") this.#rows.put(rowOf(guest.id), guest.peek().name);
+  }
+
+  override onDisconnect(guest: Guest): void {
+    this.#rows.delete(rowOf(guest.id));
+    this.emit("left", guest.peek().name);
+  }
+
+  override onWake(): void {
+    for (const [row, name] of this.#rows.list<string>({ prefix: rowOf("") })) {
+      if (this.sockets.has(row.slice(rowOf("").length))) continue;
+      this.#rows.delete(row);
+      this.emit("left", name);
+    }
+  }
+}
+
+export class GuestbookRoom extends SocketObject<object> {
+  constructor(ctx: DurableObjectState, env: object) {
+    super(ctx, env, (_ctx, _env, ports) => ({
+      server: new Server(OPTIONS, { static: { "/": new Guestbook(ctx.storage.kv) } }, ports),
+      limits: OPTIONS,
+    }));
+  }
+}
