@@ -54,14 +54,15 @@ const claimsSchema = z.object({
 /** Verifies tokens against the keys of the settings; keys are imported once and kept. */
 export class TokenVerifier {
   readonly #settings: Settings;
-  readonly #secret: Uint8Array | undefined;
+  readonly #secret: string | undefined;
+  #secretKey: Promise<CryptoKey> | undefined;
   #publicKey: Promise<ImportedKey> | undefined;
   readonly #jwks: JWTVerifyGetKey | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
     const { secret, jwksUrl } = settings.jwt;
-    this.#secret = secret === undefined ? undefined : new TextEncoder().encode(secret);
+    this.#secret = secret;
     this.#jwks = jwksUrl === undefined ? undefined : createRemoteJWKSet(new URL(jwksUrl));
   }
 
@@ -88,7 +89,8 @@ export class TokenVerifier {
     const expected = { ...(issuer && { issuer }), ...(audience && { audience }) };
     if (algorithmOf(token) === "HS256") {
       if (!this.#secret) throw new errors.JOSEAlgNotAllowed("no secret is set");
-      return (await jwtVerify(token, this.#secret, { ...expected, algorithms: ["HS256"] })).payload;
+      const key = await (this.#secretKey ??= importSecret(this.#secret));
+      return (await jwtVerify(token, key, { ...expected, algorithms: ["HS256"] })).payload;
     }
     const { publicKey } = this.#settings.jwt;
     if (publicKey !== undefined) {
@@ -138,6 +140,12 @@ export function signToken(
   if (issuer) token.setIssuer(issuer);
   if (audience) token.setAudience(audience);
   return token.sign(new TextEncoder().encode(secret));
+}
+
+/** Imported once: given as bytes, it would be imported again for every token, which costs more than to verify one. */
+function importSecret(secret: string): Promise<CryptoKey> {
+  const bytes = new TextEncoder().encode(secret);
+  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
 interface ImportedKey {

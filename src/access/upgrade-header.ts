@@ -19,13 +19,11 @@ export interface UpgradeFacts {
   readonly subprotocol?: string;
 }
 
-/** Base64 of UTF-8 JSON: headers carry ASCII only, names do not. */
+/** JSON in percent-encoding: headers carry ASCII only, names do not. */
 export function encodeUpgradeFacts(facts: UpgradeFacts): string {
-  const bytes = new TextEncoder().encode(JSON.stringify(facts));
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return encodeURIComponent(JSON.stringify(facts));
 }
 
 export function decodeUpgradeFacts(header: string): UpgradeFacts {
-  const bytes = Uint8Array.from(atob(header), (char) => char.charCodeAt(0));
-  return JSON.parse(new TextDecoder().decode(bytes)) as UpgradeFacts;
+  return JSON.parse(decodeURIComponent(header)) as UpgradeFacts;
 }

@@ -16,8 +16,17 @@ export interface ChatRecoveryContext {
   readonly report: (problem: string, error: unknown) => void;
 }
 
+/** What was missed since a place, as it stood when the newest message was this one. */
+interface Answered {
+  readonly seq: number;
+  readonly lastSeq: number;
+  readonly missed: readonly MissedEvent[];
+}
+
 export class ChatRecoveryLog implements RecoveryLog {
   readonly #context: ChatRecoveryContext;
+  /** The last answer: where a line breaks under many, all of them ask the same. */
+  #answered: Answered | undefined;
 
   constructor(context: ChatRecoveryContext) {
     this.#context = context;
@@ -35,19 +44,26 @@ export class ChatRecoveryLog implements RecoveryLog {
     return this.#context.seenSeq();
   }
 
-  since(seq: number): MissedEvent[] | undefined {
+  since(seq: number): readonly MissedEvent[] | undefined {
     const { log, catchUp, report } = this.#context;
     catchUp();
-    const missed = log.lastSeq - seq;
-    if (missed > MISSED_MESSAGES_MAX) return undefined;
+    const { lastSeq } = log;
+    if (this.#answered?.seq === seq && this.#answered.lastSeq === lastSeq) return this.#answered.missed;
     try {
-      const { messages } = log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
-      // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.
-      return messages.length === missed ? messages.map(toMissedEvent) : undefined;
+      const missed = this.#read(seq, lastSeq - seq);
+      if (missed) this.#answered = { seq, lastSeq, missed };
+      return missed;
     } catch (error) {
       report("what a client missed could not be read", error);
       return undefined;
     }
+  }
+
+  #read(seq: number, count: number): MissedEvent[] | undefined {
+    if (count > MISSED_MESSAGES_MAX) return undefined;
+    const { messages } = this.#context.log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
+    // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.
+    return messages.length === count ? messages.map(toMissedEvent) : undefined;
   }
 }
 

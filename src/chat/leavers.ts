@@ -11,6 +11,9 @@ export const LEAVE_GATHER_MS = 1000;
 /** Leavers that one connection's record carries: some 3 KiB of its 16 at the most. */
 export const LEAVERS_CARRIED_MAX = 8;
 
+/** Leavers that a room remembers: where more go at once, it is no reload but an outage, and the count tells it. */
+export const LEAVERS_MAX = 200;
+
 export interface Leaver {
   readonly user: string;
   readonly name: string;
@@ -40,9 +43,9 @@ export class Leavers {
     return firstMs === undefined ? undefined : firstMs + LEAVE_GRACE_MS + LEAVE_GATHER_MS;
   }
 
-  /** @returns whether somebody had room for it */
+  /** @returns whether there was room for it */
   carry(leaver: Leaver): boolean {
-    const carrier = this.#carrier();
+    const carrier = this.#carried.size < LEAVERS_MAX ? this.#carrier() : undefined;
     if (!carrier) return false;
     carrier.data = { ...carrier.data, leavers: [...(carrier.peek().leavers ?? []), leaver] };
     this.#carried.set(leaver.user, { leaver, carrier });

@@ -107,6 +107,12 @@ export class Recovery {
   readonly log: RecoveryLog;
   readonly windowMs: number;
   readonly #departed = new Map<string, Departure>();
+  /** The log's key, taken in: half of what a signature costs. */
+  #signing: ReturnType<typeof hmac.create> | undefined;
+  /** The last replay, encoded. */
+  #encoded:
+    | { readonly missed: readonly MissedEvent[]; readonly frames: readonly Frame[]; readonly bytes: number }
+    | undefined;
 
   constructor(log: RecoveryLog, windowMs: number) {
     this.log = log;
@@ -125,7 +131,11 @@ export class Recovery {
 
   /** Nobody but the same owner in the same namespace can use it, and the server needs no row to believe it. */
   pid(nsp: string, id: string, owner: string): string {
-    const mac = hmac(sha256, utf8ToBytes(this.log.key), utf8ToBytes(JSON.stringify([nsp, id, owner])));
+    this.#signing ??= hmac.create(sha256, utf8ToBytes(this.log.key));
+    const mac = this.#signing
+      .clone()
+      .update(utf8ToBytes(JSON.stringify([nsp, id, owner])))
+      .digest();
     return `${id}.${bytesToHex(mac).slice(0, 32)}`;
   }
 
@@ -164,8 +174,10 @@ export class Recovery {
     return frames && { id, remembered, missed: frames };
   }
 
-  /** @returns `undefined` when it is too much */
-  #encode(nsp: string, missed: readonly MissedEvent[], bytesMax: number): Frame[] | undefined {
+  /** Encoded once for all who missed the same, where the log answers them with the same list. */
+  #encode(nsp: string, missed: readonly MissedEvent[], bytesMax: number): readonly Frame[] | undefined {
+    const known = this.#encoded?.missed === missed ? this.#encoded : undefined;
+    if (known) return known.bytes <= bytesMax ? known.frames : undefined;
     const frames: Frame[] = [];
     let bytes = 0;
     for (const { event, args, seq } of missed) {
@@ -174,6 +186,7 @@ export class Recovery {
       if (bytes > bytesMax) return undefined;
       frames.push(...encoded);
     }
+    this.#encoded = { missed, frames, bytes };
     return frames;
   }
 
