@@ -108,7 +108,7 @@ export class Recovery {
   readonly windowMs: number;
   readonly #departed = new Map<string, Departure>();
   /** The log's key, taken in: half of what a signature costs. */
-  #signing: ReturnType<typeof hmac.create> | undefined;
+  #signing: { readonly key: string; readonly mac: ReturnType<typeof hmac.create> } | undefined;
   /** The last replay, encoded. */
   #encoded:
     | { readonly missed: readonly MissedEvent[]; readonly frames: readonly Frame[]; readonly bytes: number }
@@ -131,8 +131,9 @@ export class Recovery {
 
   /** Nobody but the same owner in the same namespace can use it, and the server needs no row to believe it. */
   pid(nsp: string, id: string, owner: string): string {
-    this.#signing ??= hmac.create(sha256, utf8ToBytes(this.log.key));
-    const mac = this.#signing
+    const { key } = this.log;
+    if (this.#signing?.key !== key) this.#signing = { key, mac: hmac.create(sha256, utf8ToBytes(key)) };
+    const mac = this.#signing.mac
       .clone()
       .update(utf8ToBytes(JSON.stringify([nsp, id, owner])))
       .digest();
