@@ -1,14 +1,19 @@
 // What calls cost a room, in rows written: API-13.
-import { expect, it } from "vitest";
+import { runInDurableObject } from "cloudflare:test";
+import { expect, it, vi } from "vitest";
 
 import { callApi, request } from "./api-caller.ts";
-import { freshRoom, join, Sleeper } from "./rooms.ts";
+import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
 
 /** A room with a message, that has settled. */
 async function usedRoom(): Promise<string> {
   const room = freshRoom();
   await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "first" } });
+  // The one alarm that a room with messages has: for the day on which it forgets them.
+  await vi.waitFor(() =>
+    runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
+  );
   return room;
 }
 
