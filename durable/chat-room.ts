@@ -40,6 +40,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     return this.turn(() => this.parts.chat.exportPiece(place));
   }
 
+  /** API-10. */
   async drain(withinMs: number): Promise<number> {
     const { chat, server } = this.parts;
     const { size } = server.sessions;
@@ -50,6 +51,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     return size;
   }
 
+  /** API-9. */
   async deleteRoom(): Promise<void> {
     const { chat, server } = this.parts;
     this.turn(() => {
@@ -89,7 +91,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
   return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings, chat, turnAway };
 }
 
-/** A refusal of the room's as an answer to the request of a connection: 403, and when to try again. */
+/** A refusal of the room's as an answer to the request of a connection: 403, and when to try again (MOD-3). */
 function forbidden(refusal: Refusal | undefined): Response | undefined {
   if (!refusal) return undefined;
   const { code, ...more } = refusal.data as { readonly code: string; readonly retryAfterMs?: number };

@@ -1,5 +1,5 @@
 // Who did what to whom, as far back as a ring of rows reaches: each entry takes the place of the oldest, so
-// that it costs one row and the list never grows.
+// that it costs one row and the list never grows (MOD-11).
 import type { AuditEntry, ModerationChange } from "../protocol/moderation-events.ts";
 import type { RoomState } from "./room-state.ts";
 

@@ -246,7 +246,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return perform(operation, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
   }
 
-  /** The room from outside, without waking more of it than the log's newest row. */
+  /** The room from outside, without waking more of it than the log's newest row (API-13). */
   overview(): RoomOverview {
     this.#posting.catchUp();
     const { name, log } = this.#room;
@@ -261,7 +261,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return exportPiece(this.#room.log, place);
   }
 
-  /** Everybody is about to be sent away: who waits for something is answered, and all are told why. */
+  /** Everybody is about to be sent away: who waits for something is answered, and all are told why (API-9, API-10). */
   sayGoodbye(noticeFor: (client: Client) => Notice): void {
     this.#posting.commit();
     for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));

@@ -1,4 +1,4 @@
-// Who may not be here: the banned are refused at the door, at every call, and put out where they are; what
+// Who may not be here: the banned are refused at the door, at every call, and put out where they are (MOD-3); what
 // they and the kicked had open cannot be recovered.
 import type { ErrorAnswer, Notice } from "../protocol/chat-events.ts";
 import type { Refusal } from "../socketio/namespace.ts";
@@ -46,7 +46,7 @@ export class Exclusion implements Feature {
     }
   }
 
-  /** Told first, so a stock client stays away. */
+  /** Told first, so a stock client stays away (MOD-3, MOD-4). */
   putOut(client: Client, notice: Notice): void {
     client.emit("notice", notice);
     client.disconnect(true);

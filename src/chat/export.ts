@@ -1,4 +1,4 @@
-// The whole log as text, a piece at a time: newline-delimited JSON, one message a line, ascending by `seq`.
+// The whole log as text, a piece at a time: newline-delimited JSON, one message a line, ascending by `seq`: API-8.
 // Whoever reads keeps the place, so a slow reader costs the room nothing between two pieces.
 import type { MessageLog } from "./message-log.ts";
 

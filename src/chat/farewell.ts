@@ -4,12 +4,12 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 import type { Notice } from "../protocol/chat-events.ts";
 
-/** Told to all before a room is deleted. */
+/** Told to all before a room is deleted (API-9). */
 export const ROOM_DELETED: Notice = { code: "ROOM_DELETED", message: "The room was deleted." };
 
 /**
  * Everyone gets a moment of their own to come back at, spread evenly over the window, so that they do not come all
- * at once.
+ * at once (API-10).
  * @param socketId what nobody can guess, so it says as well as a die when
  * @param withinMs all are to be back in so many milliseconds
  */

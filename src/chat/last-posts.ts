@@ -1,4 +1,4 @@
-// When each user last posted, for slow mode. The log is the truth, and it is read back after sleep; a post
+// When each user last posted, for slow mode (MOD-8). The log is the truth, and it is read back after sleep; a post
 // that waits to be stored counts from the moment it was taken.
 import type { MessageLog } from "./message-log.ts";
 

@@ -2,7 +2,7 @@
 // records of connections that stay, which costs no row; where nobody stays, there is nobody to tell.
 import type { Client, Room } from "./room.ts";
 
-/** Who is back so soon has not left: long enough for a reload on a phone, or for a second try to reconnect. */
+/** Who is back so soon has not left: long enough for a reload on a phone, or for a second try to reconnect (PRES-2). */
 export const LEAVE_GRACE_MS = 5000;
 
 /** The first of several leavers waits so much longer, for the others to be told of in the same wake. */

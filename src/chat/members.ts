@@ -1,8 +1,8 @@
-// Who is in the room: people, not connections. Several tabs of a user are one member, and so is a user who
-// went a moment ago: others hear of the first to come, and of the last to go once it is certain.
+// Who is in the room: people, not connections. Several tabs of a user are one member (CHAT-5), and so is a user who
+// went a moment ago: others hear of the first to come, and of the last to go once it is certain (PRES-1).
 import type { Member, PresenceChange } from "../protocol/chat-events.ts";
 
-/** Members whom a room tells of by name. A larger one tells how many they are, and lists so many at most. */
+/** Members whom a room tells of by name. A larger one tells how many they are, and lists so many at most: PRES-3. */
 export const MEMBERS_LISTED_MAX = 200;
 
 /** One tab, or one device, of a member. */

@@ -1,4 +1,4 @@
-// What moderators can look up: who did what, and about whom something still holds.
+// What moderators can look up: who did what, and about whom something still holds: MOD-11.
 import type { ErrorAnswer } from "../protocol/chat-events.ts";
 import type { AuditAnswer, Decision, ModeratedUser, ModerationStateAnswer } from "../protocol/moderation-events.ts";
 import type { AuditTrail } from "./audit-trail.ts";

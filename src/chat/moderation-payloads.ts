@@ -1,4 +1,4 @@
-// The schemas of what moderators send.
+// The schemas of what moderators send, with their bounds: MOD-11.
 import { z } from "zod";
 
 export const USER_LENGTH_MAX = 128;

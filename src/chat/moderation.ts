@@ -1,5 +1,5 @@
 // What moderators do. Each deed is written down before anybody hears of it, heard before it is answered, and
-// comes after everything that was said before it.
+// comes after everything that was said before it: MOD-1.
 import type { z } from "zod";
 
 import type { Answer, ErrorAnswer, Welcome } from "../protocol/chat-events.ts";
@@ -115,6 +115,7 @@ export class Moderation implements Feature {
 
   // ---- the deeds -------------------------------------------------------------------------------------------
 
+  /** MOD-4. */
   #kick(caller: Caller, { user, reason }: z.output<typeof kickSchema>): Outcome {
     const { exclusion } = this.#parts;
     const clients = exclusion.clientsOf(user);

@@ -36,7 +36,7 @@ export interface Operation<Given = Answer<object>> {
   readonly cost: (payload: unknown) => number;
   /** Answers once: in the same turn, or after what it had to wait for. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
-  /** Whether it was done before, so that what is asked for is only the answer: that needs nobody's leave. */
+  /** Whether it was done before, so that what is asked for is only the answer: that needs nobody's leave (MOD-10). */
   readonly isRepeat?: (caller: Caller, payload: unknown) => boolean;
 }
 

@@ -8,10 +8,10 @@ import { Pacer } from "./pacer.ts";
 import { presenceSchema } from "./payloads.ts";
 import type { Client, Feature, Room } from "./room.ts";
 
-/** Changes of presence are told at once in a quiet room, and at most this often in a busy one. */
+/** Changes of presence are told at once in a quiet room, and at most this often in a busy one (PRES-1). */
 export const PRESENCE_WINDOW_MS = 250;
 
-/** In a large room every change goes out to many, and is only a number. */
+/** In a large room every change goes out to many, and is only a number (PRES-3). */
 export const PRESENCE_WINDOW_LARGE_MS = 1000;
 
 export class Presence implements Feature {
@@ -62,6 +62,7 @@ export class Presence implements Feature {
     if (this.#members.hasChanged) this.#pacer.request(this.#room.now());
   }
 
+  /** PRES-4. A crash leaves no connection to restore, so nobody is there after it: PRES-5. */
   onRestore(client: Client): void {
     const { user, name, sinceMs, memberSinceMs } = client.peek();
     this.#members.note(user, { socketId: client.id, name, sinceMs }, memberSinceMs);

@@ -6,7 +6,7 @@ import type { RoomState } from "./room-state.ts";
 /** Readers whose marks share one value. */
 export const READERS_PER_PAGE = 256;
 
-/** With the page after so many, the oldest is given up: its readers begin anew. */
+/** With the page after so many, the oldest is given up: its readers begin anew (READ-4). */
 export const READ_MARK_PAGES_MAX = 40;
 
 const PREFIX = "read-marks:";
@@ -48,7 +48,7 @@ export class ReadMarks {
     return this.#unstored.has(this.#read().keyOf.get(user) ?? "");
   }
 
-  /** @returns whether that moved the user's mark: it never goes back */
+  /** @returns whether that moved the user's mark: it never goes back (READ-1) */
   advance({ user, seq }: ReadMark): boolean {
     if (seq <= this.get(user)) return false;
     const pages = this.#read();

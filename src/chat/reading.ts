@@ -1,5 +1,6 @@
 // How far everyone has read: marks that move forward only, told to the others in bursts and stored now and then.
-// Between two writes a mark lives in the record of its connection, so sleep loses none, and a crash the last seconds.
+// Between two writes a mark lives in the record of its connection, so sleep loses none, and a crash the last seconds:
+// READ-4.
 import type { ReadAnswer, ReadingWelcome, ReadMarksAnswer, ReadPayload } from "../protocol/reading-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
@@ -13,7 +14,7 @@ import type { Client, Feature, Room } from "./room.ts";
 /** In a larger room marks are told to nobody but their user's own connections: they would grow with its square. */
 export const READ_TOLD_MEMBERS_MAX = 100;
 
-/** Marks are told at once in a quiet room, and at most this often in a busy one. */
+/** Marks are told at once in a quiet room, and at most this often in a busy one (READ-2). */
 export const READ_TELL_WINDOW_MS = 1000;
 
 /** Marks are stored at most this often while their users stay. */
@@ -22,7 +23,7 @@ export const READ_STORE_INTERVAL_MS = 5000;
 /** After somebody went, for others who go at the same time to share the row. */
 export const READ_STORE_GATHER_MS = 1000;
 
-/** Marks in an answer to `read-marks`. */
+/** Marks in an answer to `read-marks` (READ-5). */
 export const READ_MARKS_SHOWN_MAX = 100;
 
 /** What the list takes from the bucket of requests: it looks at everybody's mark. */
@@ -62,6 +63,7 @@ export class Reading implements Feature {
     this.#storeDeadline = deadline("read-store", (nowMs) => this.#store(nowMs));
   }
 
+  /** READ-3. */
   welcome(client: Client): ReadingWelcome {
     const { lastSeq, firstSeq } = this.#room.log;
     const readSeq = this.#marks.get(client.peek().user);
@@ -79,6 +81,7 @@ export class Reading implements Feature {
     this.#storeDeadline.pull(this.#room.now() + READ_STORE_GATHER_MS);
   }
 
+  /** READ-1. */
   #hear({ user, client }: Caller, { seq }: ReadPayload): ReadAnswer {
     if (!client) return refuse("FORBIDDEN", "Only a connection reads.");
     const seenSeq = this.#room.seenSeq();

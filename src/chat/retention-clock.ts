@@ -1,4 +1,4 @@
-// Lets a room forget in time: whenever something was stored, and in a quiet room by one alarm far away. The
+// Lets a room forget in time (CHAT-8): whenever something was stored, and in a quiet room by one alarm far away. The
 // alarm costs a row, so it stands where the oldest segment will be due and does not move with every message.
 import type { Deadline } from "../socketio/deadlines.ts";
 import type { MessageLog } from "./message-log.ts";

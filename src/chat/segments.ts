@@ -1,5 +1,5 @@
 // When a log begins a new segment, and which ones it may forget. Deleting a message costs as much as storing
-// it and dropping a whole segment costs nothing, so a log is a few segments and is trimmed by whole ones.
+// it and dropping a whole segment costs nothing, so a log is a few segments and is trimmed by whole ones: CHAT-8.
 
 /** How much of a room's history is kept, at least. */
 export interface Retention {

@@ -1,5 +1,5 @@
-// Who may say something just now: not who is muted, nobody but moderators in a read-only room, and in slow mode
-// nobody again before their time.
+// Who may say something just now: not who is muted (MOD-6), nobody but moderators in a read-only room (MOD-7), and in
+// slow mode nobody again before their time (MOD-8).
 import type { Answer, ErrorAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
 import { LastPosts } from "./last-posts.ts";
@@ -53,7 +53,7 @@ export class Speaking implements Feature {
     return refuse("SLOW_MODE", `Slow mode: one message every ${seconds} seconds.`, waitMs);
   }
 
-  /** A post counts from the moment it is taken, and no more if it comes to nothing. */
+  /** A post counts from the moment it is taken, and no more if it comes to nothing (MOD-8). */
   follow(event: string, caller: Caller): Reply<Answer<object>> | undefined {
     if (event !== "chat-message" || mayAlwaysSpeak(caller)) return undefined;
     const { user } = caller;

@@ -43,7 +43,7 @@ function bindingGrant({ grant }: Standing, role: Role): Standing["grant"] {
   return grant && grant.rank > rankOfToken(role) ? grant : undefined;
 }
 
-/** The role that counts in the room. */
+/** The role that counts in the room (MOD-9). */
 export function effectiveRole(standing: Standing, role: Role): Role {
   return bindingGrant(standing, role)?.role ?? role;
 }

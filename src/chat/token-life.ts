@@ -11,7 +11,7 @@ import type { Client, Feature, Membership, Room } from "./room.ts";
 
 export type Authenticate = (token: string) => Promise<Authentication>;
 
-/** So long before a token ends its user is told; where less than twice that is left at the start, half of it. */
+/** So long before a token ends its user is told; where less than twice that is left at the start, half of it: TOK-1. */
 export const EXPIRY_WARNING_MS = 60_000;
 
 /** Who would be told within so long is told along with others: a room wakes once for tokens of about the same age. */
@@ -56,6 +56,7 @@ export class TokenLife implements Feature {
     this.#forget(dueMs(client.peek()));
   }
 
+  /** TOK-3. */
   async #refresh(client: Client, token: string, reply: (answer: RefreshAnswer) => void): Promise<void> {
     const result = await this.#authenticate(token);
     this.#room.turn(() => {
@@ -103,6 +104,7 @@ export class TokenLife implements Feature {
     });
   }
 
+  /** TOK-2. */
   #end(client: Client): void {
     client.emit("notice", { code: "TOKEN_EXPIRED", message: "The token has expired; connect with a fresh one." });
     client.disconnect();

@@ -1,5 +1,5 @@
 // Who is typing: a set on the server, so that repeats are not told again and nobody types for ever. In memory
-// only: the room is kept awake while somebody types, which costs no row and is over in seconds.
+// only: the room is kept awake while somebody types, which costs no row and is over in seconds (TYP-3).
 import type { Message } from "../protocol/chat-events.ts";
 import type { TypingAnswer, TypingPayload, TypingWelcome, Typist } from "../protocol/typing-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
@@ -9,7 +9,7 @@ import { operation, type Caller } from "./operation.ts";
 import type { Client, Feature, Room } from "./room.ts";
 import { typingSchema } from "./typing-payloads.ts";
 
-/** Who says nothing more of it for so long has stopped. */
+/** Who says nothing more of it for so long has stopped (TYP-2). */
 export const TYPING_MS = 5000;
 
 /** What it takes from the bucket of requests: each change goes out to everyone, so it is dearer than a question. */
@@ -23,7 +23,7 @@ interface CurrentTyping {
   /** The connection that said so last; its end ends the typing. */
   readonly socketId: string;
   readonly untilMs: number;
-  /** Whether the others heard of it: in a large room they do not. */
+  /** Whether the others heard of it: in a large room they do not (TYP-1). */
   readonly isTold: boolean;
 }
 
@@ -93,7 +93,7 @@ export class Typing implements Feature {
     if (typing.isTold) this.#others(user).emit("typing", { user, name: typing.name, on: false });
   }
 
-  /** The user's other tabs need not be told. */
+  /** The user's other tabs need not be told (TYP-1). */
   #others(user: string): Room["everyone"] {
     return this.#room.everyone.except(this.#members.socketsOf(user));
   }

@@ -1,4 +1,4 @@
-// The vocabulary of moderation: what moderators ask for, and what everyone hears of it. Rules MOD-1 to MOD-9
+// The vocabulary of moderation: what moderators ask for, and what everyone hears of it. Rules MOD-1 to MOD-11
 // stand in README.md beside this file.
 import type { Answer, Role } from "./chat-events.ts";
 

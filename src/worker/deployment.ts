@@ -15,7 +15,7 @@ export interface Deployment {
   readonly settings: Settings;
   readonly tokens: TokenVerifier;
   readonly connectRate: ConnectRate;
-  /** Calls of the HTTP API, by the user of the token. */
+  /** Calls of the HTTP API, by the user of the token (API-11). */
   readonly apiRequests: Buckets;
 }
 

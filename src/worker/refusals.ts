@@ -17,7 +17,7 @@ interface Details {
   readonly retryAfterMs?: number;
 }
 
-/** `{"error":{"code","message","issues"?,"retryAfterMs"?}}`. */
+/** `{"error":{"code","message","issues"?,"retryAfterMs"?}}` (API-3). */
 export function refuseRequest(
   status: RefusalStatus,
   code: string,

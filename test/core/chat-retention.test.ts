@@ -24,7 +24,7 @@ async function roomOf(messages: number, retention: object): Promise<{ room: Chat
 const seqsIn = async (client: Client, query: object): Promise<number[]> =>
   (await client.ask("history", query)).messages.map(({ seq }: Message) => seq);
 
-describe("a room with more than HISTORY_MESSAGES", () => {
+describe("CHAT-8: a room with more than HISTORY_MESSAGES", () => {
   it("forgets the oldest as new ones come", async () => {
     const { ada } = await roomOf(25, { messages: 10 });
     expect(await ada.ask("history", { limit: 10 })).toMatchObject({ hasMore: false });
@@ -82,7 +82,7 @@ describe("a room with more than HISTORY_MESSAGES", () => {
   });
 });
 
-describe("a room with messages older than HISTORY_DAYS", () => {
+describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
   it("forgets them though nobody speaks, and goes on counting where it was", async () => {
     const { room, ada } = await roomOf(3, { ageMs: DAY_MS });
     ada.leave();

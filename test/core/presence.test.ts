@@ -10,7 +10,7 @@ import { START_MS, type Client } from "./harness.ts";
 const LEFT_MS = LEAVE_GRACE_MS + LEAVE_GATHER_MS;
 const benLeft = { count: 1, joined: [], left: [{ user: "ben" }] };
 
-describe("PRES-1: members are people", () => {
+describe("PRES-1, CHAT-5: members are people", () => {
   it("tells everyone of a newcomer, by name", async () => {
     const { room, people } = await roomWith("ada");
     const ben = await room.join({ user: "ben", name: "Ben" });

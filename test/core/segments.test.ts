@@ -56,7 +56,7 @@ const appends = fc.array(
 
 const sum = (kept: readonly Kept[]): number => kept.reduce((all, { count }) => all + count, 0);
 
-describe("segments", () => {
+describe("CHAT-8: segments", () => {
   it("keep what is asked for, and at most a tenth and a batch more", PATIENT, () => {
     fc.assert(
       fc.property(retention, appends, (limits, program) => {

@@ -17,7 +17,7 @@ async function usedRoom(): Promise<string> {
   return room;
 }
 
-it("reading costs nothing, neither a row nor an alarm, and nothing after a sleep either", async () => {
+it("reading costs nothing, neither a row nor an alarm, and nothing after a sleep either: API-13", async () => {
   const room = await usedRoom();
   const readAll = async (): Promise<void> => {
     for (const path of ["", "/messages", "/messages?after=0", "/members", "/export"]) {

@@ -51,7 +51,7 @@ describe("a room that cannot be: 400 BAD_ROOM, and no object is touched", () => 
   );
 });
 
-describe("a body", () => {
+describe("a body: API-4", () => {
   const post = (body: string, headers: Record<string, string> = {}) =>
     callApi("POST", `/api/rooms/${freshRoom()}/messages`, { body, headers });
 

@@ -28,7 +28,7 @@ const newest = (client: RawClient): Promise<Page> => client.ask<Page>("history",
 const alarmOf = (room: string): Promise<number | null> =>
   runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
 
-it("keeps HISTORY_MESSAGES, and about a tenth more", async () => {
+it("keeps HISTORY_MESSAGES, and about a tenth more: CHAT-8", async () => {
   const ada = await join(freshRoom(), "ada");
   for (let round = 0; round < 18; round++) await say(ada, 10);
   const { messages, hasMore } = await newest(ada);
@@ -38,7 +38,7 @@ it("keeps HISTORY_MESSAGES, and about a tenth more", async () => {
   expect(messages.at(-1)).toMatchObject({ seq: 180 });
 });
 
-it("forgets what is older than HISTORY_DAYS though nobody is there, by one alarm", async () => {
+it("forgets what is older than HISTORY_DAYS though nobody is there, by one alarm: CHAT-8", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   await say(ada, 3);

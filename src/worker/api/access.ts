@@ -1,4 +1,5 @@
-// Who may call: the bearer of a token of the right role, for the rooms that the token opens, and not too often.
+// Who may call: the bearer of a token of the right role, for the rooms that the token opens, and not too often:
+// API-1.
 import type { Identity } from "../../protocol/identity.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import type { Deployment } from "../deployment.ts";
@@ -6,7 +7,7 @@ import { refuseForNow, refuseRequest, refuseStranger } from "../refusals.ts";
 import { bearerOf } from "../token-source.ts";
 import type { ApiCall } from "./call.ts";
 
-/** @returns who calls, or why not: 401, 429, 403 in this order */
+/** @returns who calls, or why not: 401, 429 (API-11), 403 in this order */
 export async function identify(
   request: Request,
   { roles }: Pick<ApiCall, "roles">,

@@ -1,5 +1,5 @@
 // The calls of the HTTP API, one by one. A call about what happens in a room asks the room for the event of the same
-// meaning, so that its rules live once, in the room.
+// meaning, so that its rules live once, in the room (API-2).
 import { z } from "zod";
 
 import { displayName, nameSchema, userSchema } from "../../access/tokens.ts";
@@ -154,13 +154,13 @@ export const CALLS: readonly ApiCall[] = [
   }),
 ];
 
-/** Acting as somebody gives no more rights than a member has. */
+/** Acting as somebody gives no more rights than a member has (API-5). */
 function memberOf(as: z.output<typeof actingAs>): Pick<Identity, "user" | "name" | "role"> {
   const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
   return { user, name: displayName(user, name), role: "member" };
 }
 
-/** Back in time from the oldest message of the page, or on from the newest where the page was asked for so. */
+/** Back in time from the oldest message of the page, or on from the newest where the page was asked for so: API-7. */
 function linkToNext(url: URL, { messages, hasMore }: Extract<HistoryAnswer, { ok: true }>): Record<string, string> {
   const isForward = url.searchParams.has("after");
   const edge = messages.at(isForward ? -1 : 0);

@@ -1,4 +1,5 @@
-// What a request gives, from its path, query, headers and body, as one object that the call's schema has checked.
+// What a request gives, from its path, query, headers and body, as one object that the call's schema has checked:
+// API-4.
 import type { z } from "zod";
 
 import { readText } from "../../access/body.ts";
@@ -62,7 +63,7 @@ function isNumeric(field: z.core.$ZodType | undefined): boolean {
   return def.innerType ? isNumeric(def.innerType) : def.type === "number";
 }
 
-/** A field may stand in the body, in its header, or in both if they agree. */
+/** A field may stand in the body, in its header, or in both if they agree (API-6). */
 function readHeaders(headers: Headers, fieldByHeader: Fields, body: Fields): Fields | Response {
   const given: Record<string, unknown> = {};
   for (const [header, field] of Object.entries(fieldByHeader) as Array<[string, string]>) {

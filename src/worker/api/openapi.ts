@@ -1,4 +1,5 @@
-// `GET /openapi.json`: the HTTP API described in OpenAPI 3.1, from the very schemas that check what is given.
+// `GET /openapi.json`: the HTTP API described in OpenAPI 3.1, from the very schemas that check what is given:
+// API-12.
 import { z } from "zod";
 import {
   createDocument,

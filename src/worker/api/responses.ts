@@ -1,4 +1,4 @@
-// What a room answers, as HTTP: the body is the event's own answer, the status says how it went.
+// What a room answers, as HTTP: the body is the event's own answer, the status says how it went: API-2.
 import type { Answer, AnswerCode } from "../../protocol/chat-events.ts";
 import { refuseForNow, refuseRequest, refuseStranger, type Issue, type RefusalStatus } from "../refusals.ts";
 

@@ -20,7 +20,7 @@ for (const path of new Set(CALLS.map((call) => call.path))) {
   api.all(honoPath(path), () => refuseMethod(methods));
 }
 
-/** 405. HEAD is answered wherever GET is. */
+/** 405 (API-3). HEAD is answered wherever GET is. */
 export function refuseMethod(methods: readonly string[]): Response {
   const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
   return refuseRequest(405, "METHOD_NOT_ALLOWED", `This address takes ${allowed}`, { Allow: allowed });
