@@ -13,13 +13,17 @@ import type { Identity } from "../protocol/identity.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
 import { refuse } from "./answers.ts";
+import { Changes } from "./changes.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
+import { Editing } from "./editing.ts";
 import { History } from "./history.ts";
 import { Members } from "./members.ts";
+import { MessageChanges } from "./message-changes.ts";
 import type { MessageLog } from "./message-log.ts";
 import { perform, type Caller, type Operation, type Reply } from "./operation.ts";
 import { Posting } from "./posting.ts";
 import { Presence } from "./presence.ts";
+import { Reacting } from "./reacting.ts";
 import { Reading } from "./reading.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
 import type { RoomState } from "./room-state.ts";
@@ -57,10 +61,14 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#room = this.#makeRoom({ name: room, settings, log, state });
     const members = new Members();
     this.#posting = new Posting(this.#room, members);
+    const changes = new MessageChanges(this.#room);
     this.#features = [
       new Presence(this.#room, members),
       this.#posting,
       new History(this.#room),
+      new Editing(this.#room, changes),
+      new Reacting(this.#room, changes),
+      new Changes(changes),
       new Typing(this.#room, members),
       new Reading(this.#room, members),
       new TokenLife(this.#room, members, authenticate),
@@ -175,6 +183,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
           maxContentLength: settings.maxContentLength,
           messageRate: settings.messageRate.perSecond,
           messageBurst: settings.messageRate.burst,
+          editWindowSeconds: settings.editWindowMs / 1000,
         },
       },
       ...this.#features.map((feature) => feature.welcome?.(client)),
