@@ -27,22 +27,24 @@ export function encodeChange({ deletedBy, edits, reactions }: Change): string {
 
 /** @throws UnreadableBatch where this code cannot read it: of another version, or damaged */
 export function decodeChange(text: string, seq: number): Change {
-  const { d, e = [], r = [] } = parseChange(text, seq);
+  let version: unknown;
+  try {
+    const [writtenBy, stored] = JSON.parse(text) as [unknown, StoredChange];
+    version = writtenBy;
+    if (version === VERSION) return toChange(stored);
+  } catch (cause) {
+    throw new UnreadableBatch(`the change of the message at seq ${seq} is damaged`, { cause });
+  }
+  const found = JSON.stringify(version);
+  throw new UnreadableBatch(
+    `the change of the message at seq ${seq} is of version ${found}; this code reads ${VERSION}`,
+  );
+}
+
+function toChange({ d, e = [], r = [] }: StoredChange): Change {
   return {
     ...(d !== undefined && { deletedBy: d }),
     edits: e.map(([content, timestamp, by]) => ({ content, timestamp, by })),
     reactions: new Map(r),
   };
-}
-
-function parseChange(text: string, seq: number): StoredChange {
-  try {
-    const [version, stored] = JSON.parse(text) as [unknown, StoredChange];
-    if (version === VERSION) return stored;
-  } catch (cause) {
-    throw new UnreadableBatch(`the change of the message at seq ${seq} is damaged`, { cause });
-  }
-  throw new UnreadableBatch(
-    `the change of the message at seq ${seq} is of another version; this code reads ${VERSION}`,
-  );
 }

@@ -10,6 +10,8 @@ import type { Feature, Room } from "./room.ts";
 
 /** A page takes one token of the request bucket for each so many messages. */
 export const HISTORY_PER_TOKEN = 20;
+/** And so many more where its place has to be searched by time. */
+export const HISTORY_TIME_COST = 5;
 
 export class History implements Feature {
   readonly operations;
@@ -23,7 +25,10 @@ export class History implements Feature {
           const page = read((log) => readPage(log, query));
           reply(page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read."));
         },
-        ({ limit }) => Math.ceil(limit / HISTORY_PER_TOKEN),
+        ({ limit, beforeTime, afterTime }) => {
+          const isSearched = beforeTime !== undefined || afterTime !== undefined;
+          return Math.ceil(limit / HISTORY_PER_TOKEN) + (isSearched ? HISTORY_TIME_COST : 0);
+        },
       ),
     };
   }

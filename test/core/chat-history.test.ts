@@ -1,6 +1,8 @@
 // History: pages of the log, as a client asks for them, and the welcome that says where to start.
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
+import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../src/chat/history.ts";
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../src/chat/payloads.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "./chat-room.ts";
 import { START_MS, type Client } from "./harness.ts";
@@ -104,6 +106,17 @@ describe("MSG-9: history", () => {
   ])("%j has what stands on both sides", async (query, from, to, hasMore, hasMoreAfter) => {
     expect(await seqs(query)).toEqual({ seqs: range(from, to), hasMore });
     expect(await ada.ask("history", query)).toMatchObject({ hasMoreAfter });
+  });
+
+  it("RATE_LIMITED: searching by time costs more than reading", async () => {
+    const tired = await room.join("tired");
+    const calls = Array.from({ length: REQUEST_LIMIT.burst / (HISTORY_TIME_COST + 1) + 1 }, () =>
+      tired.call("history", { afterTime: 0, limit: HISTORY_PER_TOKEN }),
+    );
+    expect(calls.at(-2)!.answer).toMatchObject({ ok: true });
+    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    tired.leave();
+    room.afterGrace();
   });
 
   it("begins or ends at a time", async () => {
