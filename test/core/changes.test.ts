@@ -113,35 +113,47 @@ describe("MSG-6: changes", () => {
 });
 
 describe("MSG-7: recovery", () => {
-  it("replays messages as they stand now", async () => {
+  const handshakeOf = (user: string): object => ({ canRecover: true, identity: { user, name: user, role: "member" } });
+
+  /** Somebody who is about to go, and knows the way back. */
+  async function traveller(room: ChatRoom, user: string): Promise<{ rev: number; back: () => Promise<Client> }> {
+    const client = await room.shell.connect(handshakeOf(user));
+    const [{ rev }] = client.received("welcome") as [{ rev: number }];
+    const { pid } = client.packets[0]!.data as { pid: string };
+    const offset = (client.packets.at(-1)!.data as unknown[]).at(-1);
+    client.leave();
+    return { rev, back: () => room.shell.open(handshakeOf(user)).connect({ pid, offset }) };
+  }
+
+  it("replays messages as they stand now, and `changes` has the older ones", async () => {
     const { room, ada } = await talk(1);
-    const ben = await room.shell.connect({
-      canRecover: true,
-      identity: { user: "cleo", name: "cleo", role: "member" },
-    });
-    const [{ rev }] = ben.received("welcome") as [{ rev: number }];
-    const { pid } = ben.packets.find(({ data }) => (data as { pid?: string }).pid !== undefined)!.data as {
-      pid: string;
-    };
-    const offset = (ben.packets.at(-1)!.data as unknown[]).at(-1);
-    ben.leave();
+    const cleo = await traveller(room, "cleo");
     await ada.ask("edit-message", { id: idOf(1), content: "edited" });
     for (let i = 2; i <= 3; i++) ada.emit("chat-message", { content: `missed ${i}` });
     room.quiet();
     await ada.ask("edit-message", { id: idOf(2), content: "edited, too" });
     await ada.ask("delete-message", { id: idOf(3) });
-    const back = room.shell.open({ canRecover: true, identity: { user: "cleo", name: "cleo", role: "member" } });
-    await back.connect({ pid, offset });
+    const back = await cleo.back();
     expect(back.received("chat-message")).toMatchObject([
       { seq: 2, content: "edited, too" },
       { seq: 3, content: "", deleted: true },
     ]);
     expect(back.received("welcome")).toHaveLength(1);
-    const { messages } = await back.ask("changes", { after: rev });
+    const { messages } = await back.ask("changes", { after: cleo.rev });
     expect(messages.map(({ seq, content }: Message) => [seq, content])).toEqual([
       [1, "edited"],
       [2, "edited, too"],
       [3, ""],
     ]);
+  });
+
+  it("replays no message that was deleted after somebody else was replayed it", async () => {
+    const { room, ada } = await talk(1);
+    const travellers = [await traveller(room, "cleo"), await traveller(room, "dora")];
+    ada.emit("chat-message", { content: "missed" });
+    room.quiet();
+    expect((await travellers[0]!.back()).received("chat-message")).toMatchObject([{ content: "missed" }]);
+    await ada.ask("delete-message", { id: idOf(2) });
+    expect((await travellers[1]!.back()).received("chat-message")).toMatchObject([{ content: "", deleted: true }]);
   });
 });
