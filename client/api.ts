@@ -1,4 +1,5 @@
-// What applications see of the client: types only. The build puts them into client.d.ts, below those of chat-events.ts.
+// What applications see of the client: types only. The build puts them into client.d.ts, below those of src/protocol.
+import type { MessageDeleted, MessageEdited, Reaction } from "../src/protocol/changes-events.ts";
 import type {
   ErrorAnswer,
   HistoryAnswer,
@@ -110,6 +111,9 @@ export interface RoomEvents {
   /** The room was deleted and began anew: `seq` counts from 1 again. */
   restart: () => void;
   welcome: (welcome: Welcome) => void;
+  "message-edited": (edited: MessageEdited) => void;
+  "message-deleted": (deleted: MessageDeleted) => void;
+  reaction: (reaction: Reaction) => void;
   presence: (change: PresenceChange) => void;
   notice: (notice: Notice) => void;
   error: (error: ErrorAnswer["error"]) => void;

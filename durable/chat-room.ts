@@ -81,6 +81,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
+      editWindowMs: settings.editWindowSeconds * 1000,
       flushWindowMs: settings.flushWindowMs,
       durability: settings.durability,
       maxMembers: settings.maxMembers,

@@ -30,21 +30,36 @@ const CREATE_LIST = `CREATE TABLE IF NOT EXISTS ${LIST} (first_seq INTEGER PRIMA
 
 const tableOf = (firstSeq: number): string => `batches_${firstSeq}`;
 
+/** Where the changes of a segment's messages stand, if there are any. */
+export const changesTableOf = (firstSeq: number): string => `changes_${firstSeq}`;
+
 export class LogSegments {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
+  /** Names of the tables that were there when the log was opened, and of those that changes made since. */
+  readonly tables: Set<string>;
   /** The oldest first. None is empty. */
   #all: readonly Segment[];
 
   constructor(storage: DurableObjectStorage, nowMs: number) {
     this.#storage = storage;
     this.#sql = storage.sql;
-    if (this.#exists(UNSEGMENTED)) storage.transactionSync(() => this.#adopt(nowMs));
-    this.#all = this.#exists(LIST) ? this.#readList() : [];
+    this.tables = this.#readTables();
+    if (this.tables.has(UNSEGMENTED)) {
+      storage.transactionSync(() => this.#adopt(nowMs));
+      this.tables = this.#readTables();
+    }
+    this.#all = this.tables.has(LIST) ? this.#readList() : [];
   }
 
-  #exists(table: string): boolean {
-    return this.#sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table).toArray().length > 0;
+  #readTables(): Set<string> {
+    const query = "SELECT name FROM sqlite_master WHERE type = 'table'";
+    return new Set(
+      this.#sql
+        .exec<{ name: string }>(query)
+        .toArray()
+        .map(({ name }) => name),
+    );
   }
 
   #readList(): Segment[] {
@@ -67,6 +82,17 @@ export class LogSegments {
 
   get all(): readonly Segment[] {
     return this.#all;
+  }
+
+  /** The segment that holds a place, if it is kept. */
+  of(seq: number): Segment | undefined {
+    return this.#all.findLast(({ firstSeq }) => firstSeq <= seq);
+  }
+
+  /** Replaces the text of the row that begins at a place. */
+  rewrite(firstSeq: number, body: string): void {
+    const { firstSeq: segment } = this.of(firstSeq)!;
+    this.#sql.exec(`UPDATE ${tableOf(segment)} SET body = ? WHERE first_seq = ?`, body, firstSeq);
   }
 
   /** Adds a row to the newest segment. */
@@ -111,6 +137,7 @@ export class LogSegments {
     this.#storage.transactionSync(() => {
       for (const { firstSeq } of this.#all.slice(0, count)) {
         this.#sql.exec(`DROP TABLE ${tableOf(firstSeq)}`);
+        this.#sql.exec(`DROP TABLE IF EXISTS ${changesTableOf(firstSeq)}`);
         this.#sql.exec(`DELETE FROM ${LIST} WHERE first_seq = ?`, firstSeq);
       }
       besides();
@@ -120,7 +147,7 @@ export class LogSegments {
 
   /** Where the newest batch stands that begins at or before a place. */
   at(seq: number): PlaceRow | undefined {
-    const segment = this.#all.findLast(({ firstSeq }) => firstSeq <= seq);
+    const segment = this.of(seq);
     return segment && this.#rowAt(segment, seq);
   }
 

@@ -1,12 +1,14 @@
 // A room's log in the SQLite of its Durable Object: one row per batch, because rows written are what a
 // chat room is billed for. Source: https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/
 //
-// Rows are never changed. Everything that reads goes through `#messagesOf`: what happens to a message after it
-// was stored is for a table of its own, laid over the messages there.
+// What happens to a message after it was stored stands in tables of its own, laid over the messages in `#messagesOf`,
+// through which everything that reads goes. A row is changed only where one of its messages was deleted.
 import { decodeBatch, encodeBatch } from "../src/chat/batch-format.ts";
-import type { MessageLog, Page, PageQuery } from "../src/chat/message-log.ts";
+import { emptied, withChange, type Change, type Kept } from "../src/chat/change.ts";
+import type { ChangedMessage, MessageLog, Page, PageQuery } from "../src/chat/message-log.ts";
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../src/chat/segments.ts";
 import type { Message } from "../src/protocol/chat-events.ts";
+import { ChangeTables } from "./change-tables.ts";
 import { nameLog } from "./log-name.ts";
 import { LogSegments, type BatchRow } from "./log-segments.ts";
 import { ReservedSeq } from "./reserved-seq.ts";
@@ -25,6 +27,7 @@ export class SqlMessageLog implements MessageLog {
   readonly #room: string;
   readonly #retention: Retention;
   readonly #segments: LogSegments;
+  readonly #changes: ChangeTables;
   readonly #reserved: ReservedSeq;
   #lastSeq: number;
   /** Messages stored so far, counted as the segments count them. */
@@ -35,6 +38,7 @@ export class SqlMessageLog implements MessageLog {
     this.#retention = retention;
     ({ epoch: this.epoch, key: this.key } = nameLog(storage.sql, newName));
     this.#segments = new LogSegments(storage, nowMs);
+    this.#changes = new ChangeTables(storage, this.#segments);
     this.#reserved = new ReservedSeq(storage.sql);
     const segment = this.#segments.all.at(-1);
     const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
@@ -79,6 +83,36 @@ export class SqlMessageLog implements MessageLog {
     return row !== undefined && row.last_seq >= seq;
   }
 
+  find(seq: number): Kept | undefined {
+    const row = this.#batchAt(seq);
+    return (
+      row && { posted: this.#postedIn(row)[seq - row.first_seq]!, change: this.#changes.between(seq, seq).get(seq) }
+    );
+  }
+
+  #batchAt(seq: number): BatchRow | undefined {
+    const place = this.#segments.at(seq);
+    if (!place || place.last_seq < seq) return undefined;
+    const [row] = this.#segments.rowsFrom(place.first_seq);
+    return row;
+  }
+
+  keep(seq: number, rev: number, change: Change): void {
+    this.#changes.put(seq, rev, change, () => {
+      if (change.deletedBy !== undefined) this.#erase(seq);
+    });
+  }
+
+  #erase(seq: number): void {
+    const row = this.#batchAt(seq)!;
+    const posted = this.#postedIn(row).map((message) => (message.seq === seq ? emptied(message) : message));
+    this.#segments.rewrite(row.first_seq, encodeBatch(posted));
+  }
+
+  changedAfter(rev: number, limit: number): ChangedMessage[] {
+    return this.#changes.after(rev, limit);
+  }
+
   page({ before, after, limit }: PageQuery): Page {
     if (after !== undefined) {
       const messages = take(this.ascending(after), limit);
@@ -111,7 +145,12 @@ export class SqlMessageLog implements MessageLog {
     }
   }
 
-  #messagesOf({ first_seq: firstSeq, last_seq: lastSeq, body }: BatchRow): Message[] {
+  #messagesOf(row: BatchRow): Message[] {
+    const changes = this.#changes.between(row.first_seq, row.last_seq);
+    return this.#postedIn(row).map((message) => withChange(message, changes.get(message.seq)));
+  }
+
+  #postedIn({ first_seq: firstSeq, last_seq: lastSeq, body }: BatchRow): Message[] {
     return decodeBatch(body, { room: this.#room, epoch: this.epoch, firstSeq, lastSeq });
   }
 

@@ -1,6 +1,6 @@
 // Builds the browser side into dist/client/, which the Worker serves as static assets.
 // Run by `npm run build`, which tells the size of client.js with `-- --size`, and called by the tests.
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
@@ -14,8 +14,8 @@ const target = path.join(projectRoot, "dist", "client");
 const ENTRIES = ["client.ts", "page.ts"];
 const COPIED = ["index.html", "page.css", "favicon.svg", "_headers"];
 
-/** The files whose types are client.js's, in the order in which they make up client.d.ts. */
-const TYPES = [path.join(projectRoot, "src", "protocol", "chat-events.ts"), path.join(source, "api.ts")];
+/** Where the vocabulary of rooms stands: every `*-events.ts` in it goes into client.d.ts, above the client's own types. */
+const protocol = path.join(projectRoot, "src", "protocol");
 const CONNECT_ROOM = `/** @param origin the server's, such as \`https://chat.example\` */
 export declare function connectRoom(origin: string, room: string, options: ConnectOptions): Room;
 `;
@@ -41,7 +41,9 @@ export async function buildClient(): Promise<void> {
 
 /** Types only, in one file, so that whoever copies client.js needs to copy but one more. */
 async function writeTypes(): Promise<void> {
-  const texts = await Promise.all(TYPES.map((file) => readFile(file, "utf8")));
+  const vocabulary = (await readdir(protocol)).filter((name) => name.endsWith("-events.ts")).sort();
+  const files = [...vocabulary.map((name) => path.join(protocol, name)), path.join(source, "api.ts")];
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   const declarations = texts.map((text) => text.replaceAll(/^import type [^;]*;\n/gm, ""));
   await writeFile(path.join(target, "client.d.ts"), [...declarations, CONNECT_ROOM].join("\n"));
 }

@@ -158,7 +158,7 @@ function drawMessage(message: Message, own: boolean): HTMLLIElement {
   const time = make("time", "time", formatTime(message.timestamp));
   time.dateTime = new Date(message.timestamp).toISOString();
   time.title = new Date(message.timestamp).toLocaleString();
-  const item = drawItem(own ? "You" : message.name, time, message.content);
+  const item = drawItem(own ? "You" : message.name, time, message.deleted ? "Message deleted" : message.content);
   item.classList.toggle("own", own);
   item.dataset["state"] = "sent";
   item.dataset["seq"] = String(message.seq);

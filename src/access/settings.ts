@@ -26,6 +26,8 @@ export interface Settings {
   readonly messageRate: number;
   readonly messageBurst: number;
   readonly maxContentLength: number;
+  /** How long after it was posted its author may edit a message; 0 is never. */
+  readonly editWindowSeconds: number;
   readonly maxPayloadBytes: number;
   /** Connections of one address to one room; 0 is no limit. */
   readonly maxConnectionsPerIp: number;
@@ -61,6 +63,9 @@ const PAYLOAD_BYTES_MAX = 32 * 1024 * 1024;
 
 /** WebSockets that the platform lets one Durable Object hold. */
 const MEMBERS_MAX = 32_768;
+
+/** A hundred years: for as long as messages are kept. */
+const EDIT_WINDOW_SECONDS_MAX = 3_155_760_000;
 
 const number = (min: number, max: number) =>
   z
@@ -135,6 +140,7 @@ function schemaFor(environment: Settings["environment"]) {
       MESSAGE_RATE: number(0.01, 10_000).default(10),
       MESSAGE_BURST: integer(1, 10_000).default(10),
       MAX_CONTENT_LENGTH: integer(1, 100_000).default(1000),
+      EDIT_WINDOW_SECONDS: integer(0, EDIT_WINDOW_SECONDS_MAX).default(86_400),
       MAX_PAYLOAD: integer(1024, PAYLOAD_BYTES_MAX).default(65_536),
       MAX_CONNECTIONS_PER_IP: integer(0, MEMBERS_MAX).default(isDevelopment ? 0 : 10),
       CONNECT_RATE_PER_IP: integer(0, 1_000_000).default(isDevelopment ? 0 : 60),
@@ -204,6 +210,7 @@ export function readSettings(variables: Variables): SettingsResult {
       messageRate: read.MESSAGE_RATE,
       messageBurst: read.MESSAGE_BURST,
       maxContentLength: read.MAX_CONTENT_LENGTH,
+      editWindowSeconds: read.EDIT_WINDOW_SECONDS,
       maxPayloadBytes: read.MAX_PAYLOAD,
       maxConnectionsPerIp: read.MAX_CONNECTIONS_PER_IP,
       connectRatePerIp: read.CONNECT_RATE_PER_IP,

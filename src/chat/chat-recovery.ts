@@ -1,4 +1,4 @@
-// What recovery replays in a chat room: its messages. They are in the log already, so a broadcast costs no
+// What recovery replays in a chat room: its messages, as they stand now (REC-5, MSG-7). They are in the log already, so a broadcast costs no
 // row of its own; everything else a client can ask for anew, and `welcome` tells it.
 import type { Message } from "../protocol/chat-events.ts";
 import type { MissedEvent, RecoveryLog } from "../socketio/recovery.ts";
@@ -13,13 +13,16 @@ export interface ChatRecoveryContext {
   readonly seenSeq: () => number;
   /** Stores what was seen before it was stored. */
   readonly catchUp: () => void;
+  /** How often a message has changed in this life of the room. */
+  readonly countChanges: () => number;
   readonly report: (problem: string, error: unknown) => void;
 }
 
-/** What was missed since a place, as it stood when the newest message was this one. */
+/** What was missed since a place, as it stood when the newest message was this one and so many had changed. */
 interface Answered {
   readonly seq: number;
   readonly lastSeq: number;
+  readonly changes: number;
   readonly missed: readonly MissedEvent[];
 }
 
@@ -45,13 +48,15 @@ export class ChatRecoveryLog implements RecoveryLog {
   }
 
   since(seq: number): readonly MissedEvent[] | undefined {
-    const { log, catchUp, report } = this.#context;
+    const { log, catchUp, countChanges, report } = this.#context;
     catchUp();
     const { lastSeq } = log;
-    if (this.#answered?.seq === seq && this.#answered.lastSeq === lastSeq) return this.#answered.missed;
+    const changes = countChanges();
+    const answered = this.#answered;
+    if (answered?.seq === seq && answered.lastSeq === lastSeq && answered.changes === changes) return answered.missed;
     try {
       const missed = this.#read(seq, lastSeq - seq);
-      if (missed) this.#answered = { seq, lastSeq, missed };
+      if (missed) this.#answered = { seq, lastSeq, changes, missed };
       return missed;
     } catch (error) {
       report("what a client missed could not be read", error);

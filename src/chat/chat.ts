@@ -15,18 +15,22 @@ import { roomAllowed } from "../protocol/room-name.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
 import { deny, refuse } from "./answers.ts";
 import { AuditTrail } from "./audit-trail.ts";
+import { Changes } from "./changes.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
+import { Editing } from "./editing.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
 import { Exclusion } from "./exclusion.ts";
 import { guarded } from "./guard.ts";
 import { History } from "./history.ts";
 import { Members } from "./members.ts";
+import { MessageChanges } from "./message-changes.ts";
 import type { MessageLog } from "./message-log.ts";
 import { ModerationLists } from "./moderation-lists.ts";
 import { Moderation } from "./moderation.ts";
 import { perform, type Bearer, type Caller, type Operation, type Reply } from "./operation.ts";
 import { Posting } from "./posting.ts";
 import { Presence } from "./presence.ts";
+import { Reacting } from "./reacting.ts";
 import { Reading } from "./reading.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
 import { Modes } from "./room-modes.ts";
@@ -75,12 +79,16 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#exclusion = new Exclusion(this.#room, members, this.#standings);
     const [modes, trail] = [new Modes(state), new AuditTrail(state)];
     const moderation = { exclusion: this.#exclusion, standings: this.#standings, modes, trail };
+    const changes = new MessageChanges(this.#room);
     this.#features = [
       this.#exclusion,
       new Speaking(this.#room, this.#standings, modes),
       new Presence(this.#room, members),
       this.#posting,
       new History(this.#room),
+      new Editing(this.#room, changes),
+      new Reacting(this.#room, changes),
+      new Changes(changes),
       new Typing(this.#room, members),
       new Reading(this.#room, members),
       new TokenLife(this.#room, members, authenticate),
@@ -99,6 +107,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       log,
       seenSeq: () => this.#posting.seenSeq,
       catchUp: () => this.#posting.catchUp(),
+      countChanges: () => changes.count,
       report: (problem, error) => this.context.report(problem, error),
     });
     this.recovery = { log: recoveryLog, windowMs: settings.recoveryWindowMs };
@@ -219,6 +228,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
           maxContentLength: settings.maxContentLength,
           messageRate: settings.messageRate.perSecond,
           messageBurst: settings.messageRate.burst,
+          editWindowSeconds: settings.editWindowMs / 1000,
         },
       },
       ...this.#features.map((feature) => feature.welcome?.(client)),

@@ -1,6 +1,7 @@
 // How a batch of posts gets from the room into the log and before everyone's eyes. This is `strict`: stored,
 // then seen, then acked.
 import type { Message } from "../protocol/chat-events.ts";
+import { withMentions } from "./mentions.ts";
 import { messageId } from "./message-id.ts";
 import type { MessageLog } from "./message-log.ts";
 
@@ -65,7 +66,7 @@ export class Commit<P extends Post> {
     const [firstSeq, timestamp] = [this.seenSeq + 1, now()];
     return posts.map((post, at) => {
       const seq = firstSeq + at;
-      return { post, message: { id: messageId(log.epoch, seq), seq, room, timestamp, ...post.draft } };
+      return { post, message: withMentions({ id: messageId(log.epoch, seq), seq, room, timestamp, ...post.draft }) };
     });
   }
 

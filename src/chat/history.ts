@@ -1,12 +1,17 @@
-// Reading back: pages of the room's log.
-import type { HistoryAnswer } from "../protocol/chat-events.ts";
+// Reading back: pages of the room's log (MSG-9).
+import type { z } from "zod";
+
+import type { ErrorAnswer, HistoryAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
+import type { MessageLog } from "./message-log.ts";
 import { operation } from "./operation.ts";
 import { historySchema } from "./payloads.ts";
 import type { Feature, Room } from "./room.ts";
 
 /** A page takes one token of the request bucket for each so many messages. */
 export const HISTORY_PER_TOKEN = 20;
+/** And so many more where its place has to be searched by time. */
+export const HISTORY_TIME_COST = 5;
 
 export class History implements Feature {
   readonly operations;
@@ -15,14 +20,50 @@ export class History implements Feature {
     this.operations = {
       history: operation(
         historySchema,
-        (_caller, { before, after, limit }, reply: (answer: HistoryAnswer) => void) => {
+        (_caller, query, reply: (answer: HistoryAnswer) => void) => {
           catchUp();
-          const bounds = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
-          const page = read((log) => log.page({ limit, ...bounds }));
+          const page = read((log) => readPage(log, query));
           reply(page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read."));
         },
-        ({ limit }) => Math.ceil(limit / HISTORY_PER_TOKEN),
+        ({ limit, beforeTime, afterTime }) => {
+          const isSearched = beforeTime !== undefined || afterTime !== undefined;
+          return Math.ceil(limit / HISTORY_PER_TOKEN) + (isSearched ? HISTORY_TIME_COST : 0);
+        },
       ),
     };
   }
+}
+
+type HistoryPage = Omit<Exclude<HistoryAnswer, ErrorAnswer>, "ok">;
+
+function readPage(log: MessageLog, query: z.output<typeof historySchema>): HistoryPage {
+  const { limit, before, after, around, beforeTime, afterTime } = query;
+  if (around !== undefined) return pageAround(log, around, limit);
+  if (beforeTime !== undefined) return log.page({ limit, before: seqAtTime(log, beforeTime) });
+  if (afterTime !== undefined) return log.page({ limit, after: seqAtTime(log, afterTime + 1) - 1 });
+  return log.page({ limit, ...(before !== undefined && { before }), ...(after !== undefined && { after }) });
+}
+
+/** A place in the middle of a page; where there is less on one side, the other gets no more. */
+function pageAround(log: MessageLog, seq: number, limit: number): HistoryPage {
+  const older = log.page({ before: seq + 1, limit: Math.ceil(limit / 2) });
+  const newer = log.page({ after: seq, limit: Math.floor(limit / 2) || 1 });
+  const newest = limit === 1 ? [] : newer.messages;
+  return {
+    messages: [...older.messages, ...newest],
+    hasMore: older.hasMore,
+    hasMoreAfter: newer.hasMore || newest.length < newer.messages.length,
+  };
+}
+
+/** The first place whose message is no older; `lastSeq + 1` where there is none. Messages are in the order of time. */
+function seqAtTime(log: MessageLog, timeMs: number): number {
+  let [from, to] = [log.firstSeq, log.lastSeq + 1];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const [message] = log.page({ after: middle - 1, limit: 1 }).messages;
+    if (!message || message.timestamp >= timeMs) to = middle;
+    else from = message.seq + 1;
+  }
+  return from;
 }

@@ -1,5 +1,6 @@
 // What a chat room asks of its storage. The room decides; a log keeps and finds.
 import type { Message } from "../protocol/chat-events.ts";
+import type { Change, Kept } from "./change.ts";
 
 export interface PageQuery {
   /** Exclusive bounds; at most one of them. Without any: the newest messages. */
@@ -15,8 +16,14 @@ export interface Page {
   readonly hasMore: boolean;
 }
 
+/** That a message changed, and when, in the order of changes. */
+export interface ChangedMessage {
+  readonly seq: number;
+  readonly rev: number;
+}
+
 /**
- * Messages by `seq`. Places that hold none (burnt ones) are jumped over by everything that reads. Reading
+ * Messages by `seq`, as they stand now: with what became of them since. Places that hold none (burnt ones) are jumped over by everything that reads. Reading
  * throws `UnreadableBatch` when it comes to a batch that this code cannot read, and not before.
  */
 export interface MessageLog {
@@ -47,6 +54,20 @@ export interface MessageLog {
 
   /** Whether there is a message at this place. */
   has(seq: number): boolean;
+
+  /** The message at this place as it was posted, and what became of it. */
+  find(seq: number): Kept | undefined;
+
+  /**
+   * Keeps what became of a message, in place of what was kept of that before: whole or not at all. Where it was
+   * deleted, what it said is gone from the storage. It is forgotten with the message.
+   * @param rev the change's own place among all changes
+   * @throws whatever the storage throws; nothing is changed then
+   */
+  keep(seq: number, rev: number, change: Change): void;
+
+  /** Messages whose latest changes have a higher `rev`, the lowest first. */
+  changedAfter(rev: number, limit: number): ChangedMessage[];
 
   /** Reads no further than the page goes. */
   page(query: PageQuery): Page;

@@ -10,6 +10,7 @@ export const HISTORY_LIMIT_DEFAULT = 50;
 export const HISTORY_LIMIT_MAX = 200;
 
 const seqBound = z.int().min(0);
+const timeBound = z.int().min(0);
 
 export const postSchema = z.object({
   content: z.string(),
@@ -21,9 +22,15 @@ export const historySchema = z
   .object({
     before: seqBound.optional(),
     after: seqBound.optional(),
+    around: seqBound.optional(),
+    beforeTime: timeBound.optional(),
+    afterTime: timeBound.optional(),
     limit: z.int().min(1).max(HISTORY_LIMIT_MAX).default(HISTORY_LIMIT_DEFAULT),
   })
-  .refine(({ before, after }) => before === undefined || after === undefined, "give before or after, not both");
+  .refine(
+    ({ limit: _limit, ...bounds }) => Object.values(bounds).filter((bound) => bound !== undefined).length <= 1,
+    "give one of before, after, around, beforeTime and afterTime, not several",
+  );
 
 export const presenceSchema = z.object({});
 

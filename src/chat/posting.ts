@@ -3,6 +3,7 @@ import type { z } from "zod";
 
 import type { ErrorAnswer, PostAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
+import { contentProblem } from "./content.ts";
 import type { Members } from "./members.ts";
 import { seqOf } from "./message-id.ts";
 import { operation, type Caller } from "./operation.ts";
@@ -95,7 +96,8 @@ export class Posting implements Feature {
     const taking = this.#takeToken(caller);
     if (taking) return reply(taking);
     const content = payload.content.trim();
-    const problem = this.#contentProblem(content) ?? this.#replyProblem(payload.replyTo);
+    const problem =
+      contentProblem(content, this.#room.settings.maxContentLength) ?? this.#replyProblem(payload.replyTo);
     if (problem) return reply(problem);
     const { clientMsgId, replyTo } = payload;
     this.#posts.post(
@@ -118,14 +120,6 @@ export class Posting implements Feature {
     }
     if (client) client.data = { ...client.data, bucket: taking.bucket };
     return undefined;
-  }
-
-  #contentProblem(content: string): ErrorAnswer | undefined {
-    const { maxContentLength } = this.#room.settings;
-    if (content === "") return refuse("INVALID_PAYLOAD", "content: must not be empty");
-    // Code points, counted only where UTF-16 units leave a doubt.
-    if (content.length <= maxContentLength || Array.from(content).length <= maxContentLength) return undefined;
-    return refuse("TOO_LONG", `content: at most ${maxContentLength} characters`);
   }
 
   #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {

@@ -16,6 +16,8 @@ export interface ChatSettings {
   readonly messageRate: RateLimit;
   /** Characters (Unicode code points) of a message's content. */
   readonly maxContentLength: number;
+  /** How long one's own messages may be edited, in ms; 0 is never. */
+  readonly editWindowMs: number;
   readonly flushWindowMs: number;
   readonly durability: Durability;
   /** Sockets that one room holds. */

@@ -1,5 +1,6 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
 // Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+import type { ChangesClientEvents, ChangesServerEvents, ChangesWelcome, ReactionSummary } from "./changes-events.ts";
 import type { ModerationClientEvents, ModerationServerEvents, ModerationWelcome } from "./moderation-events.ts";
 import type { ReadingClientEvents, ReadingServerEvents, ReadingWelcome } from "./reading-events.ts";
 import type { TypingClientEvents, TypingServerEvents, TypingWelcome } from "./typing-events.ts";
@@ -19,6 +20,14 @@ export interface Message {
   readonly clientMsgId?: string;
   /** The `id` of the message that this one answers. */
   readonly replyTo?: string;
+  /** When it was last edited, in milliseconds since 1970. */
+  readonly editedAt?: number;
+  /** Nothing but its place is left of it: `content` is empty. */
+  readonly deleted?: true;
+  /** In the order in which the emoji came. */
+  readonly reactions?: readonly ReactionSummary[];
+  /** User ids that its content speaks to as `@user`. */
+  readonly mentions?: readonly string[];
 }
 
 /** A person present in a room; several tabs are one member. */
@@ -38,10 +47,16 @@ export interface PostPayload {
   readonly replyTo?: string;
 }
 
-/** Both bounds are exclusive `seq` values; without them the newest messages are meant. */
+/** At most one of these bounds, all of them exclusive; without any the newest messages are meant. */
 export interface HistoryPayload {
+  /** Of `seq`. */
   readonly before?: number;
   readonly after?: number;
+  /** A `seq` that is to stand in the middle. */
+  readonly around?: number;
+  /** Of `timestamp`, in milliseconds since 1970. */
+  readonly beforeTime?: number;
+  readonly afterTime?: number;
   readonly limit?: number;
 }
 
@@ -57,13 +72,22 @@ export type PostAnswer = Answer<{
   readonly timestamp: number;
   readonly duplicate?: true;
 }>;
-export type HistoryAnswer = Answer<{ readonly messages: readonly Message[]; readonly hasMore: boolean }>;
+/**
+ * `hasMore`: whether there are more in the direction of the question; older ones where it was about `around`, and
+ * `hasMoreAfter` tells of newer ones.
+ */
+export type HistoryAnswer = Answer<{
+  readonly messages: readonly Message[];
+  readonly hasMore: boolean;
+  readonly hasMoreAfter?: boolean;
+}>;
 /** In a large room `members` holds fewer than `count`: those who have been here longest. */
 export type PresenceAnswer = Answer<{ readonly count: number; readonly members: readonly Member[] }>;
 export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
-export interface ClientToServerEvents extends ModerationClientEvents, ReadingClientEvents, TypingClientEvents {
+export interface ClientToServerEvents
+  extends ChangesClientEvents, ModerationClientEvents, ReadingClientEvents, TypingClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
   presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
@@ -71,7 +95,7 @@ export interface ClientToServerEvents extends ModerationClientEvents, ReadingCli
 }
 
 /** The first event after CONNECT: where the client is, and the limits it lives under. */
-export interface Welcome extends ReadingWelcome, TypingWelcome {
+export interface Welcome extends ChangesWelcome, ReadingWelcome, TypingWelcome {
   readonly room: string;
   readonly user: string;
   readonly name: string;
@@ -85,6 +109,8 @@ export interface Welcome extends ReadingWelcome, TypingWelcome {
     /** Messages per second and user, and how many may come at once. */
     readonly messageRate: number;
     readonly messageBurst: number;
+    /** How long one's own messages may be edited; 0 is never. */
+    readonly editWindowSeconds: number;
   };
   readonly moderation: ModerationWelcome;
 }
@@ -114,7 +140,8 @@ export interface Notice {
 }
 
 /** What the room sends. `error` answers an event that carried no ack callback. */
-export interface ServerToClientEvents extends ModerationServerEvents, ReadingServerEvents, TypingServerEvents {
+export interface ServerToClientEvents
+  extends ChangesServerEvents, ModerationServerEvents, ReadingServerEvents, TypingServerEvents {
   welcome: (welcome: Welcome) => void;
   "chat-message": (message: Message) => void;
   presence: (change: PresenceChange) => void;

@@ -1,9 +1,11 @@
 // History: pages of the log, as a client asks for them, and the welcome that says where to start.
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
+import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../src/chat/history.ts";
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../src/chat/payloads.ts";
 import { ChatRoom, ROOM, UNLIMITED } from "./chat-room.ts";
-import type { Client } from "./harness.ts";
+import { START_MS, type Client } from "./harness.ts";
 
 const MESSAGES = 250;
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -55,6 +57,11 @@ describe("history", () => {
     { before: "1" },
     { after: 2 ** 53 },
     { before: 1, after: 1 },
+    { around: 1, after: 1 },
+    { beforeTime: 1, afterTime: 1 },
+    { around: -1 },
+    { beforeTime: "1" },
+    { afterTime: 0.5 },
   ])("INVALID_PAYLOAD answers %j", async (query) => {
     expect(await ada.ask("history", query)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
   });
@@ -86,6 +93,56 @@ describe("history", () => {
   });
 });
 
+describe("MSG-9: history", () => {
+  it.each<[query: object, from: number, to: number, hasMore: boolean, hasMoreAfter: boolean]>([
+    [{ around: 100, limit: 5 }, 98, 102, true, true],
+    [{ around: 100, limit: 4 }, 99, 102, true, true],
+    [{ around: 100, limit: 1 }, 100, 100, true, true],
+    [{ around: 2, limit: 6 }, 1, 5, false, true],
+    [{ around: 250, limit: 6 }, 248, 250, true, false],
+    [{ around: 250, limit: 1 }, 250, 250, true, false],
+    [{ around: 0, limit: 6 }, 1, 3, false, true],
+    [{ around: 1_000_000, limit: 6 }, 248, 250, true, false],
+  ])("%j has what stands on both sides", async (query, from, to, hasMore, hasMoreAfter) => {
+    expect(await seqs(query)).toEqual({ seqs: range(from, to), hasMore });
+    expect(await ada.ask("history", query)).toMatchObject({ hasMoreAfter });
+  });
+
+  it("RATE_LIMITED: searching by time costs more than reading", async () => {
+    const tired = await room.join("tired");
+    const calls = Array.from({ length: REQUEST_LIMIT.burst / (HISTORY_TIME_COST + 1) + 1 }, () =>
+      tired.call("history", { afterTime: 0, limit: HISTORY_PER_TOKEN }),
+    );
+    expect(calls.at(-2)!.answer).toMatchObject({ ok: true });
+    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    tired.leave();
+    room.afterGrace();
+  });
+
+  it("begins or ends at a time", async () => {
+    const timely = new ChatRoom({ messageRate: UNLIMITED });
+    const ben = await timely.join("ben");
+    for (let i = 1; i <= 30; i++) {
+      ben.emit("chat-message", { content: `${i}` });
+      timely.shell.advance(1000);
+    }
+    const at = (seq: number): number => START_MS + (seq - 1) * 1000;
+    const ask = async (query: object): Promise<unknown> => {
+      const { messages, hasMore } = await ben.ask("history", query);
+      return [messages.map(({ seq }: { seq: number }) => seq), hasMore];
+    };
+    expect(await ask({ afterTime: at(10), limit: 3 })).toEqual([[11, 12, 13], true]);
+    expect(await ask({ afterTime: at(10) - 1, limit: 2 })).toEqual([[10, 11], true]);
+    expect(await ask({ afterTime: at(28) })).toEqual([[29, 30], false]);
+    expect(await ask({ afterTime: at(30) })).toEqual([[], false]);
+    expect(await ask({ afterTime: 0, limit: 1 })).toEqual([[1], true]);
+    expect(await ask({ beforeTime: at(10), limit: 2 })).toEqual([[8, 9], true]);
+    expect(await ask({ beforeTime: at(3) + 1 })).toEqual([[1, 2, 3], false]);
+    expect(await ask({ beforeTime: at(1) })).toEqual([[], false]);
+    expect(await ask({ beforeTime: at(1000), limit: 1 })).toEqual([[30], true]);
+  });
+});
+
 describe("CHAT-1: the welcome", () => {
   it("says where the client is and the limits it lives under", async () => {
     const late = await room.join({ user: "late", name: "Late", role: "moderator" });
@@ -101,7 +158,8 @@ describe("CHAT-1: the welcome", () => {
         typing: [],
         readSeq: 0,
         unread: MESSAGES,
-        settings: { maxContentLength: 1000, messageRate: 10_000, messageBurst: 10_000 },
+        rev: expect.any(Number),
+        settings: { maxContentLength: 1000, messageRate: 10_000, messageBurst: 10_000, editWindowSeconds: 86_400 },
       },
     ]);
     expect(late.packets.slice(0, 2).map(({ data }) => (Array.isArray(data) ? data[0] : data))).toEqual([

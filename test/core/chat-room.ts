@@ -2,7 +2,8 @@
 import { Chat } from "../../src/chat/chat.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/leavers.ts";
 import type { Retention } from "../../src/chat/segments.ts";
-import type { MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
+import { emptied, withChange, type Change, type Kept } from "../../src/chat/change.ts";
+import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
 import type { ChatSettings } from "../../src/chat/room.ts";
 import type { Answer, Message, Role } from "../../src/protocol/chat-events.ts";
@@ -17,6 +18,7 @@ export const EPOCH = "e1";
 export const SETTINGS: ChatSettings = {
   messageRate: { perSecond: 10, burst: 10 },
   maxContentLength: 1000,
+  editWindowMs: 86_400_000,
   flushWindowMs: 50,
   durability: "strict",
   maxMembers: 5000,
@@ -31,6 +33,9 @@ export class MemoryLog implements MessageLog {
   readonly epoch = EPOCH;
   readonly key = "a-key-that-nobody-guesses";
   readonly batches: Message[][] = [];
+  /** All that was ever appended, as it was then. */
+  readonly appended: Message[] = [];
+  readonly changes = new Map<number, { readonly rev: number; readonly change: Change }>();
   retention: Retention = { messages: Infinity, ageMs: Infinity };
   /** While set, storing fails with it. */
   failure: Error | undefined;
@@ -45,9 +50,9 @@ export class MemoryLog implements MessageLog {
   #reservedSeq = 0;
   #takenSeq = 0;
 
-  /** All that is kept. */
+  /** All that is kept, as it stands now. */
   get messages(): Message[] {
-    return this.batches.flat();
+    return this.batches.flat().map((message) => withChange(message, this.changes.get(message.seq)?.change));
   }
 
   /** What another object finds that opens this log. */
@@ -69,6 +74,7 @@ export class MemoryLog implements MessageLog {
       if (seq !== this.lastSeq + 1 + index) throw new Error(`seq ${seq} does not follow on ${this.lastSeq}`);
     });
     this.batches.push(structuredClone([...batch]));
+    this.appended.push(...structuredClone([...batch]));
     this.#takenSeq = batch.at(-1)!.seq;
     this.rowsWritten++;
     this.onAppend?.(batch);
@@ -87,6 +93,29 @@ export class MemoryLog implements MessageLog {
 
   has(seq: number): boolean {
     return this.#read().some((message) => message.seq === seq);
+  }
+
+  find(seq: number): Kept | undefined {
+    const posted = this.#read() && this.batches.flat().find((message) => message.seq === seq);
+    return posted && { posted, change: this.changes.get(seq)?.change };
+  }
+
+  keep(seq: number, rev: number, change: Change): void {
+    if (this.failure) throw this.failure;
+    this.changes.set(seq, structuredClone({ rev, change }));
+    this.rowsWritten++;
+    if (change.deletedBy === undefined) return;
+    const erase = (message: Message): Message => (message.seq === seq ? emptied(message) : message);
+    this.batches.splice(0, Infinity, ...this.batches.map((batch) => batch.map(erase)));
+  }
+
+  changedAfter(rev: number, limit: number): ChangedMessage[] {
+    this.#read();
+    return [...this.changes]
+      .map(([seq, changed]) => ({ seq, rev: changed.rev }))
+      .filter((changed) => changed.rev > rev)
+      .sort((a, b) => a.rev - b.rev)
+      .slice(0, limit);
   }
 
   #read(): Message[] {

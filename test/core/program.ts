@@ -3,7 +3,7 @@ import { PacketType } from "socket.io-parser";
 
 import type { Member, PostAnswer } from "../../src/protocol/chat-events.ts";
 import type { Handshake } from "../../src/socketio/session.ts";
-import { ChatRoom, expiresIn, identityOf, type Person } from "./chat-room.ts";
+import { ChatRoom, EPOCH, expiresIn, identityOf, type Person } from "./chat-room.ts";
 import { START_MS, type Call, type Client } from "./harness.ts";
 import { fc } from "./properties.ts";
 
@@ -38,6 +38,17 @@ const QUESTIONS: ReadonlyArray<readonly [event: string, payload: object]> = [
   ["read", { seq: 2 }],
   ["read", { seq: 5 }],
   ["read-marks", {}],
+  ["edit-message", { id: `${EPOCH}-1`, content: "better, @ben" }],
+  ["edit-message", { id: `${EPOCH}-3`, content: "best" }],
+  ["delete-message", { id: `${EPOCH}-2` }],
+  ["react", { id: `${EPOCH}-1`, emoji: "👍", on: true }],
+  ["react", { id: `${EPOCH}-1`, emoji: "👍", on: false }],
+  ["react", { id: `${EPOCH}-4`, emoji: "🎉", on: true }],
+  ["reactions", { id: `${EPOCH}-1` }],
+  ["versions", { id: `${EPOCH}-1` }],
+  ["changes", { after: 0 }],
+  ["history", { around: 2, limit: 2 }],
+  ["history", { afterTime: START_MS + 1000 }],
 ];
 
 const who = fc.nat(7);

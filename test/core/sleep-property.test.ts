@@ -24,7 +24,7 @@ async function play(steps: readonly Step[], asSleeper: boolean, room = new ChatR
 
 /** Acked means in the log, once; and nothing is in the log twice. */
 function expectDurable({ acked, room: { log } }: Run): void {
-  const messages = log.messages;
+  const messages = log.appended;
   expect(messages.map(({ seq }) => seq)).toEqual(messages.map((_, i) => i + 1));
   expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
   for (const { id, seq, sender, content, duplicate } of acked) {
@@ -52,7 +52,7 @@ function expectSeenInOrder({ clients, departed, room: { log } }: Run): void {
       const [event, payload] = data as [unknown, unknown];
       if (event === "welcome") nextSeq = (payload as Welcome).lastSeq + 1;
       if (event !== "chat-message") continue;
-      expect(payload).toEqual(log.messages[nextSeq! - 1]);
+      expect(payload).toEqual(log.appended[nextSeq! - 1]);
       expect((payload as Message).seq).toBe(nextSeq!++);
     }
     const isThere = nextSeq !== undefined && !client.closing && !departed.has(client);
@@ -70,6 +70,7 @@ describe("a room that sleeps whenever it can", () => {
         expect(asleep.clients.map(sightOf)).toEqual(awake.clients.map(sightOf));
         expect(asleep.calls.map(answerOf)).toEqual(awake.calls.map(answerOf));
         expect(asleep.room.log.batches).toEqual(awake.room.log.batches);
+        expect(asleep.room.log.changes).toEqual(awake.room.log.changes);
         for (const run of [awake, asleep]) {
           expectDurable(run);
           expectSeenInOrder(run);
@@ -90,6 +91,7 @@ describe("a room that sleeps whenever it can", () => {
         ahead += asleep.room.shell.journal.filter((line) => line.startsWith("reserve")).length;
         expect(asleep.clients.map(sightOf)).toEqual(awake.clients.map(sightOf));
         expect(asleep.room.log.batches).toEqual(awake.room.log.batches);
+        expect(asleep.room.log.changes).toEqual(awake.room.log.changes);
       }),
       PARAMETERS,
     );

@@ -103,6 +103,10 @@ const show = (message: Message): string => \`\${message.seq} \${message.content}
 room.on("chat-message", show);
 room.on("message-state", (is: MessageState) => (is.state === "failed" ? is.error.code : is.clientMsgId));
 room.off("chat-message", show);
+room.on("reaction", ({ emoji, count }) => emoji.repeat(count));
+// @ts-expect-error a count is a number
+room.on("reaction", ({ count }) => count.length);
+room.on("message-edited", ({ mentions = [] }) => mentions.join());
 const { seq }: { seq: number } = await room.send("hello", { replyTo: "id" });
 room.send("hello").catch((error: SendError) => error.code);
 const page = await room.history({ after: seq, limit: 10 });

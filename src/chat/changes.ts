@@ -1,0 +1,31 @@
+// What changed while a client was away: it keeps the newest `rev` it was told, and asks what came after (MSG-6).
+import type { ChangesAnswer, ChangesWelcome } from "../protocol/changes-events.ts";
+import { changesSchema } from "./changes-payloads.ts";
+import type { MessageChanges } from "./message-changes.ts";
+import { operation } from "./operation.ts";
+import type { Feature } from "./room.ts";
+
+/** What a page takes from the bucket of requests: it looks at everything that ever changed, … */
+export const CHANGES_COST = 10;
+/** … and one more for so many messages, each of which may stand in another batch. */
+export const CHANGES_PER_TOKEN = 5;
+
+export class Changes implements Feature {
+  readonly #changes: MessageChanges;
+  readonly operations;
+
+  constructor(changes: MessageChanges) {
+    this.#changes = changes;
+    this.operations = {
+      changes: operation(
+        changesSchema,
+        (_caller, payload, reply: (answer: ChangesAnswer) => void) => reply(changes.after(payload)),
+        ({ limit }) => CHANGES_COST + Math.ceil(limit / CHANGES_PER_TOKEN),
+      ),
+    };
+  }
+
+  welcome(): ChangesWelcome {
+    return { rev: this.#changes.toldRev };
+  }
+}

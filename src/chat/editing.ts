@@ -1,0 +1,131 @@
+// Editing (MSG-1, MSG-2) and deleting (MSG-3) messages: one's own, or a moderator anybody's.
+import type { z } from "zod";
+
+import type { DeleteAnswer, EditAnswer, Version, VersionsAnswer } from "../protocol/changes-events.ts";
+import type { ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";
+import { refuse } from "./answers.ts";
+import { UNCHANGED, withChange, type Kept } from "./change.ts";
+import { editSchema, messageSchema } from "./changes-payloads.ts";
+import { contentProblem } from "./content.ts";
+import type { MessageChanges } from "./message-changes.ts";
+import { mentionsIn } from "./mentions.ts";
+import { operation, type Caller } from "./operation.ts";
+import type { Feature, Room } from "./room.ts";
+
+/** What they take from the bucket of requests: an edit about as much as the message bucket lets people post. */
+export const EDIT_COST = 20;
+export const DELETE_COST = 5;
+export const VERSIONS_COST = 5;
+
+/** Edits of one message that are kept, besides what was posted; the oldest go first. */
+export const EDITS_KEPT_MAX = 10;
+/** UTF-16 units of these edits together, beyond the present one: a change has to fit a row. */
+export const EDITS_KEPT_CHARS_MAX = 150_000;
+
+export class Editing implements Feature {
+  readonly #room: Room;
+  readonly #changes: MessageChanges;
+  readonly operations = {
+    "edit-message": operation(
+      editSchema,
+      (caller, payload, reply: (answer: EditAnswer) => void) => reply(this.#edit(caller, payload)),
+      () => EDIT_COST,
+    ),
+    "delete-message": operation(
+      messageSchema,
+      (caller, { id }, reply: (answer: DeleteAnswer) => void) => reply(this.#delete(caller, id)),
+      () => DELETE_COST,
+    ),
+    versions: operation(
+      messageSchema,
+      (caller, { id }, reply: (answer: VersionsAnswer) => void) => reply(this.#versions(caller, id)),
+      () => VERSIONS_COST,
+    ),
+  };
+
+  constructor(room: Room, changes: MessageChanges) {
+    this.#room = room;
+    this.#changes = changes;
+  }
+
+  #edit(caller: Caller, payload: z.output<typeof editSchema>): EditAnswer {
+    const content = payload.content.trim();
+    const problem = readerProblem(caller) ?? contentProblem(content, this.#room.settings.maxContentLength);
+    if (problem) return problem;
+    const found = this.#changes.findUndeleted(payload.id);
+    if ("error" in found) return found;
+    const refusal = this.#refuseEdit(caller, found.posted);
+    if (refusal) return refusal;
+    const message = withChange(found.posted, found.change);
+    // Nothing to change; perhaps it was asked for before.
+    if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
+    return this.#keepEdit(found, { content, timestamp: this.#room.now(), by: caller.user });
+  }
+
+  #refuseEdit({ user, role }: Caller, { sender, timestamp }: Message): ErrorAnswer | undefined {
+    if (mayModerate(role)) return undefined;
+    if (sender !== user) return refuse("FORBIDDEN", "Only a moderator may edit another's message.");
+    const { editWindowMs } = this.#room.settings;
+    if (editWindowMs === 0) return refuse("FORBIDDEN", "Messages may not be edited here.");
+    if (this.#room.now() - timestamp <= editWindowMs) return undefined;
+    return refuse("FORBIDDEN", `A message may be edited for ${editWindowMs / 1000} s after it was posted.`);
+  }
+
+  #keepEdit({ posted, change = UNCHANGED }: Kept, edit: Version): EditAnswer {
+    const problem = this.#changes.keep(posted.seq, { ...change, edits: clip([...change.edits, edit]) });
+    if (problem) return problem;
+    const { content, timestamp: editedAt } = edit;
+    const mentions = mentionsIn(content);
+    this.#room.everyone.emit("message-edited", {
+      id: posted.id,
+      seq: posted.seq,
+      content,
+      editedAt,
+      ...(mentions.length > 0 && { mentions }),
+      rev: this.#changes.toldRev,
+    });
+    return { ok: true, editedAt };
+  }
+
+  #delete(caller: Caller, id: string): DeleteAnswer {
+    const problem = readerProblem(caller);
+    if (problem) return problem;
+    const found = this.#changes.find(id);
+    if ("error" in found) return found;
+    const { posted, change } = found;
+    if (posted.sender !== caller.user && !mayModerate(caller.role))
+      return refuse("FORBIDDEN", "Only a moderator may delete another's message.");
+    if (change?.deletedBy !== undefined) return { ok: true };
+    const failure = this.#changes.keep(posted.seq, { ...UNCHANGED, deletedBy: caller.user });
+    if (failure) return failure;
+    const { id: messageId, seq } = posted;
+    this.#room.everyone.emit("message-deleted", { id: messageId, seq, by: caller.user, rev: this.#changes.toldRev });
+    return { ok: true };
+  }
+
+  #versions({ role }: Caller, id: string): VersionsAnswer {
+    if (!mayModerate(role)) return refuse("FORBIDDEN", "Only a moderator may see earlier versions.");
+    const found = this.#changes.find(id);
+    if ("error" in found) return found;
+    const { posted, change = UNCHANGED } = found;
+    if (change.deletedBy !== undefined) return { ok: true, versions: [] };
+    const { content, timestamp, sender: by } = posted;
+    return { ok: true, versions: [{ content, timestamp, by }, ...change.edits] };
+  }
+}
+
+const mayModerate = (role: Role): boolean => role === "moderator" || role === "service";
+
+function readerProblem({ role }: Caller): ErrorAnswer | undefined {
+  return role === "reader" ? refuse("FORBIDDEN", "A reader may not change messages.") : undefined;
+}
+
+/** The newest edits, as many as are kept. */
+function clip(edits: readonly Version[]): Version[] {
+  let chars = 0;
+  const from = edits.findLastIndex(({ content }, at) => {
+    if (at < edits.length - 1) chars += content.length;
+    return chars > EDITS_KEPT_CHARS_MAX || edits.length - at > EDITS_KEPT_MAX;
+  });
+  return edits.slice(from + 1);
+}

@@ -1,0 +1,84 @@
+// The way of every change: find the message, keep what becomes of it, and say how far everyone then knows. What may
+// change is the rule of those who call (editing, reacting).
+import type { ChangesAnswer, ChangesPayload } from "../protocol/changes-events.ts";
+import type { ErrorAnswer } from "../protocol/chat-events.ts";
+import { refuse } from "./answers.ts";
+import { withChange, type Change, type Kept } from "./change.ts";
+import { seqOf } from "./message-id.ts";
+import type { Room } from "./room.ts";
+
+/**
+ * Changes are ordered by the clock, because a counter would cost a row of its own with each of them, or a search when the
+ * room wakes. Between two lives of a room the clock may go back; what clients are told is behind by this much, so that
+ * they rather hear of a change twice than never.
+ */
+export const CLOCK_SLACK_MS = 60_000;
+
+export class MessageChanges {
+  readonly #room: Room;
+  /** Of the latest change in this life of the room. */
+  #lastRev = 0;
+  /** Changes kept in this life of the room. */
+  count = 0;
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  /** What clients are told: all changes after it are still to come, and some before. */
+  get toldRev(): number {
+    return Math.max(0, Math.max(this.#lastRev, this.#room.now()) - CLOCK_SLACK_MS);
+  }
+
+  /** A message that is there, deleted or not; or why it is not. */
+  find(id: string): Kept | ErrorAnswer {
+    const { log, catchUp, read } = this.#room;
+    const seq = seqOf(log.epoch, id);
+    if (seq === undefined) return noSuchMessage();
+    // It may have been seen, and not be stored yet.
+    if (seq > log.lastSeq) catchUp();
+    const found = read(() => ({ kept: log.find(seq) }));
+    if (!found) return refuse("INTERNAL", "The message could not be read; try again.");
+    return found.kept ?? noSuchMessage();
+  }
+
+  /** The same, but a deleted message is not there. */
+  findUndeleted(id: string): Kept | ErrorAnswer {
+    const found = this.find(id);
+    return "posted" in found && found.change?.deletedBy !== undefined ? noSuchMessage() : found;
+  }
+
+  /** Keeps what becomes of a message, in place of what had become of it. @returns why it could not be kept */
+  keep(seq: number, change: Change): ErrorAnswer | undefined {
+    const rev = Math.max(this.#room.now(), this.#lastRev + 1);
+    try {
+      this.#room.log.keep(seq, rev, change);
+      this.#lastRev = rev;
+      this.count++;
+      return undefined;
+    } catch (error) {
+      this.#room.report("a change could not be stored", error);
+      return refuse("INTERNAL", "The change could not be stored; try again.");
+    }
+  }
+
+  after({ after, limit }: Required<ChangesPayload>): ChangesAnswer {
+    const { log, read } = this.#room;
+    const changed = read(() => {
+      const revs = log.changedAfter(after, limit + 1);
+      const page = revs.slice(0, limit);
+      // Of what was trimmed in between nothing is left to tell.
+      const kept = page.flatMap(({ seq }) => log.find(seq) ?? []);
+      return {
+        messages: kept.map(({ posted, change }) => withChange(posted, change)),
+        page,
+        hasMore: revs.length > limit,
+      };
+    });
+    if (!changed) return refuse("INTERNAL", "The changes could not be read.");
+    const { messages, page, hasMore } = changed;
+    return { ok: true, messages, rev: hasMore ? page.at(-1)!.rev : this.toldRev, hasMore };
+  }
+}
+
+const noSuchMessage = (): ErrorAnswer => refuse("NOT_FOUND", "id: no such message in this room");
