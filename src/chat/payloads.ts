@@ -28,7 +28,8 @@ export const historySchema = z
     limit: z.int().min(1).max(HISTORY_LIMIT_MAX).default(HISTORY_LIMIT_DEFAULT),
   })
   .refine(
-    ({ limit: _limit, ...bounds }) => Object.values(bounds).filter((bound) => bound !== undefined).length <= 1,
+    ({ before, after, around, beforeTime, afterTime }) =>
+      [before, after, around, beforeTime, afterTime].filter((bound) => bound !== undefined).length <= 1,
     "give one of before, after, around, beforeTime and afterTime, not several",
   );
 

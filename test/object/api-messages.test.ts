@@ -107,7 +107,16 @@ describe("history: API-7", () => {
   it("is that of the event", async () => {
     const room = await roomWith(numbered(5));
     const ada = await join(room, "ada");
-    for (const query of [{}, { limit: 2 }, { before: 3 }, { after: 2, limit: 2 }, { after: 9 }]) {
+    for (const query of [
+      {},
+      { limit: 2 },
+      { before: 3 },
+      { after: 2, limit: 2 },
+      { after: 9 },
+      { around: 3, limit: 3 },
+      { beforeTime: 1 },
+      { afterTime: 0 },
+    ]) {
       const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
       const { status, body } = await callApi("GET", `/api/rooms/${room}/messages?${text.toString()}`);
       expect(status).toBe(200);
@@ -124,6 +133,22 @@ describe("history: API-7", () => {
         [1, 2, 3, 4],
         [5, 6, 7, 8],
         [9, 10],
+      ],
+    ],
+    [
+      "on from a moment",
+      "afterTime=0&limit=6",
+      [
+        [1, 2, 3, 4, 5, 6],
+        [7, 8, 9, 10],
+      ],
+    ],
+    [
+      "back from a place in the middle",
+      "around=6&limit=4",
+      [
+        [5, 6, 7, 8],
+        [1, 2, 3, 4],
       ],
     ],
   ])("`Link` leads %s to the end", async (_where, query, pages) => {

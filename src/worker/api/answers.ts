@@ -9,6 +9,16 @@ const ok = z.literal(true);
 const count = z.int().min(0);
 const atMs = (what: string) => count.describe(`${what}, in milliseconds since 1970`);
 
+const reactions = z
+  .array(
+    z.object({
+      emoji: z.string(),
+      count,
+      users: z.array(z.string()).describe("Those who set it first; fewer than `count` where there are many"),
+    }),
+  )
+  .describe("In the order in which the emoji came");
+
 export const message = z
   .object({
     id: z.string().describe("Opaque, unique everywhere"),
@@ -20,6 +30,10 @@ export const message = z
     timestamp: atMs("When it was posted"),
     clientMsgId: z.exactOptional(z.string()),
     replyTo: z.exactOptional(z.string()).describe("The id of the message that this one answers"),
+    editedAt: z.exactOptional(atMs("When it was last edited")),
+    deleted: z.exactOptional(z.literal(true)).describe("Nothing but its place is left of it"),
+    reactions: z.exactOptional(reactions),
+    mentions: z.exactOptional(z.array(z.string())).describe("User ids that its content speaks to as `@user`"),
   })
   .meta({ id: "Message" }) satisfies z.ZodType<Message>;
 
@@ -28,7 +42,7 @@ const member = z
     user: z.string(),
     name: z.string(),
     connections: count,
-    since: atMs("When the oldest open connection joined"),
+    since: atMs("Since when the member is here"),
   })
   .meta({ id: "Member" }) satisfies z.ZodType<Member>;
 
@@ -52,6 +66,7 @@ export const messages = z.object({
   ok,
   messages: z.array(message).describe("Ascending by seq"),
   hasMore: z.boolean().describe("Whether there are more in the direction of the query"),
+  hasMoreAfter: z.exactOptional(z.boolean()).describe("Whether there are newer ones, where `around` was given"),
 });
 export const members = z.object({ ok, count, members: z.array(member) });
 export const drained = z.object({

@@ -62,7 +62,9 @@ export const CALLS: readonly ApiCall[] = [
     method: "get",
     path: "/api/rooms/{room}/messages",
     summary: "A page of history",
-    description: "Without `before` and `after` the newest messages. `Link` leads to the next page in that direction.",
+    description:
+      "The newest messages, or those at one place: `before` or `after` a seq, `beforeTime` or `afterTime` in milliseconds since " +
+      "1970, `around` a seq. `Link` leads to the next page in that direction; from `around` back in time.",
     roles: STAFF,
     given: historySchema.extend({ room }),
     answers: {
@@ -162,10 +164,11 @@ function memberOf(as: z.output<typeof actingAs>): Pick<Identity, "user" | "name"
 
 /** Back in time from the oldest message of the page, or on from the newest where the page was asked for so: API-7. */
 function linkToNext(url: URL, { messages, hasMore }: Extract<HistoryAnswer, { ok: true }>): Record<string, string> {
-  const isForward = url.searchParams.has("after");
+  const isForward = url.searchParams.has("after") || url.searchParams.has("afterTime");
   const edge = messages.at(isForward ? -1 : 0);
   if (!hasMore || !edge) return {};
   const query = new URLSearchParams(url.searchParams);
+  for (const start of ["around", "beforeTime", "afterTime"]) query.delete(start);
   query.set(isForward ? "after" : "before", String(edge.seq));
   return { Link: `<${url.pathname}?${query.toString()}>; rel="next"` };
 }
