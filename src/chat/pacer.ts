@@ -21,7 +21,8 @@ export class Pacer {
     // A run that is late in a busy room has requests queued behind it, which the deadline's timer lets pass first;
     // but not for long, because a burst of input starves timers.
     if (isQuiet || nowMs >= dueMs + this.#windowMs) this.flush(nowMs);
-    else this.#deadline.pull(Math.max(nowMs, dueMs));
+    // No later than a window from now, also where the clock was set back since the last run.
+    else this.#deadline.pull(Math.max(nowMs, Math.min(dueMs, nowMs + this.#windowMs)));
   }
 
   /** Asks for a run that is in no hurry: a window from now, or when one is due anyway. */

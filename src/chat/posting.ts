@@ -92,14 +92,12 @@ export class Posting implements Feature {
   }
 
   #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
-    if (caller.role === "reader") return reply(refuse("FORBIDDEN", "A reader may not post."));
-    const taking = this.#takeToken(caller);
-    if (taking) return reply(taking);
-    const content = payload.content.trim();
-    const problem =
-      contentProblem(content, this.#room.settings.maxContentLength) ?? this.#replyProblem(payload.replyTo);
-    if (problem) return reply(problem);
     const { clientMsgId, replyTo } = payload;
+    const content = payload.content.trim();
+    // CHAT-4, MOD-10: what is stored is answered so, whatever has become of its sender's rights since.
+    const isRepeat = this.#posts.isKnown(caller.user, clientMsgId);
+    const problem = isRepeat ? undefined : this.#problem(caller, content, replyTo);
+    if (problem) return reply(problem);
     this.#posts.post(
       {
         sender: caller.user,
@@ -109,6 +107,15 @@ export class Posting implements Feature {
         ...(replyTo !== undefined && { replyTo }),
       },
       reply,
+    );
+  }
+
+  #problem(caller: Caller, content: string, replyTo: string | undefined): ErrorAnswer | undefined {
+    if (caller.role === "reader") return refuse("FORBIDDEN", "A reader may not post.");
+    return (
+      this.#takeToken(caller) ??
+      contentProblem(content, this.#room.settings.maxContentLength) ??
+      this.#replyProblem(replyTo)
     );
   }
 

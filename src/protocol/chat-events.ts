@@ -101,11 +101,15 @@ export interface Welcome extends ChangesWelcome, ReadingWelcome, TypingWelcome {
   readonly name: string;
   /** What counts in this room: the token's, or the one that the room gave. */
   readonly role: Role;
+  /** Names the room's log: another one than before means that the room was deleted, and `seq` begins anew. */
+  readonly epoch: string;
   /** The `seq` of the newest message, 0 in an empty room. */
   readonly lastSeq: number;
   readonly presence: { readonly count: number };
   readonly settings: {
     readonly maxContentLength: number;
+    /** `relaxed`: a busy room may show a message before it is stored. */
+    readonly durability: "strict" | "relaxed";
     /** Messages per second and user, and how many may come at once. */
     readonly messageRate: number;
     readonly messageBurst: number;

@@ -39,6 +39,8 @@ export const CLOSINGS = {
   forcedByServer: { code: 4003, reason: "forced server close", disconnect: "forced server close" },
   /** The same client came back over another connection: this one had broken, and nobody said goodbye. */
   superseded: { code: 4005, reason: "superseded", disconnect: "transport close" },
+  /** More CONNECTs than any client has a use for. */
+  connectFlood: { code: 4006, reason: "too many CONNECTs", disconnect: "forced server close" },
   stateTooLarge: { code: 4004, reason: "session state too large", disconnect: "forced server close" },
 } as const satisfies Record<string, Closing>;
 

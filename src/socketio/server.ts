@@ -12,6 +12,7 @@ import {
   type PartialPacket,
 } from "../protocol/socket-io.ts";
 import { Acks, type AskAnswer, type AskRecord } from "./acks.ts";
+import { isConnectFlood } from "./connect-flood.ts";
 import type { EngineOptions } from "./engine.ts";
 import type { ConnectRequest, Refusal, Verdict } from "./namespace.ts";
 import { Namespaces, type NamespaceTable, type Seat } from "./namespaces.ts";
@@ -156,6 +157,7 @@ export class Server extends SessionServer implements SocketHost {
     if (session.sockets.has(nsp) || session.connecting.has(nsp)) {
       return this.engine.close(session, CLOSINGS.protocolViolation);
     }
+    if (isConnectFlood(session, this.now())) return this.engine.close(session, CLOSINGS.connectFlood);
     const request = { nsp, auth, handshake: session.handshake };
     session.connecting.add(nsp);
     return this.#inTurns(session, () =>

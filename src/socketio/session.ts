@@ -66,6 +66,8 @@ export class Session {
   readonly handshake: Handshake;
   /** Joined namespaces, by name. */
   readonly sockets = new Map<string, Socket>();
+  /** CONNECTs since a moment, in milliseconds since 1970 (SIO-11). */
+  connects = { count: 0, sinceMs: 0 };
   /** Namespaces whose CONNECT is being decided. */
   readonly connecting = new Set<string>();
   strangerSinceMs: number | undefined;

@@ -52,6 +52,13 @@ describe("a pacer", () => {
     expect(runs).toEqual([1000, 1075]);
   });
 
+  it("waits no longer than a window where the clock is set back", () => {
+    const { request, dueMs } = pacer();
+    request(10_000_000);
+    request(1000);
+    expect(dueMs()).toBe(1000 + WINDOW_MS);
+  });
+
   it("does not wait for a timer that a burst starves", () => {
     const { request, runs } = pacer();
     for (let nowMs = 1000; nowMs <= 1300; nowMs += 5) request(nowMs);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../src/protocol/engine-io.ts";
+import { CONNECTS_MAX, CONNECTS_WINDOW_MS } from "../../src/socketio/connect-flood.ts";
 import { OPTIONS } from "./harness.ts";
 import { probeShell } from "./probe.ts";
 
@@ -132,5 +133,28 @@ describe("nesting too deep for the way back", () => {
     await shell.settle();
     expect(other.closing).toBeUndefined();
     expect(other.call("echo", 1).answer).toBe(1);
+  });
+});
+
+describe("SIO-11: CONNECT after CONNECT", () => {
+  it("ends the session when there are more of them within ten seconds than any client has a use for", async () => {
+    const { other, attacker, calls } = await roomOfTwo();
+    // The first one joined it.
+    for (let connects = 1; connects < CONNECTS_MAX; connects++) attacker.send("41", "40");
+    expect(attacker.closing).toBeUndefined();
+    attacker.send("41", "40");
+    expect(attacker.closing?.code).toBe(4006);
+    expect(other.closing).toBeUndefined();
+    expect(calls.filter((call) => call.startsWith("connect"))).toHaveLength(CONNECTS_MAX + 1);
+  });
+
+  it("counts refused ones too, and anew after ten seconds", async () => {
+    const { shell, attacker } = await roomOfTwo();
+    for (let connects = 1; connects < CONNECTS_MAX; connects++) attacker.send("40/none");
+    shell.advance(CONNECTS_WINDOW_MS);
+    for (let connects = 0; connects < CONNECTS_MAX; connects++) attacker.send("40/none");
+    expect(attacker.closing).toBeUndefined();
+    attacker.send("40/none");
+    expect(attacker.closing?.code).toBe(4006);
   });
 });
