@@ -1,0 +1,115 @@
+// A room as an application holds it, over WebSockets that the test plays the server of.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { MessageState, Room } from "../../client/api.ts";
+import { ExtendedWebSocket } from "../../client/extended-transports.ts";
+import { connectRoom } from "../../client/room.ts";
+import { FakeWebSocket } from "./fake-websocket.ts";
+
+const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 2000 };
+const SLEEP_MS = 80_000;
+
+const dialled: FakeWebSocket[] = [];
+let room: Room;
+let states: MessageState[];
+/** Lets what the client put off to the end of the turn happen. */
+const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+const line = (): FakeWebSocket => dialled.at(-1)!;
+const posts = (): string[] =>
+  dialled.flatMap(({ sent }) => sent.map(String)).filter((frame) => frame.includes("chat-m"));
+const outcomes = (): string[] => states.map((is) => (is.state === "failed" ? is.error.code : is.state));
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => {
+    const ws = new FakeWebSocket(url);
+    dialled.push(ws);
+    return ws;
+  });
+  dialled.length = 0;
+  states = [];
+  room = connectRoom("http://chat.example", "general", { token: () => "token" });
+  room.on("message-state", (state) => states.push(state));
+  await accept();
+  await welcome("ada");
+});
+afterEach(() => {
+  room.close();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** The server takes the newest connection, up to the answer to CONNECT. */
+async function accept(): Promise<void> {
+  await turn();
+  line().onopen!();
+  line().receive(`0${JSON.stringify(HANDSHAKE)}`);
+  await turn();
+  line().receive('40{"sid":"socket"}');
+  await turn();
+}
+
+async function welcome(user: string): Promise<void> {
+  line().receive(`42${JSON.stringify(["welcome", { user, lastSeq: 0, settings: { maxContentLength: 1000 } }])}`);
+  await turn();
+}
+
+/** The machine sleeps: time passes, and no timer runs. */
+function sleep(): void {
+  vi.setSystemTime(Date.now() + SLEEP_MS);
+}
+
+async function dialAgain(): Promise<void> {
+  const dials = dialled.length;
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(dialled.length).toBe(dials + 1);
+  await accept();
+}
+
+describe("what was asked on a connection that died in its sleep", () => {
+  it("reaches no other user's connection", async () => {
+    sleep();
+    void room.send("private words of ada");
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ben");
+    expect([posts(), outcomes()]).toEqual([[], ["pending", "elsewhere"]]);
+  });
+
+  it("is posted once, after the welcome of the next connection", async () => {
+    sleep();
+    void room.send("hello");
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ada");
+    expect(posts()).toHaveLength(1);
+  });
+
+  it("is not posted any more once it was discarded", async () => {
+    sleep();
+    void room.send("hello", { clientMsgId: "hasty" });
+    await turn();
+    expect(room.discard("hasty")).toBe(true);
+    await dialAgain();
+    await welcome("ada");
+    expect(posts()).toEqual([]);
+  });
+
+  it("rejects at once when it was a question", async () => {
+    sleep();
+    const asked = expect(room.presence()).rejects.toThrow("disconnected");
+    await turn();
+    await asked;
+    await dialAgain();
+    expect(line().sent.filter((frame) => String(frame).includes("presence"))).toEqual([]);
+  });
+
+  it("is not posted from a listener that hears of the end either", async () => {
+    room.on("connection", ({ state }) => state === "waiting" && void room.send("still there?"));
+    line().close();
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ada");
+    expect(posts()).toHaveLength(1);
+  });
+});
