@@ -9,7 +9,9 @@ import type {
 } from "../src/protocol/chat-events.ts";
 import { readRetryAfterMs } from "./backoff.ts";
 import type { StockSocket } from "./connection.ts";
+import { maxPayloadOf } from "./extended-transports.ts";
 import type { FetchDone } from "./ordered-messages.ts";
+import { tooLong } from "./post-limits.ts";
 
 /** How long a connected room may take to answer. */
 const ACK_TIMEOUT_MS = 10_000;
@@ -56,9 +58,11 @@ async function answerNow<Event extends keyof ClientToServerEvents>(
 export async function post(
   socket: StockSocket,
   payload: PostPayload,
+  maxContentLength: number | undefined,
   done: (answer?: PostAnswer) => void,
 ): Promise<void> {
-  done(await answerNow(socket, "chat-message", payload));
+  const refusal = tooLong(payload, { maxPayload: maxPayloadOf(socket.io.engine), maxContentLength });
+  done(refusal ?? (await answerNow(socket, "chat-message", payload)));
 }
 
 export async function fetchPage(socket: StockSocket, after: number, limit: number, done: FetchDone): Promise<void> {

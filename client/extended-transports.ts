@@ -17,6 +17,11 @@ function noteHandshake(engine: object, { type, data }: Packet): void {
   if (type === "open") handshakes.set(engine, JSON.parse(String(data)) as EngineHandshake);
 }
 
+/** Bytes that the server takes in one packet; nothing is known before the handshake. */
+export function maxPayloadOf(engine: object): number | undefined {
+  return handshakes.get(engine)?.maxPayload;
+}
+
 /** In a browser `NodeWebSocket` is the browser's own WebSocket; in Node it is that of the `ws` package, or Node's in a bundle. */
 export class ExtendedWebSocket extends NodeWebSocket {
   /** Engine.IO answers each ping that is made up here; those answers are not for the server. */
@@ -57,7 +62,7 @@ export class ExtendedWebSocket extends NodeWebSocket {
   override write(packets: readonly Packet[]): void {
     const due = packets.filter((packet) => !this.#isOwedPong(packet));
     if (due.length === 0) return this.#drain();
-    super.write(joinMessages(due, handshakes.get(this.socket)?.maxPayload ?? 0));
+    super.write(joinMessages(due, maxPayloadOf(this.socket) ?? 0));
     // From here on this is the session's transport: the upgrade took place.
     if (due.some(({ type }) => type === "upgrade")) this.#startHeartbeat();
   }

@@ -13,6 +13,8 @@ export const RECOGNISED_MS = 9 * 60_000;
 export const WAITING_MAX_MS = 24 * 3_600_000;
 /** Tries of one message that a connected room leaves unanswered or fails to store. */
 export const TRIES_MAX = 5;
+/** Connections that may break in a row while the same message is in flight; one more, and the message is what breaks them. */
+export const BREAKS_MAX = 8;
 /** Failed messages kept for `retry`. */
 export const FAILED_MAX = 50;
 
@@ -49,6 +51,8 @@ export class Outbox {
   #sending: string | undefined;
   /** How often the first message failed without a decision. */
   #tries = 0;
+  /** Connections in a row that broke while the first message was in flight. */
+  #breaks = 0;
   /** Answers to earlier tries and connections count only if they are good. */
   #try = 0;
   #cancelRetry: (() => void) | undefined;
@@ -113,12 +117,16 @@ export class Outbox {
   }
 
   lost(): void {
+    const inFlight = this.#sending;
     this.#isOpen = false;
     this.#sending = undefined;
     this.#try += 1;
     this.#tries = 0;
     this.#cancelRetry?.();
     this.#cancelRetry = undefined;
+    if (inFlight === undefined) return;
+    this.#breaks += 1;
+    if (this.#breaks > BREAKS_MAX) this.#fail(inFlight, UNANSWERED);
   }
 
   /**
@@ -196,6 +204,7 @@ export class Outbox {
   }
 
   #onRefusal(message: StoredMessage, error: ErrorAnswer["error"] | undefined): void {
+    this.#breaks = 0;
     if (!error || error.code === "INTERNAL") this.#tries += 1;
     const isPassing = !error || PASSING.has(error.code);
     const isTooLong = (error?.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS;
@@ -251,7 +260,10 @@ export class Outbox {
 
   #takeOut(at: number): StoredMessage | undefined {
     // Tries are the first message's.
-    if (at === 0) this.#tries = 0;
+    if (at === 0) {
+      this.#tries = 0;
+      this.#breaks = 0;
+    }
     return this.#queue.splice(at, 1)[0];
   }
 

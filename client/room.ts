@@ -53,6 +53,8 @@ class ConnectedRoom implements Room {
   readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
   readonly #waiters = new Map<string, Waiter[]>();
   readonly #unwatch: () => void;
+  /** Characters, once the room said so. */
+  #maxContentLength: number | undefined;
 
   constructor(origin: string, room: string, { token, storage = defaultStorage() }: ConnectOptions, queueLimit: number) {
     this.room = room;
@@ -77,7 +79,7 @@ class ConnectedRoom implements Room {
       ...shared,
       queueLimit,
       storage: new OutboxStorage(storage ?? undefined, new URL(origin).origin, room),
-      post: (payload, done) => void post(this.socket, payload, done),
+      post: (payload, done) => void post(this.socket, payload, this.#maxContentLength, done),
       lookUp: (user, message, done) => searchMessage(fetch, user, message, done),
       lastSeq: () => this.#messages.through,
       report: (state) => this.#onMessageState(state),
@@ -148,7 +150,8 @@ class ConnectedRoom implements Room {
   }
 
   #listen(): void {
-    this.socket.on("welcome", ({ lastSeq, user }) => {
+    this.socket.on("welcome", ({ lastSeq, user, settings }) => {
+      this.#maxContentLength = settings.maxContentLength;
       this.#messages.welcome(lastSeq);
       this.#outbox.open(user);
     });

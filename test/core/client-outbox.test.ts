@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { RETRY_AFTER_MAX_MS } from "../../client/backoff.ts";
-import { RECOGNISED_MS, TRIES_MAX, WAITING_MAX_MS } from "../../client/outbox.ts";
+import { BREAKS_MAX, RECOGNISED_MS, TRIES_MAX, WAITING_MAX_MS } from "../../client/outbox.ts";
 import { SEARCH_PAGES_MAX } from "../../client/message-search.ts";
 import { PAGE_MESSAGES } from "../../client/ordered-messages.ts";
 import { MemoryStorage, ModelRoom, Page } from "./client-world.ts";
@@ -145,6 +145,40 @@ describe("sending", () => {
     passTime();
     expect(failures()).toEqual(["again NO_ANSWER"]);
     expect(stored()).toEqual(["hello", "again"]);
+  });
+});
+
+describe("a message that is in flight whenever a connection breaks", () => {
+  function breakConnections(count: number): void {
+    for (let n = 0; n < count; n++) {
+      page.connect();
+      page.deliver("toPage");
+      page.cut();
+    }
+  }
+
+  it("fails in the end, and what is behind it goes on", () => {
+    page.say("poison");
+    page.say("after");
+    breakConnections(BREAKS_MAX);
+    expect(failures()).toEqual([]);
+    breakConnections(1);
+    expect(failures()).toEqual(["poison NO_ANSWER"]);
+    enter();
+    expect(stored()).toEqual(["after"]);
+  });
+
+  it("does not pay for connections that break on others, or before an answer came", () => {
+    page.say("one");
+    breakConnections(BREAKS_MAX);
+    room.refusals.push({ code: "RATE_LIMITED", message: "Rate limit exceeded", retryAfterMs: 700 });
+    enter();
+    page.cut();
+    breakConnections(BREAKS_MAX);
+    enter();
+    page.say("two");
+    breakConnections(BREAKS_MAX);
+    expect([stored(), failures()]).toEqual([["one"], []]);
   });
 });
 

@@ -6,7 +6,7 @@ import { ExtendedWebSocket } from "../../client/extended-transports.ts";
 import { connectRoom } from "../../client/room.ts";
 import { FakeWebSocket } from "./fake-websocket.ts";
 
-const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 2000 };
+const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
 const SLEEP_MS = 80_000;
 
 const dialled: FakeWebSocket[] = [];
@@ -111,5 +111,29 @@ describe("what was asked on a connection that died in its sleep", () => {
     expect(posts()).toEqual([]);
     await welcome("ada");
     expect(posts()).toHaveLength(1);
+  });
+});
+
+describe("a message that the room cannot take", () => {
+  it.each([
+    ["more characters than the room allows", "🦜".repeat(1001)],
+    ["more bytes than a packet may have", "\u0001".repeat(1000)],
+  ])("fails at once and is never sent: %s", async (_why, content) => {
+    const sent = expect(room.send(content)).rejects.toMatchObject({ code: "TOO_LONG" });
+    await turn();
+    await sent;
+    void room.send("short");
+    await turn();
+    expect(posts()).toHaveLength(1);
+    expect(room.connection).toEqual({ state: "connected" });
+  });
+
+  it.each([
+    ["in characters, as the room counts them", ` ${"🦜".repeat(1000)} `],
+    ["in bytes", "x".repeat(1000)],
+  ])("is none at the limit: %s", async (_why, content) => {
+    void room.send(content);
+    await turn();
+    expect([posts().length, outcomes()]).toEqual([1, ["pending"]]);
   });
 });
