@@ -12,8 +12,6 @@ export const PAGE_MESSAGES = 200;
 export const HELD_MAX = 1000;
 /** How often history is asked for a message that must exist, before it is given up. */
 export const FETCH_TRIES = 3;
-/** Messages whose ids are remembered, to tell one that comes again from one of a room that began anew. */
-const IDS_KEPT_MAX = 256;
 
 /** @param messages ascending by `seq`; nothing when they could not be had */
 export type FetchDone = (messages: readonly Message[] | undefined, retryAfterMs?: number) => void;
@@ -36,9 +34,8 @@ export class OrderedMessages {
   /** The newest message known to exist. */
   #newest = 0;
   readonly #held = new Map<number, Message>();
-  readonly #ids = new Map<number, string>();
-  /** Where the room stood at the last welcome, if that was before what was handed on already. */
-  #restartAt: number | undefined;
+  /** Names the log that `seq` counts in. */
+  #epoch: string | undefined;
   #connection = 0;
   #isConnected = false;
   #isFetching = false;
@@ -54,12 +51,16 @@ export class OrderedMessages {
     return this.#through ?? 0;
   }
 
-  /** The connection stands, and the room's newest message is `lastSeq`. */
-  welcome(lastSeq: number): void {
+  /**
+   * The connection stands, and the newest message of the room is `lastSeq`.
+   * @param epoch names the room's log, where the server says so; a room that was deleted begins another one
+   */
+  welcome(lastSeq: number, epoch: string | undefined): void {
     this.#isConnected = true;
+    if (this.#epoch !== undefined && epoch !== undefined && epoch !== this.#epoch) this.#restart();
+    this.#epoch = epoch ?? this.#epoch;
     this.#through ??= lastSeq;
     this.#newest = Math.max(this.#newest, lastSeq);
-    this.#restartAt = lastSeq < this.#through ? lastSeq : undefined;
     this.#fetchMissing();
   }
 
@@ -72,12 +73,9 @@ export class OrderedMessages {
   }
 
   receive(message: Message): void {
-    const { seq, id } = message;
+    const { seq } = message;
     this.#through ??= seq - 1;
-    if (seq <= this.#through) {
-      if (this.#restartAt === undefined || this.#ids.get(seq) === id) return;
-      this.#restart(this.#restartAt);
-    }
+    if (seq <= this.#through) return;
     this.#newest = Math.max(this.#newest, seq);
     if (seq > this.#through + 1) this.#hold(message);
     else this.#deliver(message);
@@ -85,12 +83,10 @@ export class OrderedMessages {
     this.#fetchMissing();
   }
 
-  #restart(lastSeq: number): void {
-    this.#restartAt = undefined;
-    this.#through = lastSeq;
-    this.#newest = lastSeq;
+  #restart(): void {
+    this.#through = 0;
+    this.#newest = 0;
     this.#held.clear();
-    this.#ids.clear();
     this.#ports.restarted();
   }
 
@@ -100,8 +96,6 @@ export class OrderedMessages {
 
   #deliver(message: Message): void {
     this.#through = message.seq;
-    this.#ids.set(message.seq, message.id);
-    this.#ids.delete(message.seq - IDS_KEPT_MAX);
     this.#ports.deliver(message);
   }
 

@@ -1,6 +1,6 @@
 // A chat room as an application holds it: brings the connection, the outbox and the order of messages together.
 // Called by the page and, through client.ts, by whoever imports /client.js.
-import type { HistoryAnswer, HistoryPayload, Message, PresenceAnswer } from "../src/protocol/chat-events.ts";
+import type { HistoryAnswer, HistoryPayload, Message, PresenceAnswer, Welcome } from "../src/protocol/chat-events.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
 import type {
   Connection,
@@ -150,13 +150,15 @@ class ConnectedRoom implements Room {
   }
 
   #listen(): void {
-    this.socket.on("welcome", ({ lastSeq, user, settings }) => {
-      this.#maxContentLength = settings.maxContentLength;
-      this.#messages.welcome(lastSeq);
-      this.#outbox.open(user);
-    });
+    this.socket.on("welcome", (welcome) => this.#onWelcome(welcome));
     this.socket.on("chat-message", (message) => this.#onMessage(message));
     this.socket.on("disconnect", () => this.#lost());
+  }
+
+  #onWelcome({ lastSeq, user, settings, epoch }: Welcome & { readonly epoch?: string }): void {
+    this.#maxContentLength = settings.maxContentLength;
+    this.#messages.welcome(lastSeq, epoch);
+    this.#outbox.open(user);
   }
 
   #onMessage(message: Message): void {

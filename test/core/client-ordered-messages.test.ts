@@ -141,25 +141,60 @@ describe("messages in order", () => {
     expect(shown()).toEqual(range(4, room.lastSeq));
   });
 
-  it("count anew in a room that was deleted", () => {
-    say(2);
-    page.settle();
-    page.cut();
-    room.restart();
-    comeBack();
-    say(2);
-    page.settle();
-    expect(page.restarts).toBe(1);
-    expect(shown()).toEqual([4, 5, 1, 2]);
-  });
-
   it("are no others because a welcome was behind them: what was shown is not shown again", () => {
     say(2);
     page.settle();
-    page.messages.welcome(4);
+    page.messages.welcome(4, room.epoch);
     page.messages.receive(room.log.at(-1)!);
     say(1);
     page.settle();
     expect([shown(), page.restarts]).toEqual([[4, 5, 6], 0]);
+  });
+});
+
+describe("a room that was deleted while nobody was connected", () => {
+  beforeEach(() => {
+    say(2);
+    page.settle();
+    page.cut();
+    room.restart();
+    page.delivered.length = 0;
+  });
+
+  it.each([
+    ["shorter than the old one", 2],
+    ["as long as the old one", 5],
+    ["longer than the old one", 9],
+  ])("begins anew, and nothing of its new log is left out: %s", (_length, count) => {
+    say(count);
+    comeBack();
+    expect([page.restarts, shown(), page.gaps]).toEqual([1, range(1, count), []]);
+    say(2);
+    page.settle();
+    expect([page.restarts, shown()]).toEqual([1, range(1, count + 2)]);
+  });
+
+  it("is empty, and goes on with the first message", () => {
+    comeBack();
+    expect(page.restarts).toBe(1);
+    say(2);
+    page.settle();
+    expect(shown()).toEqual([1, 2]);
+  });
+
+  it("skips the older part where that is too long, and says so", () => {
+    say(MISSING_FETCHED_MAX + 10);
+    comeBack();
+    expect(page.gaps).toEqual([{ from: 1, to: 10, reason: "too many" }]);
+    expect(shown()).toEqual(range(11, room.lastSeq));
+  });
+
+  it("tells it once, however often the connection breaks", () => {
+    say(PAGE_MESSAGES + 1);
+    page.connect();
+    for (let n = 0; n < 2; n++) page.deliver("toPage");
+    page.cut();
+    comeBack();
+    expect([page.restarts, shown()]).toEqual([1, range(1, PAGE_MESSAGES + 1)]);
   });
 });

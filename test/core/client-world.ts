@@ -49,6 +49,11 @@ export class ModelRoom {
     return this.#seq;
   }
 
+  /** Names the log: another one once everything was deleted. */
+  get epoch(): string {
+    return `epoch ${this.#epoch}`;
+  }
+
   post(sender: string, { content, clientMsgId }: PostPayload): PostAnswer {
     const error = this.refusals.shift();
     if (error) return { error };
@@ -158,10 +163,10 @@ export class Page {
     room.pages.add(this);
     if (recovers && this.#offset !== undefined)
       for (const message of room.page(this.#offset, Infinity)) this.show(message);
-    const { lastSeq } = room;
+    const { lastSeq, epoch } = room;
     this.toPage.push(() => {
       this.#offset ??= lastSeq;
-      this.messages.welcome(lastSeq);
+      this.messages.welcome(lastSeq, epoch);
       this.outbox.open(this.user);
     });
   }
