@@ -7,7 +7,6 @@ import type {
   PostPayload,
   ServerToClientEvents,
 } from "../src/protocol/chat-events.ts";
-import { readRetryAfterMs } from "./backoff.ts";
 import type { StockSocket } from "./connection.ts";
 import { maxPayloadOf } from "./extended-transports.ts";
 import type { FetchDone } from "./ordered-messages.ts";
@@ -67,6 +66,6 @@ export async function post(
 
 export async function fetchPage(socket: StockSocket, after: number, limit: number, done: FetchDone): Promise<void> {
   const answer = await answerNow(socket, "history", { after, limit });
-  if (answer && "ok" in answer) done(answer.messages);
-  else done(undefined, readRetryAfterMs(answer?.error.retryAfterMs));
+  if (answer && "ok" in answer) done(answer);
+  else done(undefined, answer?.error);
 }

@@ -19,13 +19,14 @@ export function searchMessage(
   const isIt = (message: Message): boolean => message.sender === user && message.clientMsgId === clientMsgId;
   const read = (after: number, pagesLeft: number): void => {
     if (pagesLeft === 0) return done("unknown");
-    fetch(after, PAGE_MESSAGES, (messages) => {
-      const found = messages?.find(isIt);
-      if (!messages || found) return done(found);
-      if (messages.length === 0) return done("absent");
+    fetch(after, PAGE_MESSAGES, (page) => {
+      const found = page?.messages.find(isIt);
+      if (!page || found) return done(found);
+      const [first] = page.messages;
       // Something has been trimmed in between, and it may have been this.
-      if (messages[0]!.seq > after + 1) return done("unknown");
-      read(messages.at(-1)!.seq, pagesLeft - 1);
+      if (first && first.seq > after + 1) return done("unknown");
+      if (!first || !page.hasMore) return done("absent");
+      read(page.messages.at(-1)!.seq, pagesLeft - 1);
     });
   };
   if (triedAfterSeq === undefined) done("unknown");

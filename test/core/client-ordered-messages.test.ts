@@ -91,20 +91,25 @@ describe("messages in order", () => {
     expect(shown()).toEqual([6]);
   });
 
-  it("wait a while for a message that is known but not in history yet, then go on", () => {
+  it.each([1, MISSING_FETCHED_MAX + 100])("go on at once behind %i places that a crash left empty", (count) => {
     page.cut();
-    room.burn(1);
+    say(2);
+    room.burn(count);
     comeBack();
-    expect(page.gaps).toEqual([]);
-    for (let tries = 1; tries < FETCH_TRIES; tries++) {
-      clock.advance(clock.quietMs);
-      page.settle();
-    }
-    expect(page.gaps).toEqual([{ from: 4, to: 4, reason: "missing" }]);
+    expect(page.gaps).toEqual([{ from: 6, to: room.lastSeq, reason: "missing" }]);
     say(1);
     page.settle();
-    expect(shown()).toEqual([5]);
-    expect(page.fetches).toBe(FETCH_TRIES);
+    expect(shown()).toEqual([4, 5, room.lastSeq]);
+    expect([page.fetches, clock.quietMs]).toEqual([1, Infinity]);
+  });
+
+  it("that came by themselves are handed on, though history does not have them", () => {
+    room.burn(1);
+    say(2);
+    room.log.pop();
+    room.log.pop();
+    page.settle();
+    expect([shown(), page.gaps]).toEqual([[5, 6], [{ from: 4, to: 4, reason: "missing" }]]);
   });
 
   it("are asked for again when history does not answer, and told as unavailable when it never does", () => {
@@ -126,6 +131,18 @@ describe("messages in order", () => {
       page.settle();
     }
     expect(page.gaps).toEqual([{ from: 5, to: 5, reason: "unavailable" }]);
+  });
+
+  it("are given up when history promises more and never brings it", () => {
+    page.cut();
+    say(1);
+    room.page = () => ({ messages: [], hasMore: true });
+    comeBack();
+    for (let tries = 1; tries < FETCH_TRIES; tries++) {
+      clock.advance(clock.quietMs);
+      page.settle();
+    }
+    expect([page.gaps, page.fetches]).toEqual([[{ from: 4, to: 4, reason: "unavailable" }], FETCH_TRIES]);
   });
 
   it("survive a connection that breaks while they are fetched", () => {

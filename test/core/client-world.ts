@@ -2,7 +2,7 @@
 // what the server promises (CHAT-2, CHAT-4, REC-4); the pages run the client's cores, put together as client/room.ts does.
 import type { Gap, MessageState } from "../../client/api.ts";
 import { searchMessage } from "../../client/message-search.ts";
-import { OrderedMessages, type FetchDone } from "../../client/ordered-messages.ts";
+import { OrderedMessages, type FetchDone, type HistoryPage } from "../../client/ordered-messages.ts";
 import { OutboxStorage } from "../../client/outbox-storage.ts";
 import { Outbox } from "../../client/outbox.ts";
 import { DEDUPE_WINDOW_MS } from "../../src/chat/posted-ids.ts";
@@ -89,8 +89,9 @@ export class ModelRoom {
     this.#epoch += 1;
   }
 
-  page(after: number, limit: number): Message[] {
-    return this.log.filter(({ seq }) => seq > after && seq >= this.firstSeq).slice(0, limit);
+  page(after: number, limit: number): HistoryPage {
+    const messages = this.log.filter(({ seq }) => seq > after && seq >= this.firstSeq);
+    return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
   }
 }
 
@@ -162,7 +163,7 @@ export class Page {
     this.isConnected = true;
     room.pages.add(this);
     if (recovers && this.#offset !== undefined)
-      for (const message of room.page(this.#offset, Infinity)) this.show(message);
+      for (const message of room.page(this.#offset, Infinity).messages) this.show(message);
     const { lastSeq, epoch } = room;
     this.toPage.push(() => {
       this.#offset ??= lastSeq;
@@ -220,8 +221,8 @@ export class Page {
     this.toRoom.push(() => {
       const isFailing = this.fetchesToFail > 0;
       if (isFailing) this.fetchesToFail -= 1;
-      const messages = isFailing ? undefined : this.#options.room.page(after, limit);
-      this.toPage.push(() => answer(messages));
+      const page = isFailing ? undefined : this.#options.room.page(after, limit);
+      this.toPage.push(() => answer(page));
     });
   }
 
