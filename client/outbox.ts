@@ -47,6 +47,8 @@ export class Outbox {
   readonly #failed = new Map<string, { readonly message: StoredMessage; readonly error: SendFailure }>();
   #user: string | undefined;
   #isOpen = false;
+  /** Whether the room shows messages only once they are durable. */
+  #isSeenStored = false;
   /** The message in flight. */
   #sending: string | undefined;
   /** How often the first message failed without a decision. */
@@ -108,9 +110,13 @@ export class Outbox {
     return this.#failed.delete(clientMsgId) || this.#remove(clientMsgId) !== undefined;
   }
 
-  /** The room knows this user and takes messages. */
-  open(user: string): void {
+  /**
+   * The room knows this user and takes messages.
+   * @param durability of the room: what a `strict` one shows is stored
+   */
+  open(user: string, durability: string | undefined): void {
     this.#isOpen = true;
+    this.#isSeenStored = durability === "strict";
     this.#user = user;
     for (const message of this.#queue.filter((message) => !this.#mayBeMine(message))) this.#leaveElsewhere(message);
     this.#pump();
@@ -130,11 +136,13 @@ export class Outbox {
   }
 
   /**
-   * A message of the room went by: if it is one of these, it has arrived, and its answer was lost. While that may still
-   * come it is waited for: a room may show a message before it is durable, and answers only then.
+   * A message of the room went by: if it is one of these, it has arrived, and its answer was lost. While that may still come it
+   * is waited for. What comes before the welcome is replayed from what is stored; what comes later may be lost in a crash that
+   * follows, unless the room is strict. It is sent again then, and the room answers where it stands.
    */
   seen({ sender, clientMsgId, id, seq, timestamp }: Message): void {
     if (sender !== this.#user || clientMsgId === undefined || clientMsgId === this.#sending) return;
+    if (this.#isOpen && !this.#isSeenStored) return;
     this.#settle(clientMsgId, { id, seq, timestamp });
   }
 

@@ -44,6 +44,9 @@ interface Waiter {
   readonly reject: (error: SendError) => void;
 }
 
+/** Servers from before these were told leave them out. */
+type ToldWelcome = Welcome & { readonly epoch?: string; readonly settings: { readonly durability?: string } };
+
 class ConnectedRoom implements Room {
   readonly room: string;
   readonly socket: StockSocket;
@@ -155,10 +158,10 @@ class ConnectedRoom implements Room {
     this.socket.on("disconnect", () => this.#lost());
   }
 
-  #onWelcome({ lastSeq, user, settings, epoch }: Welcome & { readonly epoch?: string }): void {
+  #onWelcome({ lastSeq, user, settings, epoch }: ToldWelcome): void {
     this.#maxContentLength = settings.maxContentLength;
     this.#messages.welcome(lastSeq, epoch);
-    this.#outbox.open(user);
+    this.#outbox.open(user, settings.durability);
   }
 
   #onMessage(message: Message): void {

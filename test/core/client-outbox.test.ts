@@ -2,9 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { RETRY_AFTER_MAX_MS } from "../../client/backoff.ts";
-import { BREAKS_MAX, RECOGNISED_MS, TRIES_MAX, WAITING_MAX_MS } from "../../client/outbox.ts";
-import { SEARCH_PAGES_MAX } from "../../client/message-search.ts";
-import { PAGE_MESSAGES } from "../../client/ordered-messages.ts";
+import { RECOGNISED_MS, TRIES_MAX, WAITING_MAX_MS } from "../../client/outbox.ts";
 import { MemoryStorage, ModelRoom, Page } from "./client-world.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -148,40 +146,6 @@ describe("sending", () => {
   });
 });
 
-describe("a message that is in flight whenever a connection breaks", () => {
-  function breakConnections(count: number): void {
-    for (let n = 0; n < count; n++) {
-      page.connect();
-      page.deliver("toPage");
-      page.cut();
-    }
-  }
-
-  it("fails in the end, and what is behind it goes on", () => {
-    page.say("poison");
-    page.say("after");
-    breakConnections(BREAKS_MAX);
-    expect(failures()).toEqual([]);
-    breakConnections(1);
-    expect(failures()).toEqual(["poison NO_ANSWER"]);
-    enter();
-    expect(stored()).toEqual(["after"]);
-  });
-
-  it("does not pay for connections that break on others, or before an answer came", () => {
-    page.say("one");
-    breakConnections(BREAKS_MAX);
-    room.refusals.push({ code: "RATE_LIMITED", message: "Rate limit exceeded", retryAfterMs: 700 });
-    enter();
-    page.cut();
-    breakConnections(BREAKS_MAX);
-    enter();
-    page.say("two");
-    breakConnections(BREAKS_MAX);
-    expect([stored(), failures()]).toEqual([["one"], []]);
-  });
-});
-
 it("tries count for their own message: one that is discarded leaves none to the next", () => {
   enter();
   for (let n = 1; n < TRIES_MAX; n++) room.refusals.push({ code: "INTERNAL", message: "" });
@@ -302,61 +266,5 @@ describe("across a reload", () => {
     page.say("hello");
     enter();
     expect(stored()).toEqual(["hello"]);
-  });
-});
-
-describe("a message whose answer was lost so long ago that the room does not recognise it any more", () => {
-  /** Sends a message whose answer is lost, and lets the room forget it. */
-  function sendAndForget({ arrives }: { arrives: boolean }): Page {
-    enter();
-    page.say("hello");
-    if (arrives) page.deliver("toRoom");
-    page.cut();
-    clock.advance(RECOGNISED_MS * 2);
-    return load();
-  }
-
-  it("is found in history", () => {
-    const next = sendAndForget({ arrives: true });
-    enter(next);
-    expect([stored(), states(next)]).toEqual([["hello"], ["hello sent"]]);
-  });
-
-  it("is looked up as well when the clock was set back, and nobody knows how long ago it was", () => {
-    enter();
-    page.say("hello");
-    page.deliver("toRoom");
-    page.cut();
-    clock.nowMs -= 60_000;
-    const next = load();
-    enter(next);
-    expect([stored(), states(next), next.fetches]).toEqual([["hello"], ["hello sent"], 1]);
-  });
-
-  it("is sent when history does not have it", () => {
-    const next = sendAndForget({ arrives: false });
-    for (let n = 0; n < PAGE_MESSAGES + 1; n++) room.say("ben", "meanwhile");
-    enter(next);
-    expect(stored().filter((content) => content === "hello")).toHaveLength(1);
-    expect(states(next)).toEqual(["hello sent"]);
-  });
-
-  it.each([
-    ["does not reach back", () => void (room.firstSeq = 3)],
-    [
-      "is too long to search",
-      () => {
-        for (let n = 0; n <= SEARCH_PAGES_MAX * PAGE_MESSAGES; n++) room.say("ben", "meanwhile");
-      },
-    ],
-  ])("fails when history %s; who tries again takes the risk", (_why, happen) => {
-    const next = sendAndForget({ arrives: false });
-    for (let n = 0; n < 5; n++) room.say("ben", "meanwhile");
-    happen();
-    enter(next);
-    expect(failures(next)).toEqual(["hello UNCERTAIN"]);
-    next.outbox.add(next.outbox.failed("hello")!);
-    next.settle();
-    expect(room.log.at(-1)).toMatchObject({ content: "hello" });
   });
 });

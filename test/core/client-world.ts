@@ -9,7 +9,7 @@ import { DEDUPE_WINDOW_MS } from "../../src/chat/posted-ids.ts";
 import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-const ACK_TIMEOUT_MS = 10_000;
+export const ACK_TIMEOUT_MS = 10_000;
 
 export class MemoryStorage {
   readonly #items = new Map<string, string>();
@@ -35,6 +35,8 @@ export class ModelRoom {
   /** What the next posts are refused with. */
   readonly refusals: Array<ErrorAnswer["error"]> = [];
   readonly pages = new Set<Page>();
+  /** `relaxed`: a message may be shown that a crash takes. */
+  durability: "strict" | "relaxed" = "strict";
   /** Messages before this `seq` are forgotten. */
   firstSeq = 1;
   readonly #clock: VirtualClock;
@@ -80,6 +82,11 @@ export class ModelRoom {
   /** Takes places in the room's order that no message will ever have. */
   burn(count: number): void {
     this.#seq += count;
+  }
+
+  /** The process dies: what was shown last and not stored is nowhere, and its place stays empty. */
+  crash(): void {
+    this.log.pop();
   }
 
   /** Everything is deleted. */
@@ -164,11 +171,11 @@ export class Page {
     room.pages.add(this);
     if (recovers && this.#offset !== undefined)
       for (const message of room.page(this.#offset, Infinity).messages) this.show(message);
-    const { lastSeq, epoch } = room;
+    const { lastSeq, epoch, durability } = room;
     this.toPage.push(() => {
       this.#offset ??= lastSeq;
       this.messages.welcome(lastSeq, epoch);
-      this.outbox.open(this.user);
+      this.outbox.open(this.user, durability);
     });
   }
 
