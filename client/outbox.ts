@@ -22,7 +22,10 @@ export const FAILED_MAX = 50;
 export type Posted = Omit<SentAnswer, "ok">;
 
 /** What history knows of a message: its place, that it is not there, or neither (`unknown`); `undefined` when it did not answer. */
-export type LookedUp = Posted | "absent" | "unknown" | undefined;
+type LookedUp = Posted | "absent" | "unknown" | undefined;
+
+/** @param error why history did not answer, if the room said so */
+export type LookUpDone = (found: LookedUp, error?: ErrorAnswer["error"]) => void;
 
 interface OutboxPorts {
   readonly clock: Clock;
@@ -30,7 +33,7 @@ interface OutboxPorts {
   readonly storage: OutboxStorage;
   /** Calls `done` with the answer, or with nothing when none came. */
   readonly post: (payload: PostPayload, done: (answer: PostAnswer | undefined) => void) => void;
-  readonly lookUp: (user: string, message: StoredMessage, done: (found: LookedUp) => void) => void;
+  readonly lookUp: (user: string, message: StoredMessage, done: LookUpDone) => void;
   /** The newest `seq` known: what is sent now comes later. */
   readonly lastSeq: () => number;
   readonly report: (state: MessageState) => void;
@@ -47,6 +50,7 @@ export class Outbox {
   readonly #failed = new Map<string, { readonly message: StoredMessage; readonly error: SendFailure }>();
   #user: string | undefined;
   #isOpen = false;
+  #isPumping = false;
   /** Whether the room shows messages only once they are durable. */
   #isSeenStored = false;
   /** The message in flight. */
@@ -156,26 +160,33 @@ export class Outbox {
       this.#fail(clientMsgId, { code: "QUEUE_FULL", message: "Too many messages wait for a connection." });
   }
 
+  /** What is done with at once makes room for the next in the same loop: thousands of them are no deeper than one. */
   #pump(): void {
-    if (!this.#isOpen || this.#sending !== undefined || this.#cancelRetry) return;
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#queue.length > 0)
+      this.#takeNext();
+    this.#isPumping = false;
+  }
+
+  #takeNext(): void {
     const next = this.#refreshNext();
     if (!next) return;
-    this.#sending = next.clientMsgId;
     if (this.#ports.clock.now() - next.order > WAITING_MAX_MS)
-      this.#fail(next.clientMsgId, { code: "EXPIRED", message: "The message waited too long." });
-    else if (this.#mayBeForgotten(next)) this.#lookUp(next);
+      return this.#fail(next.clientMsgId, { code: "EXPIRED", message: "The message waited too long." });
+    this.#sending = next.clientMsgId;
+    if (this.#mayBeForgotten(next)) this.#lookUp(next);
     else this.#post(next);
   }
 
   /** The first message, as its last editor left it: that may be another tab, which may also have dealt with it. */
   #refreshNext(): StoredMessage | undefined {
-    for (;;) {
-      const next = this.#queue[0];
-      if (!next || !this.#kept.has(next.clientMsgId)) return next;
-      const stored = this.#ports.storage.get(next.clientMsgId);
-      if (stored) return (this.#queue[0] = stored);
-      this.#leaveElsewhere(next);
-    }
+    const next = this.#queue[0]!;
+    if (!this.#kept.has(next.clientMsgId)) return next;
+    const stored = this.#ports.storage.get(next.clientMsgId);
+    if (stored) return (this.#queue[0] = stored);
+    this.#leaveElsewhere(next);
+    return undefined;
   }
 
   /** A clock that was set back says nothing about how long ago it was. */
@@ -199,9 +210,10 @@ export class Outbox {
 
   #lookUp(next: StoredMessage): void {
     const current = ++this.#try;
-    this.#ports.lookUp(this.#user!, next, (found) => {
+    this.#ports.lookUp(this.#user!, next, (found, error) => {
       if (current !== this.#try) return;
-      if (found === undefined) return this.#onRefusal(next, undefined);
+      // What is refused for good here is the question, not the message.
+      if (found === undefined) return this.#onRefusal(next, error && PASSING.has(error.code) ? error : undefined);
       if (found !== "absent" && found !== "unknown") return this.#settle(next.clientMsgId, found);
       // From here on it counts as never sent: so it is, or so says whoever tries again after being told.
       const { triedAtMs: _at, triedAfterSeq: _after, ...untried } = next;

@@ -138,6 +138,29 @@ describe("a message whose answer was lost so long ago that the room does not rec
     expect([stored(), states(next)]).toEqual([["hello"], ["hello sent"]]);
   });
 
+  it("is looked up when the room allows it, however often it puts that off", () => {
+    const next = sendAndForget({ arrives: true });
+    const error = { code: "RATE_LIMITED", message: "Rate limit exceeded", retryAfterMs: 700 } as const;
+    for (let n = 0; n < TRIES_MAX + 1; n++) next.fetchRefusals.push(error);
+    enter(next);
+    for (let n = 0; n < TRIES_MAX; n++) {
+      clock.advance(700);
+      next.settle();
+    }
+    expect(states(next)).toEqual([]);
+    clock.advance(700);
+    next.settle();
+    expect([stored(), states(next)]).toEqual([["hello"], ["hello sent"]]);
+  });
+
+  it("fails when history answers neither yes nor no", () => {
+    const next = sendAndForget({ arrives: true });
+    for (let n = 0; n < TRIES_MAX; n++) next.fetchRefusals.push({ code: "FORBIDDEN", message: "" });
+    enter(next);
+    passTime(next);
+    expect(failures(next)).toEqual(["hello NO_ANSWER"]);
+  });
+
   it("is looked up as well when the clock was set back, and nobody knows how long ago it was", () => {
     enter();
     page.say("hello");

@@ -251,6 +251,17 @@ describe("across a reload", () => {
     expect([stored(), failures(next)]).toEqual([[], ["good morning EXPIRED"]]);
   });
 
+  it("it may have been thousands, and what was written since is sent", () => {
+    const count = 10_000;
+    page = load({ queueLimit: count + 1 });
+    for (let n = 0; n < count; n++) page.say(`${n}`);
+    // No two of them have the same moment.
+    clock.advance(WAITING_MAX_MS + count);
+    page.say("good evening");
+    enter();
+    expect([failures().length, stored()]).toEqual([count, ["good evening"]]);
+  });
+
   it("nonsense in the storage hurts nobody", () => {
     const prefix = "parley.outbox https://chat.example model ";
     for (const text of ["", "{", "null", "[]", '{"clientMsgId":"other","content":"x","order":1}'])

@@ -120,6 +120,8 @@ export class Page {
   answersToLose = 0;
   /** Requests for history that are not answered well. */
   fetchesToFail = 0;
+  /** What the next requests for history are refused with. */
+  readonly fetchRefusals: Array<ErrorAnswer["error"]> = [];
   fetches = 0;
   /** Events that have not reached the page yet, and requests that have not reached the room. */
   toRoom: Array<() => void> = [];
@@ -224,13 +226,22 @@ export class Page {
 
   #fetch(after: number, limit: number, done: FetchDone): void {
     this.fetches += 1;
-    const answer = this.#expect(done);
+    const answer = this.#expect((page: HistoryPage | ErrorAnswer | undefined) => {
+      if (page && "error" in page) done(undefined, page.error);
+      else done(page);
+    });
     this.toRoom.push(() => {
-      const isFailing = this.fetchesToFail > 0;
-      if (isFailing) this.fetchesToFail -= 1;
-      const page = isFailing ? undefined : this.#options.room.page(after, limit);
+      const page = this.#answerFetch(after, limit);
       this.toPage.push(() => answer(page));
     });
+  }
+
+  #answerFetch(after: number, limit: number): HistoryPage | ErrorAnswer | undefined {
+    const error = this.fetchRefusals.shift();
+    if (error) return { error };
+    if (this.fetchesToFail === 0) return this.#options.room.page(after, limit);
+    this.fetchesToFail -= 1;
+    return undefined;
   }
 
   /** One answer, or none in time, or none because the line broke: whichever is first. */
