@@ -39,6 +39,8 @@ export function connectRoom(origin: string, room: string, options: ConnectOption
 type OwnEvents = Pick<RoomEvents, "chat-message" | "message-state" | "connection" | "gap" | "restart">;
 const OWN_EVENTS = new Set<string>(["chat-message", "message-state", "connection", "gap", "restart"]);
 
+const CLOSED: SendFailure = { code: "CLOSED", message: "The room was closed." };
+
 interface Waiter {
   readonly resolve: (answer: SentAnswer) => void;
   readonly reject: (error: SendError) => void;
@@ -58,6 +60,7 @@ class ConnectedRoom implements Room {
   readonly #unwatch: () => void;
   /** Characters, once the room said so. */
   #maxContentLength: number | undefined;
+  #isClosed = false;
 
   constructor(origin: string, room: string, { token, storage = defaultStorage() }: ConnectOptions, queueLimit: number) {
     this.room = room;
@@ -141,15 +144,15 @@ class ConnectedRoom implements Room {
   }
 
   connect(): void {
-    this.#connection.connect();
+    if (!this.#isClosed) this.#connection.connect();
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#unwatch();
     this.#connection.close();
     this.#lost();
-    for (const clientMsgId of this.#waiters.keys())
-      this.#reject(clientMsgId, { code: "CLOSED", message: "The room was closed." });
+    for (const clientMsgId of this.#waiters.keys()) this.#reject(clientMsgId, CLOSED);
   }
 
   #listen(): void {
@@ -185,7 +188,8 @@ class ConnectedRoom implements Room {
     });
     // Who does not look at the promise hears of a failure by `message-state`.
     sent.catch(() => {});
-    this.#outbox.add(draft);
+    if (this.#isClosed) this.#reject(draft.clientMsgId, CLOSED);
+    else this.#outbox.add(draft);
     return sent;
   }
 

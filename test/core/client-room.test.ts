@@ -137,3 +137,48 @@ describe("a message that the room cannot take", () => {
     expect([posts().length, outcomes()]).toEqual([1, ["pending"]]);
   });
 });
+
+describe("a room that was closed", () => {
+  it("takes no message any more, and says so", async () => {
+    room.close();
+    await expect(room.send("after")).rejects.toMatchObject({ code: "CLOSED" });
+    expect([room.unsent, outcomes()]).toEqual([[], []]);
+  });
+
+  it("stays closed", async () => {
+    room.close();
+    room.connect();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([dialled.length, room.connection]).toMatchObject([1, { state: "stopped", code: "CLOSED" }]);
+  });
+
+  it.each([
+    ["connected", () => room],
+    ["waiting for a token", () => connectRoom("http://chat.example", "other", { token: () => new Promise(() => {}) })],
+    ["dialling", () => connectRoom("http://chat.example", "other", { token: "token" })],
+  ])("leaves no timer behind that would keep a process alive: %s", async (_state, enter) => {
+    const closing = enter();
+    await turn();
+    closing.close();
+    room.close();
+    await turn();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("an end of the connection", () => {
+  const notice = (code: string): void =>
+    line().receive(`42${JSON.stringify(["notice", { code, message: code }])}`, "41");
+
+  it.each(["KICKED", "BANNED", "ROOM_DELETED"])("has the notice before it for a reason: %s", async (code) => {
+    notice(code);
+    await turn();
+    expect(room.connection).toEqual({ state: "stopped", code, message: code });
+  });
+
+  it.each(["TOKEN_EXPIRING", "LUNCH"])("has none in a notice that announces no end: %s", async (code) => {
+    notice(code);
+    await turn();
+    expect(room.connection).toMatchObject({ state: "stopped", code: "ENDED" });
+  });
+});
