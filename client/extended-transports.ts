@@ -65,12 +65,18 @@ export class ExtendedWebSocket extends NodeWebSocket {
     if (due.length === 0) return this.#drain();
     super.write(joinMessages(due, maxPayloadOf(this.socket) ?? 0));
     // From here on this is the session's transport: the upgrade took place.
-    if (due.some(({ type }) => type === "upgrade")) this.#startHeartbeat();
+    if (due.some(({ type }) => type === "upgrade")) this.#takeOver();
   }
 
   protected override onClose(details?: Parameters<NodeWebSocket["onClose"]>[0]): void {
     this.#heartbeat.stop();
     super.onClose(details);
+  }
+
+  /** The last ping of long-polling may be long ago. */
+  #takeOver(): void {
+    this.#startHeartbeat();
+    this.#calmWatchdog();
   }
 
   #startHeartbeat(): void {
