@@ -161,6 +161,6 @@ export interface Room {
   off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
   /** Tries to connect now: after `stopped`, or instead of waiting. */
   connect(): void;
-  /** Leaves for good. Promises of `send` reject with `CLOSED`; what was kept is sent when the room is next connected to. */
+  /** Leaves for good. Promises of `send` reject with `CLOSED`, later ones too; what was kept is sent when the room is next connected to. */
   close(): void;
 }

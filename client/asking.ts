@@ -7,9 +7,10 @@ import type {
   PostPayload,
   ServerToClientEvents,
 } from "../src/protocol/chat-events.ts";
-import { readRetryAfterMs } from "./backoff.ts";
 import type { StockSocket } from "./connection.ts";
+import { maxPayloadOf } from "./extended-transports.ts";
 import type { FetchDone } from "./ordered-messages.ts";
+import { tooLong } from "./post-limits.ts";
 
 /** How long a connected room may take to answer. */
 const ACK_TIMEOUT_MS = 10_000;
@@ -18,7 +19,10 @@ type Answers = {
   [Event in keyof ClientToServerEvents]: Parameters<NonNullable<Parameters<ClientToServerEvents[Event]>[1]>>[0];
 };
 
-/** Rejects when the connection drops or `ACK_TIMEOUT_MS` pass before the answer. */
+/**
+ * Rejects when the connection drops or `ACK_TIMEOUT_MS` pass before the answer. What is asked while there is no connection
+ * waits as long for one.
+ */
 export function ask<Event extends keyof ClientToServerEvents>(
   socket: StockSocket,
   event: Event,
@@ -27,13 +31,24 @@ export function ask<Event extends keyof ClientToServerEvents>(
   // The stock types derive answers from a required ack only, and here it is optional.
   type Acked = Record<string, (payload: object, ack: (answer: Answers[Event]) => void) => void>;
   const acked = socket as unknown as Socket<ServerToClientEvents, Acked>;
-  return acked.timeout(ACK_TIMEOUT_MS).emitWithAck(event, payload);
+  const { connected, sendBuffer } = socket;
+  const bufferedBefore = sendBuffer.length;
+  const asked = acked.timeout(ACK_TIMEOUT_MS).emitWithAck(event, payload);
+  // A connection that died in its sleep is about to say so. The stock client keeps the packet for the next connection, which
+  // may be another user's; the question is this one's, and fails with it.
+  if (connected) sendBuffer.splice(bufferedBefore);
+  return asked;
 }
 
-/** The answer, or nothing when none came. */
-async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+/** The answer, or nothing when none came. Nothing is left behind for a later connection. */
+async function answerNow<Event extends keyof ClientToServerEvents>(
+  socket: StockSocket,
+  event: Event,
+  payload: Parameters<ClientToServerEvents[Event]>[0],
+): Promise<Answers[Event] | undefined> {
+  if (!socket.connected) return undefined;
   try {
-    return await asked;
+    return await ask(socket, event, payload);
   } catch {
     return undefined;
   }
@@ -42,13 +57,15 @@ async function answerOf<Answer>(asked: Promise<Answer>): Promise<Answer | undefi
 export async function post(
   socket: StockSocket,
   payload: PostPayload,
+  maxContentLength: number | undefined,
   done: (answer?: PostAnswer) => void,
 ): Promise<void> {
-  done(await answerOf(ask(socket, "chat-message", payload)));
+  const refusal = tooLong(payload, { maxPayload: maxPayloadOf(socket.io.engine), maxContentLength });
+  done(refusal ?? (await answerNow(socket, "chat-message", payload)));
 }
 
 export async function fetchPage(socket: StockSocket, after: number, limit: number, done: FetchDone): Promise<void> {
-  const answer = await answerOf(ask(socket, "history", { after, limit }));
-  if (answer && "ok" in answer) done(answer.messages);
-  else done(undefined, readRetryAfterMs(answer?.error.retryAfterMs));
+  const answer = await answerNow(socket, "history", { after, limit });
+  if (answer && "ok" in answer) done(answer);
+  else done(undefined, answer?.error);
 }

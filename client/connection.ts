@@ -16,6 +16,9 @@ const TOKEN_TIMEOUT_MS = 30_000;
 
 export type StockSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
 
+/** Notices after which the room ends the connection. Others, such as `TOKEN_EXPIRING`, explain no end that follows them. */
+const ENDINGS = new Set<string>(["TOKEN_EXPIRED", "KICKED", "BANNED", "SERVER_SHUTDOWN", "ROOM_DELETED"]);
+
 /** Over long-polling first, the stock client upgrades; the other way round it would stay there. */
 const WEBSOCKET_FIRST = [ExtendedWebSocket, ExtendablePolling];
 const POLLING_FIRST = [ExtendablePolling, ExtendedWebSocket];
@@ -34,9 +37,10 @@ export class RoomConnection {
   #transports = WEBSOCKET_FIRST;
   /** Why the room did not accept the last token, or ended the connection. */
   #refused: RefusalCode | undefined;
-  /** The last notice of this connection: if it ends, this is why. */
+  /** What the room announced of the end of this connection: if it ends, this is why. */
   #notice: { readonly code: string; readonly message: string; readonly retryAfterMs?: number } | undefined;
   #attempts = 0;
+  #stopWaitingForToken = (): void => {};
 
   constructor({ origin, room, token, changed }: ConnectionOptions) {
     this.#token = token;
@@ -89,6 +93,7 @@ export class RoomConnection {
 
   close(): void {
     this.#attempts += 1;
+    this.#stopWaitingForToken();
     this.#reconnection.stop("CLOSED", "The room was closed.");
     this.socket.disconnect();
   }
@@ -97,17 +102,32 @@ export class RoomConnection {
     this.socket.on("connect", () => this.#onConnect());
     this.socket.on("connect_error", (error) => this.#onConnectError(error));
     this.socket.on("disconnect", (reason) => this.#onDisconnect(reason));
-    this.socket.on("notice", (notice) => (this.#notice = notice));
+    this.socket.on("notice", (notice) => {
+      if (ENDINGS.has(notice.code)) this.#notice = notice;
+    });
   }
 
   async #attempt(): Promise<void> {
     const attempt = ++this.#attempts;
     try {
-      const token = typeof this.#token === "string" ? this.#token : await inTime(this.#token(this.#refused));
+      const token = typeof this.#token === "string" ? this.#token : await this.#inTime(this.#token(this.#refused));
       if (attempt === this.#attempts) this.#dial(token);
     } catch (error) {
       if (attempt === this.#attempts)
         this.#reconnection.failed({ kind: "token", message: `No token: ${String(error)}` });
+    }
+  }
+
+  /** The token, unless it takes too long. */
+  async #inTime(token: Promise<string> | string): Promise<string> {
+    const late = new Promise<never>((_resolve, reject) => {
+      const giveUp = (): void => reject(new Error("the token function did not answer"));
+      this.#stopWaitingForToken = systemClock.after(TOKEN_TIMEOUT_MS, giveUp);
+    });
+    try {
+      return await Promise.race([token, late]);
+    } finally {
+      this.#stopWaitingForToken();
     }
   }
 
@@ -164,17 +184,4 @@ export class RoomConnection {
 function withRetry(value: unknown): { readonly retryAfterMs?: number } {
   const retryAfterMs = readRetryAfterMs(value);
   return retryAfterMs === undefined ? {} : { retryAfterMs };
-}
-
-/** The token, unless it takes too long. */
-async function inTime(token: Promise<string> | string): Promise<string> {
-  let giveUp = (): void => {};
-  const late = new Promise<never>((_resolve, reject) => {
-    giveUp = systemClock.after(TOKEN_TIMEOUT_MS, () => reject(new Error("the token function did not answer")));
-  });
-  try {
-    return await Promise.race([token, late]);
-  } finally {
-    giveUp();
-  }
 }

@@ -17,10 +17,18 @@ function noteHandshake(engine: object, { type, data }: Packet): void {
   if (type === "open") handshakes.set(engine, JSON.parse(String(data)) as EngineHandshake);
 }
 
+/** Bytes that the server takes in one packet; nothing is known before the handshake. */
+export function maxPayloadOf(engine: object): number | undefined {
+  return handshakes.get(engine)?.maxPayload;
+}
+
 /** In a browser `NodeWebSocket` is the browser's own WebSocket; in Node it is that of the `ws` package, or Node's in a bundle. */
 export class ExtendedWebSocket extends NodeWebSocket {
   /** Engine.IO answers each ping that is made up here; those answers are not for the server. */
   #pongsOwed = 0;
+  /** How long Engine.IO's watchdog may go without word before the next sign of life is passed on to it. */
+  #calmForMs = Infinity;
+  #calmedAtMs = 0;
   readonly #heartbeat = new Heartbeat({
     clock: systemClock,
     beat: () => this.#beat(),
@@ -41,6 +49,7 @@ export class ExtendedWebSocket extends NodeWebSocket {
 
   protected override onData(data: Data): void {
     this.#heartbeat.heard();
+    if (systemClock.now() - this.#calmedAtMs >= this.#calmForMs) this.#calmWatchdog();
     if (typeof data !== "string") return super.onData(data);
     for (const piece of splitFrame(data)) super.onData(piece);
   }
@@ -48,18 +57,15 @@ export class ExtendedWebSocket extends NodeWebSocket {
   protected override onPacket(packet: Packet): void {
     noteHandshake(this.socket, packet);
     if (packet.type === "open") this.#startHeartbeat();
-    if (packet.type !== "noop" || !this.#heartbeat.isBeating) return super.onPacket(packet);
-    // The server does not ping, and nothing but a ping keeps Engine.IO's own watchdog quiet.
-    this.#pongsOwed += 1;
-    super.onPacket({ type: "ping" });
+    super.onPacket(packet);
   }
 
   override write(packets: readonly Packet[]): void {
     const due = packets.filter((packet) => !this.#isOwedPong(packet));
     if (due.length === 0) return this.#drain();
-    super.write(joinMessages(due, handshakes.get(this.socket)?.maxPayload ?? 0));
+    super.write(joinMessages(due, maxPayloadOf(this.socket) ?? 0));
     // From here on this is the session's transport: the upgrade took place.
-    if (due.some(({ type }) => type === "upgrade")) this.#startHeartbeat();
+    if (due.some(({ type }) => type === "upgrade")) this.#takeOver();
   }
 
   protected override onClose(details?: Parameters<NodeWebSocket["onClose"]>[0]): void {
@@ -67,17 +73,37 @@ export class ExtendedWebSocket extends NodeWebSocket {
     super.onClose(details);
   }
 
+  /** The last ping of long-polling may be long ago. */
+  #takeOver(): void {
+    this.#startHeartbeat();
+    this.#calmWatchdog();
+  }
+
   #startHeartbeat(): void {
     const handshake = handshakes.get(this.socket);
-    if (handshake) this.#heartbeat.start(handshake.pingInterval, handshake.pingTimeout);
+    if (!handshake) return;
+    this.#heartbeat.start(handshake.pingInterval, handshake.pingTimeout);
+    this.#calmForMs = handshake.pingInterval;
+    this.#calmedAtMs = systemClock.now();
   }
 
   #beat(): void {
+    this.#calmWatchdog();
     try {
       this.doWrite({ type: "pong" }, ENGINE_PONG);
     } catch {
       // Closed already, and about to say so.
     }
+  }
+
+  /**
+   * The server does not ping, and nothing but a ping keeps Engine.IO's own watchdog quiet. It is not to wait for the answer to a
+   * beat: that deadline is the heartbeat's, and in a hidden tab, where timers run once a minute, the watchdog would bite first.
+   */
+  #calmWatchdog(): void {
+    this.#calmedAtMs = systemClock.now();
+    this.#pongsOwed += 1;
+    super.onPacket({ type: "ping" });
   }
 
   #isOwedPong({ type, data }: Packet): boolean {

@@ -21,10 +21,6 @@ export class Heartbeat {
     this.#ports = ports;
   }
 
-  get isBeating(): boolean {
-    return this.#timeoutMs !== undefined;
-  }
-
   start(intervalMs: number, timeoutMs: number): void {
     this.stop();
     this.#timeoutMs = timeoutMs;

@@ -1,7 +1,7 @@
 // Looks a message up in history by its `clientMsgId`: did it arrive, although nobody answered?
 import type { Message } from "../src/protocol/chat-events.ts";
 import { PAGE_MESSAGES, type FetchDone } from "./ordered-messages.ts";
-import type { LookedUp } from "./outbox.ts";
+import type { LookUpDone } from "./outbox.ts";
 import type { StoredMessage } from "./outbox-storage.ts";
 
 /** Pages of history read at most; a busier room keeps its secret. */
@@ -14,18 +14,20 @@ export function searchMessage(
   fetch: Fetch,
   user: string,
   { clientMsgId, triedAfterSeq }: StoredMessage,
-  done: (found: LookedUp) => void,
+  done: LookUpDone,
 ): void {
   const isIt = (message: Message): boolean => message.sender === user && message.clientMsgId === clientMsgId;
   const read = (after: number, pagesLeft: number): void => {
     if (pagesLeft === 0) return done("unknown");
-    fetch(after, PAGE_MESSAGES, (messages) => {
-      const found = messages?.find(isIt);
-      if (!messages || found) return done(found);
-      if (messages.length === 0) return done("absent");
+    fetch(after, PAGE_MESSAGES, (page, error) => {
+      if (!page) return done(undefined, error);
+      const found = page.messages.find(isIt);
+      if (found) return done(found);
+      const [first] = page.messages;
       // Something has been trimmed in between, and it may have been this.
-      if (messages[0]!.seq > after + 1) return done("unknown");
-      read(messages.at(-1)!.seq, pagesLeft - 1);
+      if (first && first.seq > after + 1) return done("unknown");
+      if (!first || !page.hasMore) return done("absent");
+      read(page.messages.at(-1)!.seq, pagesLeft - 1);
     });
   };
   if (triedAfterSeq === undefined) done("unknown");

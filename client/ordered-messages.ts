@@ -1,8 +1,8 @@
 // Hands every message of the room on exactly once and in the order of `seq`, across reconnects that were not recovered.
 // What is missing is fetched from history; what the server does not have either is skipped, and said so.
-import type { Message } from "../src/protocol/chat-events.ts";
+import type { ErrorAnswer, Message } from "../src/protocol/chat-events.ts";
 import type { Gap } from "./api.ts";
-import { retryDelayMs } from "./backoff.ts";
+import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 
 /** Missing messages fetched at most; of a longer absence the older part is skipped, and can be read with `history()`. */
@@ -10,13 +10,17 @@ export const MISSING_FETCHED_MAX = 1000;
 export const PAGE_MESSAGES = 200;
 /** Messages kept back at most while something before them is fetched; what is beyond comes with the next pages. */
 export const HELD_MAX = 1000;
-/** How often history is asked for a message that must exist, before it is given up. */
+/** How often history is asked without a good answer, before the messages are given up. */
 export const FETCH_TRIES = 3;
-/** Messages whose ids are remembered, to tell one that comes again from one of a room that began anew. */
-const IDS_KEPT_MAX = 256;
 
-/** @param messages ascending by `seq`; nothing when they could not be had */
-export type FetchDone = (messages: readonly Message[] | undefined, retryAfterMs?: number) => void;
+/** Ascending by `seq`; `hasMore`: there are newer ones. */
+export interface HistoryPage {
+  readonly messages: readonly Message[];
+  readonly hasMore: boolean;
+}
+
+/** @param page nothing when it could not be had; `error` says why, if the room did */
+export type FetchDone = (page: HistoryPage | undefined, error?: ErrorAnswer["error"]) => void;
 
 interface OrderedMessagesPorts {
   readonly clock: Clock;
@@ -36,9 +40,8 @@ export class OrderedMessages {
   /** The newest message known to exist. */
   #newest = 0;
   readonly #held = new Map<number, Message>();
-  readonly #ids = new Map<number, string>();
-  /** Where the room stood at the last welcome, if that was before what was handed on already. */
-  #restartAt: number | undefined;
+  /** Names the log that `seq` counts in. */
+  #epoch: string | undefined;
   #connection = 0;
   #isConnected = false;
   #isFetching = false;
@@ -54,12 +57,16 @@ export class OrderedMessages {
     return this.#through ?? 0;
   }
 
-  /** The connection stands, and the room's newest message is `lastSeq`. */
-  welcome(lastSeq: number): void {
+  /**
+   * The connection stands, and the newest message of the room is `lastSeq`.
+   * @param epoch names the room's log, where the server says so; a room that was deleted begins another one
+   */
+  welcome(lastSeq: number, epoch: string | undefined): void {
     this.#isConnected = true;
+    if (this.#epoch !== undefined && epoch !== undefined && epoch !== this.#epoch) this.#restart();
+    this.#epoch = epoch ?? this.#epoch;
     this.#through ??= lastSeq;
     this.#newest = Math.max(this.#newest, lastSeq);
-    this.#restartAt = lastSeq < this.#through ? lastSeq : undefined;
     this.#fetchMissing();
   }
 
@@ -72,12 +79,9 @@ export class OrderedMessages {
   }
 
   receive(message: Message): void {
-    const { seq, id } = message;
+    const { seq } = message;
     this.#through ??= seq - 1;
-    if (seq <= this.#through) {
-      if (this.#restartAt === undefined || this.#ids.get(seq) === id) return;
-      this.#restart(this.#restartAt);
-    }
+    if (seq <= this.#through) return;
     this.#newest = Math.max(this.#newest, seq);
     if (seq > this.#through + 1) this.#hold(message);
     else this.#deliver(message);
@@ -85,12 +89,10 @@ export class OrderedMessages {
     this.#fetchMissing();
   }
 
-  #restart(lastSeq: number): void {
-    this.#restartAt = undefined;
-    this.#through = lastSeq;
-    this.#newest = lastSeq;
+  #restart(): void {
+    this.#through = 0;
+    this.#newest = 0;
     this.#held.clear();
-    this.#ids.clear();
     this.#ports.restarted();
   }
 
@@ -100,8 +102,6 @@ export class OrderedMessages {
 
   #deliver(message: Message): void {
     this.#through = message.seq;
-    this.#ids.set(message.seq, message.id);
-    this.#ids.delete(message.seq - IDS_KEPT_MAX);
     this.#ports.deliver(message);
   }
 
@@ -122,49 +122,67 @@ export class OrderedMessages {
     this.#ports.skipped(gap);
   }
 
+  /** Skips messages up to `seq`, except those that came by themselves. */
+  #leaveOut(seq: number, reason: Gap["reason"]): void {
+    while (this.through < seq) {
+      this.#skipTo(Math.min(seq, this.#firstHeld() - 1), reason);
+      this.#deliverHeld();
+    }
+  }
+
+  #firstHeld(): number {
+    return Math.min(...this.#held.keys());
+  }
+
   #fetchMissing(): void {
     if (!this.#isConnected || this.#isFetching || this.#cancelRetry || this.#newest <= this.through) return;
-    this.#skipTo(this.#newest - MISSING_FETCHED_MAX, "too many");
     this.#isFetching = true;
     const connection = this.#connection;
-    this.#ports.fetch(this.through, PAGE_MESSAGES, (messages, retryAfterMs) => {
+    const after = this.through;
+    const known = this.#newest;
+    this.#ports.fetch(after, PAGE_MESSAGES, (page, error) => {
       if (connection !== this.#connection) return;
       this.#isFetching = false;
-      if (messages) this.#take(messages);
-      else this.#tryAgain("unavailable", retryAfterMs);
+      if (page) this.#take(page, known);
+      if (this.through === after) return this.#tryAgain(error);
+      this.#failedTries = 0;
+      this.#fetchMissing();
     });
   }
 
-  #take(messages: readonly Message[]): void {
-    const before = this.through;
-    for (const message of messages) {
-      if (message.seq <= this.through) continue;
-      // History goes on behind the hole, so what was there is gone for good.
-      this.#skipTo(message.seq - 1, "missing");
-      this.#held.delete(message.seq);
-      this.#deliver(message);
-    }
+  /** @param known the newest message that was known when the page was asked for */
+  #take({ messages, hasMore }: HistoryPage, known: number): void {
+    // Only now: places that no message has are not too many messages.
+    if (hasMore) this.#skipTo(known - MISSING_FETCHED_MAX, "too many");
+    for (const message of messages) this.#takeOne(message);
+    // A room stores all that anybody has seen before it answers (CHAT-7): what is not there now never will be.
+    if (!hasMore) this.#leaveOut(known, "missing");
     this.#newest = Math.max(this.#newest, this.through);
     this.#deliverHeld();
-    if (this.through > before) this.#failedTries = 0;
-    else if (this.#newest > this.through) return this.#tryAgain("missing");
-    this.#fetchMissing();
   }
 
-  /** History may end before a message that exists and is not stored yet. */
-  #tryAgain(reason: Gap["reason"], retryAfterMs?: number): void {
+  #takeOne(message: Message): void {
+    if (message.seq <= this.through) return;
+    // History goes on behind the hole, so what was there is gone for good.
+    this.#leaveOut(message.seq - 1, "missing");
+    this.#held.delete(message.seq);
+    if (message.seq > this.through) this.#deliver(message);
+  }
+
+  #tryAgain(error?: ErrorAnswer["error"]): void {
     this.#failedTries += 1;
-    if (this.#failedTries >= FETCH_TRIES) return this.#giveUp(reason);
+    if (this.#failedTries >= FETCH_TRIES) return this.#giveUp();
     const { clock, random } = this.#ports;
-    this.#cancelRetry = clock.after(retryDelayMs(this.#failedTries, random(), retryAfterMs), () => {
+    const delayMs = retryDelayMs(this.#failedTries, random(), readRetryAfterMs(error?.retryAfterMs));
+    this.#cancelRetry = clock.after(delayMs, () => {
       this.#cancelRetry = undefined;
       this.#fetchMissing();
     });
   }
 
-  #giveUp(reason: Gap["reason"]): void {
+  #giveUp(): void {
     this.#failedTries = 0;
-    this.#skipTo(Math.min(this.#newest, ...Array.from(this.#held.keys(), (seq) => seq - 1)), reason);
+    this.#skipTo(Math.min(this.#newest, this.#firstHeld() - 1), "unavailable");
     this.#deliverHeld();
     this.#fetchMissing();
   }

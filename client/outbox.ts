@@ -13,6 +13,8 @@ export const RECOGNISED_MS = 9 * 60_000;
 export const WAITING_MAX_MS = 24 * 3_600_000;
 /** Tries of one message that a connected room leaves unanswered or fails to store. */
 export const TRIES_MAX = 5;
+/** Connections that may break in a row while the same message is in flight; one more, and the message is what breaks them. */
+export const BREAKS_MAX = 8;
 /** Failed messages kept for `retry`. */
 export const FAILED_MAX = 50;
 
@@ -20,7 +22,10 @@ export const FAILED_MAX = 50;
 export type Posted = Omit<SentAnswer, "ok">;
 
 /** What history knows of a message: its place, that it is not there, or neither (`unknown`); `undefined` when it did not answer. */
-export type LookedUp = Posted | "absent" | "unknown" | undefined;
+type LookedUp = Posted | "absent" | "unknown" | undefined;
+
+/** @param error why history did not answer, if the room said so */
+export type LookUpDone = (found: LookedUp, error?: ErrorAnswer["error"]) => void;
 
 interface OutboxPorts {
   readonly clock: Clock;
@@ -28,7 +33,7 @@ interface OutboxPorts {
   readonly storage: OutboxStorage;
   /** Calls `done` with the answer, or with nothing when none came. */
   readonly post: (payload: PostPayload, done: (answer: PostAnswer | undefined) => void) => void;
-  readonly lookUp: (user: string, message: StoredMessage, done: (found: LookedUp) => void) => void;
+  readonly lookUp: (user: string, message: StoredMessage, done: LookUpDone) => void;
   /** The newest `seq` known: what is sent now comes later. */
   readonly lastSeq: () => number;
   readonly report: (state: MessageState) => void;
@@ -45,10 +50,15 @@ export class Outbox {
   readonly #failed = new Map<string, { readonly message: StoredMessage; readonly error: SendFailure }>();
   #user: string | undefined;
   #isOpen = false;
+  #isPumping = false;
+  /** Whether the room shows messages only once they are durable. */
+  #isSeenStored = false;
   /** The message in flight. */
   #sending: string | undefined;
   /** How often the first message failed without a decision. */
   #tries = 0;
+  /** Connections in a row that broke while the first message was in flight. */
+  #breaks = 0;
   /** Answers to earlier tries and connections count only if they are good. */
   #try = 0;
   #cancelRetry: (() => void) | undefined;
@@ -104,29 +114,39 @@ export class Outbox {
     return this.#failed.delete(clientMsgId) || this.#remove(clientMsgId) !== undefined;
   }
 
-  /** The room knows this user and takes messages. */
-  open(user: string): void {
+  /**
+   * The room knows this user and takes messages.
+   * @param durability of the room: what a `strict` one shows is stored
+   */
+  open(user: string, durability: string | undefined): void {
     this.#isOpen = true;
+    this.#isSeenStored = durability === "strict";
     this.#user = user;
     for (const message of this.#queue.filter((message) => !this.#mayBeMine(message))) this.#leaveElsewhere(message);
     this.#pump();
   }
 
   lost(): void {
+    const inFlight = this.#sending;
     this.#isOpen = false;
     this.#sending = undefined;
     this.#try += 1;
     this.#tries = 0;
     this.#cancelRetry?.();
     this.#cancelRetry = undefined;
+    if (inFlight === undefined) return;
+    this.#breaks += 1;
+    if (this.#breaks > BREAKS_MAX) this.#fail(inFlight, UNANSWERED);
   }
 
   /**
-   * A message of the room went by: if it is one of these, it has arrived, and its answer was lost. While that may still
-   * come it is waited for: a room may show a message before it is durable, and answers only then.
+   * A message of the room went by: if it is one of these, it has arrived, and its answer was lost. While that may still come it
+   * is waited for. What comes before the welcome is replayed from what is stored; what comes later may be lost in a crash that
+   * follows, unless the room is strict. It is sent again then, and the room answers where it stands.
    */
   seen({ sender, clientMsgId, id, seq, timestamp }: Message): void {
     if (sender !== this.#user || clientMsgId === undefined || clientMsgId === this.#sending) return;
+    if (this.#isOpen && !this.#isSeenStored) return;
     this.#settle(clientMsgId, { id, seq, timestamp });
   }
 
@@ -140,26 +160,33 @@ export class Outbox {
       this.#fail(clientMsgId, { code: "QUEUE_FULL", message: "Too many messages wait for a connection." });
   }
 
+  /** What is done with at once makes room for the next in the same loop: thousands of them are no deeper than one. */
   #pump(): void {
-    if (!this.#isOpen || this.#sending !== undefined || this.#cancelRetry) return;
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#queue.length > 0)
+      this.#takeNext();
+    this.#isPumping = false;
+  }
+
+  #takeNext(): void {
     const next = this.#refreshNext();
     if (!next) return;
-    this.#sending = next.clientMsgId;
     if (this.#ports.clock.now() - next.order > WAITING_MAX_MS)
-      this.#fail(next.clientMsgId, { code: "EXPIRED", message: "The message waited too long." });
-    else if (this.#mayBeForgotten(next)) this.#lookUp(next);
+      return this.#fail(next.clientMsgId, { code: "EXPIRED", message: "The message waited too long." });
+    this.#sending = next.clientMsgId;
+    if (this.#mayBeForgotten(next)) this.#lookUp(next);
     else this.#post(next);
   }
 
   /** The first message, as its last editor left it: that may be another tab, which may also have dealt with it. */
   #refreshNext(): StoredMessage | undefined {
-    for (;;) {
-      const next = this.#queue[0];
-      if (!next || !this.#kept.has(next.clientMsgId)) return next;
-      const stored = this.#ports.storage.get(next.clientMsgId);
-      if (stored) return (this.#queue[0] = stored);
-      this.#leaveElsewhere(next);
-    }
+    const next = this.#queue[0]!;
+    if (!this.#kept.has(next.clientMsgId)) return next;
+    const stored = this.#ports.storage.get(next.clientMsgId);
+    if (stored) return (this.#queue[0] = stored);
+    this.#leaveElsewhere(next);
+    return undefined;
   }
 
   /** A clock that was set back says nothing about how long ago it was. */
@@ -183,9 +210,10 @@ export class Outbox {
 
   #lookUp(next: StoredMessage): void {
     const current = ++this.#try;
-    this.#ports.lookUp(this.#user!, next, (found) => {
+    this.#ports.lookUp(this.#user!, next, (found, error) => {
       if (current !== this.#try) return;
-      if (found === undefined) return this.#onRefusal(next, undefined);
+      // What is refused for good here is the question, not the message.
+      if (found === undefined) return this.#onRefusal(next, error && PASSING.has(error.code) ? error : undefined);
       if (found !== "absent" && found !== "unknown") return this.#settle(next.clientMsgId, found);
       // From here on it counts as never sent: so it is, or so says whoever tries again after being told.
       const { triedAtMs: _at, triedAfterSeq: _after, ...untried } = next;
@@ -196,6 +224,7 @@ export class Outbox {
   }
 
   #onRefusal(message: StoredMessage, error: ErrorAnswer["error"] | undefined): void {
+    this.#breaks = 0;
     if (!error || error.code === "INTERNAL") this.#tries += 1;
     const isPassing = !error || PASSING.has(error.code);
     const isTooLong = (error?.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS;
@@ -251,7 +280,10 @@ export class Outbox {
 
   #takeOut(at: number): StoredMessage | undefined {
     // Tries are the first message's.
-    if (at === 0) this.#tries = 0;
+    if (at === 0) {
+      this.#tries = 0;
+      this.#breaks = 0;
+    }
     return this.#queue.splice(at, 1)[0];
   }
 

@@ -1,6 +1,6 @@
 // A chat room as an application holds it: brings the connection, the outbox and the order of messages together.
 // Called by the page and, through client.ts, by whoever imports /client.js.
-import type { HistoryAnswer, HistoryPayload, Message, PresenceAnswer } from "../src/protocol/chat-events.ts";
+import type { HistoryAnswer, HistoryPayload, Message, PresenceAnswer, Welcome } from "../src/protocol/chat-events.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
 import type {
   Connection,
@@ -39,10 +39,15 @@ export function connectRoom(origin: string, room: string, options: ConnectOption
 type OwnEvents = Pick<RoomEvents, "chat-message" | "message-state" | "connection" | "gap" | "restart">;
 const OWN_EVENTS = new Set<string>(["chat-message", "message-state", "connection", "gap", "restart"]);
 
+const CLOSED: SendFailure = { code: "CLOSED", message: "The room was closed." };
+
 interface Waiter {
   readonly resolve: (answer: SentAnswer) => void;
   readonly reject: (error: SendError) => void;
 }
+
+/** Servers from before these were told leave them out. */
+type ToldWelcome = Welcome & { readonly epoch?: string; readonly settings: { readonly durability?: string } };
 
 class ConnectedRoom implements Room {
   readonly room: string;
@@ -53,6 +58,9 @@ class ConnectedRoom implements Room {
   readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
   readonly #waiters = new Map<string, Waiter[]>();
   readonly #unwatch: () => void;
+  /** Characters, once the room said so. */
+  #maxContentLength: number | undefined;
+  #isClosed = false;
 
   constructor(origin: string, room: string, { token, storage = defaultStorage() }: ConnectOptions, queueLimit: number) {
     this.room = room;
@@ -77,7 +85,7 @@ class ConnectedRoom implements Room {
       ...shared,
       queueLimit,
       storage: new OutboxStorage(storage ?? undefined, new URL(origin).origin, room),
-      post: (payload, done) => void post(this.socket, payload, done),
+      post: (payload, done) => void post(this.socket, payload, this.#maxContentLength, done),
       lookUp: (user, message, done) => searchMessage(fetch, user, message, done),
       lastSeq: () => this.#messages.through,
       report: (state) => this.#onMessageState(state),
@@ -136,24 +144,27 @@ class ConnectedRoom implements Room {
   }
 
   connect(): void {
-    this.#connection.connect();
+    if (!this.#isClosed) this.#connection.connect();
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#unwatch();
     this.#connection.close();
     this.#lost();
-    for (const clientMsgId of this.#waiters.keys())
-      this.#reject(clientMsgId, { code: "CLOSED", message: "The room was closed." });
+    for (const clientMsgId of this.#waiters.keys()) this.#reject(clientMsgId, CLOSED);
   }
 
   #listen(): void {
-    this.socket.on("welcome", ({ lastSeq, user }) => {
-      this.#messages.welcome(lastSeq);
-      this.#outbox.open(user);
-    });
+    this.socket.on("welcome", (welcome) => this.#onWelcome(welcome));
     this.socket.on("chat-message", (message) => this.#onMessage(message));
     this.socket.on("disconnect", () => this.#lost());
+  }
+
+  #onWelcome({ lastSeq, user, settings, epoch }: ToldWelcome): void {
+    this.#maxContentLength = settings.maxContentLength;
+    this.#messages.welcome(lastSeq, epoch);
+    this.#outbox.open(user, settings.durability);
   }
 
   #onMessage(message: Message): void {
@@ -177,7 +188,8 @@ class ConnectedRoom implements Room {
     });
     // Who does not look at the promise hears of a failure by `message-state`.
     sent.catch(() => {});
-    this.#outbox.add(draft);
+    if (this.#isClosed) this.#reject(draft.clientMsgId, CLOSED);
+    else this.#outbox.add(draft);
     return sent;
   }
 

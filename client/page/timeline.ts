@@ -55,6 +55,13 @@ export class Timeline {
     if (!this.#messages.some((known) => known.seq === message.seq)) this.add(message, self);
   }
 
+  /** The room was deleted and began anew; what is on its way goes to the new one. */
+  restart(): void {
+    this.#messages.length = 0;
+    this.#through = 0;
+    this.hasEarlier = false;
+  }
+
   setOutgoing(outgoing: Outgoing): void {
     this.#outgoing.set(outgoing.clientMsgId, outgoing);
   }

@@ -117,6 +117,7 @@ export class Visit {
     room.on("chat-message", (message) => this.#onMessage(message));
     room.on("message-state", (state) => this.#onMessageState(state));
     room.on("gap", () => void this.#catchUp());
+    room.on("restart", () => this.#onRestart());
     room.on("presence", (change) => this.#onPresence(change));
     room.on("notice", ({ code, message, retryAfterMs }) => {
       // Not for the reader: once it has expired, a fresh one is fetched.
@@ -168,6 +169,11 @@ export class Visit {
     this.#hooks.changed();
     void this.#refreshRoster();
     if (!this.loaded) void this.#loadNewest();
+  }
+
+  #onRestart(): void {
+    this.timeline.restart();
+    this.#hooks.changed();
   }
 
   #onMessage(message: Message): void {

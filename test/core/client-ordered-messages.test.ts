@@ -91,20 +91,25 @@ describe("messages in order", () => {
     expect(shown()).toEqual([6]);
   });
 
-  it("wait a while for a message that is known but not in history yet, then go on", () => {
+  it.each([1, MISSING_FETCHED_MAX + 100])("go on at once behind %i places that a crash left empty", (count) => {
     page.cut();
-    room.burn(1);
+    say(2);
+    room.burn(count);
     comeBack();
-    expect(page.gaps).toEqual([]);
-    for (let tries = 1; tries < FETCH_TRIES; tries++) {
-      clock.advance(clock.quietMs);
-      page.settle();
-    }
-    expect(page.gaps).toEqual([{ from: 4, to: 4, reason: "missing" }]);
+    expect(page.gaps).toEqual([{ from: 6, to: room.lastSeq, reason: "missing" }]);
     say(1);
     page.settle();
-    expect(shown()).toEqual([5]);
-    expect(page.fetches).toBe(FETCH_TRIES);
+    expect(shown()).toEqual([4, 5, room.lastSeq]);
+    expect([page.fetches, clock.quietMs]).toEqual([1, Infinity]);
+  });
+
+  it("that came by themselves are handed on, though history does not have them", () => {
+    room.burn(1);
+    say(2);
+    room.crash();
+    room.crash();
+    page.settle();
+    expect([shown(), page.gaps]).toEqual([[5, 6], [{ from: 4, to: 4, reason: "missing" }]]);
   });
 
   it("are asked for again when history does not answer, and told as unavailable when it never does", () => {
@@ -128,6 +133,18 @@ describe("messages in order", () => {
     expect(page.gaps).toEqual([{ from: 5, to: 5, reason: "unavailable" }]);
   });
 
+  it("are given up when history promises more and never brings it", () => {
+    page.cut();
+    say(1);
+    room.page = () => ({ messages: [], hasMore: true });
+    comeBack();
+    for (let tries = 1; tries < FETCH_TRIES; tries++) {
+      clock.advance(clock.quietMs);
+      page.settle();
+    }
+    expect([page.gaps, page.fetches]).toEqual([[{ from: 4, to: 4, reason: "unavailable" }], FETCH_TRIES]);
+  });
+
   it("survive a connection that breaks while they are fetched", () => {
     page.cut();
     say(PAGE_MESSAGES + 1);
@@ -141,25 +158,60 @@ describe("messages in order", () => {
     expect(shown()).toEqual(range(4, room.lastSeq));
   });
 
-  it("count anew in a room that was deleted", () => {
-    say(2);
-    page.settle();
-    page.cut();
-    room.restart();
-    comeBack();
-    say(2);
-    page.settle();
-    expect(page.restarts).toBe(1);
-    expect(shown()).toEqual([4, 5, 1, 2]);
-  });
-
   it("are no others because a welcome was behind them: what was shown is not shown again", () => {
     say(2);
     page.settle();
-    page.messages.welcome(4);
+    page.messages.welcome(4, room.epoch);
     page.messages.receive(room.log.at(-1)!);
     say(1);
     page.settle();
     expect([shown(), page.restarts]).toEqual([[4, 5, 6], 0]);
+  });
+});
+
+describe("a room that was deleted while nobody was connected", () => {
+  beforeEach(() => {
+    say(2);
+    page.settle();
+    page.cut();
+    room.restart();
+    page.delivered.length = 0;
+  });
+
+  it.each([
+    ["shorter than the old one", 2],
+    ["as long as the old one", 5],
+    ["longer than the old one", 9],
+  ])("begins anew, and nothing of its new log is left out: %s", (_length, count) => {
+    say(count);
+    comeBack();
+    expect([page.restarts, shown(), page.gaps]).toEqual([1, range(1, count), []]);
+    say(2);
+    page.settle();
+    expect([page.restarts, shown()]).toEqual([1, range(1, count + 2)]);
+  });
+
+  it("is empty, and goes on with the first message", () => {
+    comeBack();
+    expect(page.restarts).toBe(1);
+    say(2);
+    page.settle();
+    expect(shown()).toEqual([1, 2]);
+  });
+
+  it("skips the older part where that is too long, and says so", () => {
+    say(MISSING_FETCHED_MAX + 10);
+    comeBack();
+    expect(page.gaps).toEqual([{ from: 1, to: 10, reason: "too many" }]);
+    expect(shown()).toEqual(range(11, room.lastSeq));
+  });
+
+  it("tells it once, however often the connection breaks", () => {
+    say(PAGE_MESSAGES + 1);
+    page.connect();
+    for (let n = 0; n < 2; n++) page.deliver("toPage");
+    page.cut();
+    comeBack();
+    expect([page.restarts, shown()]).toEqual([1, range(1, PAGE_MESSAGES + 1)]);
   });
 });

@@ -3,8 +3,6 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { RETRY_AFTER_MAX_MS } from "../../client/backoff.ts";
 import { RECOGNISED_MS, TRIES_MAX, WAITING_MAX_MS } from "../../client/outbox.ts";
-import { SEARCH_PAGES_MAX } from "../../client/message-search.ts";
-import { PAGE_MESSAGES } from "../../client/ordered-messages.ts";
 import { MemoryStorage, ModelRoom, Page } from "./client-world.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -253,6 +251,17 @@ describe("across a reload", () => {
     expect([stored(), failures(next)]).toEqual([[], ["good morning EXPIRED"]]);
   });
 
+  it("it may have been thousands, and what was written since is sent", () => {
+    const count = 10_000;
+    page = load({ queueLimit: count + 1 });
+    for (let n = 0; n < count; n++) page.say(`${n}`);
+    // No two of them have the same moment.
+    clock.advance(WAITING_MAX_MS + count);
+    page.say("good evening");
+    enter();
+    expect([failures().length, stored()]).toEqual([count, ["good evening"]]);
+  });
+
   it("nonsense in the storage hurts nobody", () => {
     const prefix = "parley.outbox https://chat.example model ";
     for (const text of ["", "{", "null", "[]", '{"clientMsgId":"other","content":"x","order":1}'])
@@ -268,61 +277,5 @@ describe("across a reload", () => {
     page.say("hello");
     enter();
     expect(stored()).toEqual(["hello"]);
-  });
-});
-
-describe("a message whose answer was lost so long ago that the room does not recognise it any more", () => {
-  /** Sends a message whose answer is lost, and lets the room forget it. */
-  function sendAndForget({ arrives }: { arrives: boolean }): Page {
-    enter();
-    page.say("hello");
-    if (arrives) page.deliver("toRoom");
-    page.cut();
-    clock.advance(RECOGNISED_MS * 2);
-    return load();
-  }
-
-  it("is found in history", () => {
-    const next = sendAndForget({ arrives: true });
-    enter(next);
-    expect([stored(), states(next)]).toEqual([["hello"], ["hello sent"]]);
-  });
-
-  it("is looked up as well when the clock was set back, and nobody knows how long ago it was", () => {
-    enter();
-    page.say("hello");
-    page.deliver("toRoom");
-    page.cut();
-    clock.nowMs -= 60_000;
-    const next = load();
-    enter(next);
-    expect([stored(), states(next), next.fetches]).toEqual([["hello"], ["hello sent"], 1]);
-  });
-
-  it("is sent when history does not have it", () => {
-    const next = sendAndForget({ arrives: false });
-    for (let n = 0; n < PAGE_MESSAGES + 1; n++) room.say("ben", "meanwhile");
-    enter(next);
-    expect(stored().filter((content) => content === "hello")).toHaveLength(1);
-    expect(states(next)).toEqual(["hello sent"]);
-  });
-
-  it.each([
-    ["does not reach back", () => void (room.firstSeq = 3)],
-    [
-      "is too long to search",
-      () => {
-        for (let n = 0; n <= SEARCH_PAGES_MAX * PAGE_MESSAGES; n++) room.say("ben", "meanwhile");
-      },
-    ],
-  ])("fails when history %s; who tries again takes the risk", (_why, happen) => {
-    const next = sendAndForget({ arrives: false });
-    for (let n = 0; n < 5; n++) room.say("ben", "meanwhile");
-    happen();
-    enter(next);
-    expect(failures(next)).toEqual(["hello UNCERTAIN"]);
-    next.outbox.add(next.outbox.failed("hello")!);
-    next.settle();
-    expect(room.log.at(-1)).toMatchObject({ content: "hello" });
   });
 });

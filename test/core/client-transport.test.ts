@@ -3,36 +3,10 @@ import { io, type Socket } from "socket.io-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../client/extended-transports.ts";
+import { FakeWebSocket } from "./fake-websocket.ts";
 
 const SEPARATOR = "\x1e";
 const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 200 };
-
-/** What a transport needs of a WebSocket; the test is its other end. */
-class FakeWebSocket {
-  readonly sent: unknown[] = [];
-  isClosed = false;
-  onopen?: () => void;
-  onclose?: (event: object) => void;
-  onmessage?: (event: { data: unknown }) => void;
-  readonly url: URL;
-
-  constructor(url: string) {
-    this.url = new URL(url);
-  }
-
-  send(frame: unknown): void {
-    this.sent.push(frame);
-  }
-
-  close(): void {
-    this.isClosed = true;
-    this.onclose?.({});
-  }
-
-  receive(...packets: string[]): void {
-    this.onmessage?.({ data: packets.join(SEPARATOR) });
-  }
-}
 
 const dialled: FakeWebSocket[] = [];
 

@@ -2,14 +2,14 @@
 // what the server promises (CHAT-2, CHAT-4, REC-4); the pages run the client's cores, put together as client/room.ts does.
 import type { Gap, MessageState } from "../../client/api.ts";
 import { searchMessage } from "../../client/message-search.ts";
-import { OrderedMessages, type FetchDone } from "../../client/ordered-messages.ts";
+import { OrderedMessages, type FetchDone, type HistoryPage } from "../../client/ordered-messages.ts";
 import { OutboxStorage } from "../../client/outbox-storage.ts";
 import { Outbox } from "../../client/outbox.ts";
 import { DEDUPE_WINDOW_MS } from "../../src/chat/posted-ids.ts";
 import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-const ACK_TIMEOUT_MS = 10_000;
+export const ACK_TIMEOUT_MS = 10_000;
 
 export class MemoryStorage {
   readonly #items = new Map<string, string>();
@@ -35,6 +35,8 @@ export class ModelRoom {
   /** What the next posts are refused with. */
   readonly refusals: Array<ErrorAnswer["error"]> = [];
   readonly pages = new Set<Page>();
+  /** `relaxed`: a message may be shown that a crash takes. */
+  durability: "strict" | "relaxed" = "strict";
   /** Messages before this `seq` are forgotten. */
   firstSeq = 1;
   readonly #clock: VirtualClock;
@@ -47,6 +49,11 @@ export class ModelRoom {
 
   get lastSeq(): number {
     return this.#seq;
+  }
+
+  /** Names the log: another one once everything was deleted. */
+  get epoch(): string {
+    return `epoch ${this.#epoch}`;
   }
 
   post(sender: string, { content, clientMsgId }: PostPayload): PostAnswer {
@@ -77,6 +84,11 @@ export class ModelRoom {
     this.#seq += count;
   }
 
+  /** The process dies: what was shown last and not stored is nowhere, and its place stays empty. */
+  crash(): void {
+    this.log.pop();
+  }
+
   /** Everything is deleted. */
   restart(): void {
     this.log.length = 0;
@@ -84,8 +96,9 @@ export class ModelRoom {
     this.#epoch += 1;
   }
 
-  page(after: number, limit: number): Message[] {
-    return this.log.filter(({ seq }) => seq > after && seq >= this.firstSeq).slice(0, limit);
+  page(after: number, limit: number): HistoryPage {
+    const messages = this.log.filter(({ seq }) => seq > after && seq >= this.firstSeq);
+    return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
   }
 }
 
@@ -107,6 +120,8 @@ export class Page {
   answersToLose = 0;
   /** Requests for history that are not answered well. */
   fetchesToFail = 0;
+  /** What the next requests for history are refused with. */
+  readonly fetchRefusals: Array<ErrorAnswer["error"]> = [];
   fetches = 0;
   /** Events that have not reached the page yet, and requests that have not reached the room. */
   toRoom: Array<() => void> = [];
@@ -157,12 +172,12 @@ export class Page {
     this.isConnected = true;
     room.pages.add(this);
     if (recovers && this.#offset !== undefined)
-      for (const message of room.page(this.#offset, Infinity)) this.show(message);
-    const { lastSeq } = room;
+      for (const message of room.page(this.#offset, Infinity).messages) this.show(message);
+    const { lastSeq, epoch, durability } = room;
     this.toPage.push(() => {
       this.#offset ??= lastSeq;
-      this.messages.welcome(lastSeq);
-      this.outbox.open(this.user);
+      this.messages.welcome(lastSeq, epoch);
+      this.outbox.open(this.user, durability);
     });
   }
 
@@ -211,13 +226,22 @@ export class Page {
 
   #fetch(after: number, limit: number, done: FetchDone): void {
     this.fetches += 1;
-    const answer = this.#expect(done);
-    this.toRoom.push(() => {
-      const isFailing = this.fetchesToFail > 0;
-      if (isFailing) this.fetchesToFail -= 1;
-      const messages = isFailing ? undefined : this.#options.room.page(after, limit);
-      this.toPage.push(() => answer(messages));
+    const answer = this.#expect((page: HistoryPage | ErrorAnswer | undefined) => {
+      if (page && "error" in page) done(undefined, page.error);
+      else done(page);
     });
+    this.toRoom.push(() => {
+      const page = this.#answerFetch(after, limit);
+      this.toPage.push(() => answer(page));
+    });
+  }
+
+  #answerFetch(after: number, limit: number): HistoryPage | ErrorAnswer | undefined {
+    const error = this.fetchRefusals.shift();
+    if (error) return { error };
+    if (this.fetchesToFail === 0) return this.#options.room.page(after, limit);
+    this.fetchesToFail -= 1;
+    return undefined;
   }
 
   /** One answer, or none in time, or none because the line broke: whichever is first. */

@@ -1,0 +1,184 @@
+// A room as an application holds it, over WebSockets that the test plays the server of.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { MessageState, Room } from "../../client/api.ts";
+import { ExtendedWebSocket } from "../../client/extended-transports.ts";
+import { connectRoom } from "../../client/room.ts";
+import { FakeWebSocket } from "./fake-websocket.ts";
+
+const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
+const SLEEP_MS = 80_000;
+
+const dialled: FakeWebSocket[] = [];
+let room: Room;
+let states: MessageState[];
+/** Lets what the client put off to the end of the turn happen. */
+const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+const line = (): FakeWebSocket => dialled.at(-1)!;
+const posts = (): string[] =>
+  dialled.flatMap(({ sent }) => sent.map(String)).filter((frame) => frame.includes("chat-m"));
+const outcomes = (): string[] => states.map((is) => (is.state === "failed" ? is.error.code : is.state));
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => {
+    const ws = new FakeWebSocket(url);
+    dialled.push(ws);
+    return ws;
+  });
+  dialled.length = 0;
+  states = [];
+  room = connectRoom("http://chat.example", "general", { token: () => "token" });
+  room.on("message-state", (state) => states.push(state));
+  await accept();
+  await welcome("ada");
+});
+afterEach(() => {
+  room.close();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** The server takes the newest connection, up to the answer to CONNECT. */
+async function accept(): Promise<void> {
+  await turn();
+  line().onopen!();
+  line().receive(`0${JSON.stringify(HANDSHAKE)}`);
+  await turn();
+  line().receive('40{"sid":"socket"}');
+  await turn();
+}
+
+async function welcome(user: string): Promise<void> {
+  line().receive(`42${JSON.stringify(["welcome", { user, lastSeq: 0, settings: { maxContentLength: 1000 } }])}`);
+  await turn();
+}
+
+/** The machine sleeps: time passes, and no timer runs. */
+function sleep(): void {
+  vi.setSystemTime(Date.now() + SLEEP_MS);
+}
+
+async function dialAgain(): Promise<void> {
+  const dials = dialled.length;
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(dialled.length).toBe(dials + 1);
+  await accept();
+}
+
+describe("what was asked on a connection that died in its sleep", () => {
+  it("reaches no other user's connection", async () => {
+    sleep();
+    void room.send("private words of ada");
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ben");
+    expect([posts(), outcomes()]).toEqual([[], ["pending", "elsewhere"]]);
+  });
+
+  it("is posted once, after the welcome of the next connection", async () => {
+    sleep();
+    void room.send("hello");
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ada");
+    expect(posts()).toHaveLength(1);
+  });
+
+  it("is not posted any more once it was discarded", async () => {
+    sleep();
+    void room.send("hello", { clientMsgId: "hasty" });
+    await turn();
+    expect(room.discard("hasty")).toBe(true);
+    await dialAgain();
+    await welcome("ada");
+    expect(posts()).toEqual([]);
+  });
+
+  it("rejects at once when it was a question", async () => {
+    sleep();
+    const asked = expect(room.presence()).rejects.toThrow("disconnected");
+    await turn();
+    await asked;
+    await dialAgain();
+    expect(line().sent.filter((frame) => String(frame).includes("presence"))).toEqual([]);
+  });
+
+  it("is not posted from a listener that hears of the end either", async () => {
+    room.on("connection", ({ state }) => state === "waiting" && void room.send("still there?"));
+    line().close();
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ada");
+    expect(posts()).toHaveLength(1);
+  });
+});
+
+describe("a message that the room cannot take", () => {
+  it.each([
+    ["more characters than the room allows", "🦜".repeat(1001)],
+    ["more bytes than a packet may have", "\u0001".repeat(1000)],
+  ])("fails at once and is never sent: %s", async (_why, content) => {
+    const sent = expect(room.send(content)).rejects.toMatchObject({ code: "TOO_LONG" });
+    await turn();
+    await sent;
+    void room.send("short");
+    await turn();
+    expect(posts()).toHaveLength(1);
+    expect(room.connection).toEqual({ state: "connected" });
+  });
+
+  it.each([
+    ["in characters, as the room counts them", ` ${"🦜".repeat(1000)} `],
+    ["in bytes", "x".repeat(1000)],
+  ])("is none at the limit: %s", async (_why, content) => {
+    void room.send(content);
+    await turn();
+    expect([posts().length, outcomes()]).toEqual([1, ["pending"]]);
+  });
+});
+
+describe("a room that was closed", () => {
+  it("takes no message any more, and says so", async () => {
+    room.close();
+    await expect(room.send("after")).rejects.toMatchObject({ code: "CLOSED" });
+    expect([room.unsent, outcomes()]).toEqual([[], []]);
+  });
+
+  it("stays closed", async () => {
+    room.close();
+    room.connect();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([dialled.length, room.connection]).toMatchObject([1, { state: "stopped", code: "CLOSED" }]);
+  });
+
+  it.each([
+    ["connected", () => room],
+    ["waiting for a token", () => connectRoom("http://chat.example", "other", { token: () => new Promise(() => {}) })],
+    ["dialling", () => connectRoom("http://chat.example", "other", { token: "token" })],
+  ])("leaves no timer behind that would keep a process alive: %s", async (_state, enter) => {
+    const closing = enter();
+    await turn();
+    closing.close();
+    room.close();
+    await turn();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("an end of the connection", () => {
+  const notice = (code: string): void =>
+    line().receive(`42${JSON.stringify(["notice", { code, message: code }])}`, "41");
+
+  it.each(["KICKED", "BANNED", "ROOM_DELETED"])("has the notice before it for a reason: %s", async (code) => {
+    notice(code);
+    await turn();
+    expect(room.connection).toEqual({ state: "stopped", code, message: code });
+  });
+
+  it.each(["TOKEN_EXPIRING", "LUNCH"])("has none in a notice that announces no end: %s", async (code) => {
+    notice(code);
+    await turn();
+    expect(room.connection).toMatchObject({ state: "stopped", code: "ENDED" });
+  });
+});
