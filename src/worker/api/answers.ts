@@ -1,7 +1,6 @@
 // What the HTTP API answers with, as schemas: they describe, and the tests hold answers to them. The types that they
 // must agree with are the protocol's own.
 import { z } from "zod";
-import "zod-openapi";
 
 import type { Member, Message, RoomOverview } from "../../protocol/chat-events.ts";
 
