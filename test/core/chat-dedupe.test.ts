@@ -21,6 +21,18 @@ describe("CHAT-4: a post sent again", () => {
     expect(room.log.messages).toHaveLength(1);
   });
 
+  it("is answered as such to whom it would be refused by now: MOD-10", async () => {
+    const room = new ChatRoom({ messageRate: { perSecond: 0.001, burst: 1 } });
+    const ada = await room.join("ada");
+    const first = await ada.ask("chat-message", POST);
+    expect(await ada.ask("chat-message", { content: "more" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    expect(await ada.ask("chat-message", POST)).toEqual({ ...first, duplicate: true });
+    const moderator = await room.join({ user: "mod", role: "moderator" });
+    await moderator.ask("grant", { user: "ada", role: "reader" });
+    expect(await ada.ask("chat-message", { content: "more" })).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect(await ada.ask("chat-message", POST)).toEqual({ ...first, duplicate: true });
+  });
+
   it("while its batch is open is answered when that is stored, both times with the same message", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");

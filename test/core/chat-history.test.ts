@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
 import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../src/chat/history.ts";
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../src/chat/payloads.ts";
-import { ChatRoom, ROOM, UNLIMITED } from "./chat-room.ts";
+import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "./chat-room.ts";
 import { START_MS, type Client } from "./harness.ts";
 
 const MESSAGES = 250;
@@ -153,13 +153,20 @@ describe("CHAT-1: the welcome", () => {
         user: "late",
         name: "Late",
         role: "moderator",
+        epoch: EPOCH,
         lastSeq: MESSAGES,
         presence: { count: 2 },
         typing: [],
         readSeq: 0,
         unread: MESSAGES,
         rev: expect.any(Number),
-        settings: { maxContentLength: 1000, messageRate: 10_000, messageBurst: 10_000, editWindowSeconds: 86_400 },
+        settings: {
+          maxContentLength: 1000,
+          durability: "strict",
+          messageRate: 10_000,
+          messageBurst: 10_000,
+          editWindowSeconds: 86_400,
+        },
       },
     ]);
     expect(late.packets.slice(0, 2).map(({ data }) => (Array.isArray(data) ? data[0] : data))).toEqual([
