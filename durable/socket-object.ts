@@ -237,7 +237,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     // The session that it was to take over died with the object's last life.
     if ("isProbe" in record) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     if (record.v === 1) this.#server.restore(record, (session) => this.#link(session, ws));
-    else finishClose(ws, 1012, "service restart");
+    else finishClose(ws, CLOSINGS.restart.code, CLOSINGS.restart.reason);
   }
 
   #link(session: Session, ws: WebSocket): void {

@@ -93,10 +93,10 @@ export class Posting implements Feature {
 
   #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
     const { clientMsgId, replyTo } = payload;
-    const content = payload.content.trim();
     // CHAT-4, MOD-10: what is stored is answered so, whatever has become of its sender's rights since.
-    const isRepeat = this.#posts.isKnown(caller.user, clientMsgId);
-    const problem = isRepeat ? undefined : this.#problem(caller, content, replyTo);
+    if (this.#posts.answerKnown(caller.user, clientMsgId, reply)) return;
+    const content = payload.content.trim();
+    const problem = this.#problem(caller, content, replyTo);
     if (problem) return reply(problem);
     this.#posts.post(
       {

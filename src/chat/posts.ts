@@ -87,10 +87,9 @@ export class Posts {
     return seq > log.lastSeq ? seq <= this.seenSeq + this.#batch.length : log.has(seq);
   }
 
+  /** Takes a post that is not known yet (`answerKnown`) and passed every rule. */
   post(draft: Draft, reply: (answer: PostAnswer) => void): void {
     const nowMs = this.#context.now();
-    const known = this.#findKnown(draft, reply, nowMs);
-    if (known) return;
     const pending: Pending = { draft, chars: charsOf(draft), replies: [reply] };
     if (this.#batchChars + pending.chars > BATCH_CHARS_MAX) this.#pacer.flush(nowMs);
     this.#batch.push(pending);
@@ -101,10 +100,10 @@ export class Posts {
   }
 
   /** Answers a post that was sent before, at once or when the first one is stored. @returns whether it was */
-  #findKnown({ sender, clientMsgId }: Draft, reply: (answer: PostAnswer) => void, nowMs: number): boolean {
+  answerKnown(sender: string, clientMsgId: string | undefined, reply: (answer: PostAnswer) => void): boolean {
     if (clientMsgId === undefined) return false;
     const waiting = this.#waiting.get(postKey(sender, clientMsgId));
-    const earlier = waiting ? undefined : this.#findEarlier(sender, clientMsgId, nowMs);
+    const earlier = waiting ? undefined : this.#findEarlier(sender, clientMsgId, this.#context.now());
     waiting?.replies.push(reply);
     if (earlier) reply(earlier);
     return waiting !== undefined || earlier !== undefined;
