@@ -2,12 +2,9 @@
 // their object. Of them it keeps a row each, and looks for them when it wakes.
 import { SocketObject } from "../../durable/socket-object.ts";
 import { Namespace, type Handlers } from "../../src/socketio/namespace.ts";
-import { Server, type ServerOptions } from "../../src/socketio/server.ts";
+import { Server } from "../../src/socketio/server.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
-
-const HEARTBEAT = { pingIntervalMs: 45_000, pingTimeoutMs: 30_000, connectTimeoutMs: 10_000 };
-const LIMITS = { maxPayloadBytes: 65_536, maxConnectionsPerIp: 0 };
-const OPTIONS: ServerOptions & typeof LIMITS = { ...HEARTBEAT, ...LIMITS, transports: ["websocket", "polling"] };
+import { OPTIONS } from "./options.ts";
 
 interface Incoming {
   who: (ack: (guests: string[]) => void) => void;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { RawClient } from "../object/raw-client.ts";
 import { begin, call, drop, enter, evict, heard, say, whoami } from "./painters.ts";
-import { WINDOW_MS } from "./whiteboard.ts";
+import { WINDOW_MS } from "./options.ts";
 
 const realNow = Date.now.bind(Date);
 let skewMs = 0;

@@ -1,16 +1,11 @@
-// A third-party application: a whiteboard with boards as channels. It keeps no events of its own, so that a
-// recovery log in SQL keeps them for it.
+// A third-party application: a whiteboard with boards as channels. A recovery log in SQL keeps its events for it.
 import { SocketObject } from "../../durable/socket-object.ts";
 import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
 import { Namespace, type Continuations, type Handlers } from "../../src/socketio/namespace.ts";
 import type { RecoveryLog } from "../../src/socketio/recovery.ts";
-import { Server, type ServerOptions } from "../../src/socketio/server.ts";
+import { Server } from "../../src/socketio/server.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
-
-export const WINDOW_MS = 60_000;
-const HEARTBEAT = { pingIntervalMs: 45_000, pingTimeoutMs: 30_000, connectTimeoutMs: 10_000 };
-const LIMITS = { maxPayloadBytes: 65_536, maxConnectionsPerIp: 0 };
-const OPTIONS: ServerOptions & typeof LIMITS = { ...HEARTBEAT, ...LIMITS, transports: ["websocket", "polling"] };
+import { OPTIONS, WINDOW_MS } from "./options.ts";
 
 type PainterData = Record<"boards" | "connects" | "strokes", number>;
 type Painter = Socket<Outgoing, PainterData>;
@@ -39,10 +34,7 @@ class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
     shout: (_socket, text, board) => void (board ? this.except(board) : this).emit("shouted", text),
     vote: async (_socket, painter, timeoutMs, ack) =>
       ack(await this.to(painter).fetchSockets()[0]?.timeout(timeoutMs).emitWithAck("vote?").catch(String)),
-    runoff: async (_socket, painter, timeoutMs, ack) => {
-      await this.to(painter).emitWithAck("vote?");
-      ack(await this.to(painter).timeout(timeoutMs).emitWithAck("vote?").catch(String));
-    },
+    runoff: async (_, ...vote) => (await this.to(vote[0]).emitWithAck("vote?"), this.handlers.vote(_, ...vote)),
     review: ({ id }, painter, timeoutMs) =>
       void this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
     whoami: ({ id, rooms, data, recovered }, ack) => ack({ id, rooms: [...rooms], recovered, ...data }),
