@@ -9,9 +9,11 @@ export interface Faults {
   readonly outOfOrder: number;
   /** Messages that stand elsewhere in a member's sequence than in the reference's: so many would have to move. */
   readonly disagreeing: number;
+  /** Messages that a member got although nobody posted them in its room. */
+  readonly strayed: number;
 }
 
-export const NO_FAULTS: Faults = { lost: 0, doubled: 0, outOfOrder: 0, disagreeing: 0 };
+export const NO_FAULTS: Faults = { lost: 0, doubled: 0, outOfOrder: 0, disagreeing: 0, strayed: 0 };
 
 /** A message by its number: the sender's index, and which of the sender's messages it is. */
 const COUNTER_BITS = 18;
@@ -44,6 +46,7 @@ export function addFaults(a: Faults, b: Faults): Faults {
     doubled: a.doubled + b.doubled,
     outOfOrder: a.outOfOrder + b.outOfOrder,
     disagreeing: a.disagreeing + b.disagreeing,
+    strayed: a.strayed + b.strayed,
   };
 }
 
@@ -86,7 +89,8 @@ function faultsOf(codes: Uint32Array, sent: ReadonlySet<number>, places: Readonl
   let lost = 0;
   for (const code of sent) if (!seen.has(code)) lost++;
   const disagreeing = inReference.length - longestRise(inReference);
-  return { lost, doubled: codes.length - seen.size, outOfOrder, disagreeing };
+  const strayed = seen.size - (sent.size - lost);
+  return { lost, doubled: codes.length - seen.size, outOfOrder, disagreeing, strayed };
 }
 
 /** The length of the longest rising subsequence: what is left of it need not move. */

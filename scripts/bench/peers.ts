@@ -55,6 +55,7 @@ const wires = {
   shim: { protocol: "socketio", extended: true, path: `${PARLEY_PATH}&ext=1` },
   socketio: { protocol: "socketio", extended: false, path: SOCKETIO_PATH },
   plain: { protocol: "plain", extended: false, path: "/?room={room}&user=somebody" },
+  plainJoined: { protocol: "plain", extended: false, path: "/?room={room}&joined" },
 } as const satisfies Record<string, Wire>;
 
 const bun = path.join(PEERS_DIR, "node_modules", "@oven", `bun-${process.platform}-${process.arch}`, "bin", "bun");
@@ -102,9 +103,15 @@ export const PEERS: readonly Peer[] = [
   },
   {
     name: "bare-object",
-    title: "bare hibernating Durable Object: an echo, no protocol",
+    title: "ceiling: bare Durable Object, a frame per message; in memory, no protocol",
     isInstalled: false,
-    start: startBareObject,
+    start: () => startBareObject(wires.plain),
+  },
+  {
+    name: "bare-batches",
+    title: "ceiling: bare Durable Object, a frame per batch; in memory, no protocol",
+    isInstalled: false,
+    start: () => startBareObject(wires.plainJoined),
   },
 ];
 
@@ -126,8 +133,8 @@ function startParley(wire: Wire): Promise<RunningServer> {
   return startOnPort(wire, "self-host.ts", { JWT_SECRET: SECRET, ...PARLEY_SETTINGS }, SECRET);
 }
 
-function startBareObject(): Promise<RunningServer> {
-  return startOnPort(wires.plain, path.join("bench", "bare-object.ts"), {});
+function startBareObject(wire: Wire): Promise<RunningServer> {
+  return startOnPort(wire, path.join("bench", "bare-object.ts"), {});
 }
 
 /** Servers that are told their port, and keep their state in a folder. */

@@ -74,8 +74,8 @@ function ratio<Reading>(read: Read<Reading>, isCost = false) {
 }
 
 function faults(readings: ReadonlyArray<{ readonly faults: Faults }>): string {
-  const { lost, doubled, outOfOrder, disagreeing } = readings.map((one) => one.faults).reduce(addFaults, NO_FAULTS);
-  return `${lost} / ${doubled} / ${outOfOrder} / ${disagreeing}`;
+  const faults = readings.map((one) => one.faults).reduce(addFaults, NO_FAULTS);
+  return [faults.lost, faults.doubled, faults.outOfOrder, faults.disagreeing, faults.strayed].join(" / ");
 }
 
 const thousands = (value: number): string => `${Math.round(value / 1000)}k`;
@@ -83,7 +83,7 @@ const whole = (value: number): string => String(Math.round(value));
 const tenths = (value: number): string => value.toFixed(1);
 const kilobytes = (value: number): string => whole(value / KB);
 
-const FAULTS = "lost / doubled / out of order / disagreeing";
+const FAULTS = "lost / doubled / out of order / disagreeing / strayed";
 
 export const perCpuSecond = (reading: TrafficReading): number => reading.deliveries / reading.serverCpuSeconds;
 const serverBusy = (reading: { serverCpuSeconds: number; wallSeconds: number }): number =>
@@ -100,6 +100,7 @@ const TRAFFIC: readonly Column<TrafficReading>[] = [
   [FAULTS, faults],
   ["server busy", spread(serverBusy, percent)],
   ["generator busy", spread(generatorBusy, percent)],
+  ["generator late, p99 ms", spread((one) => one.lagP99Ms, tenths)],
 ];
 
 const ECHO: readonly Column<EchoReading>[] = [

@@ -26,6 +26,7 @@ export interface Scenario {
 }
 
 const CHAT_PEERS = ["socketio-ws", "parley", "parley-shim", "socketio-bun", "socketio-redis", "ws"];
+const CROWD_PEERS = [...CHAT_PEERS, "bare-object", "bare-batches"];
 const RECOVERING_PEERS = ["socketio-ws", "parley", "parley-shim", "socketio-bun"];
 const IDLE_PEERS = ["socketio-ws", "parley", "parley-shim", "bare-object", "socketio-bun", "ws"];
 const EMITTERS = ["socketio-ws", "parley", "parley-stored", "socketio-redis"];
@@ -38,13 +39,13 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
     {
       name: "busy",
       question: "one room, everybody talks",
-      peers: CHAT_PEERS,
+      peers: CROWD_PEERS,
       runs: isQuick ? [busy(100, 1, 3), busy(500, 1, 3)] : [busy(100, 1, 7), busy(500, 1, 7), busy(1000, 0.5, 7)],
     },
     {
       name: "rooms",
       question: "many quiet rooms",
-      peers: CHAT_PEERS,
+      peers: CROWD_PEERS,
       runs: [rooms(isQuick ? 40 : 100, isQuick ? 4 : 10)],
     },
     { name: "echo", question: "post to ack, little going on", peers: CHAT_PEERS, runs: [echo(isQuick ? 3 : 8)] },
@@ -60,6 +61,13 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
       peers: IDLE_PEERS,
       roundsMax: 1,
       runs: isQuick ? [idle(500, 5)] : [idle(1000, 10), idle(5000, 10), idle(10_000, 60)],
+    },
+    {
+      name: "sleep",
+      question: "ten minutes of silence: who wakes, who writes",
+      peers: ["parley-shim"],
+      roundsMax: 1,
+      runs: [idle(isQuick ? 200 : 1000, isQuick ? 20 : 600, "sleep")],
     },
     {
       name: "emits",
@@ -100,12 +108,12 @@ function storm(membersPerRoom: number): Run {
   };
 }
 
-function idle(connections: number, seconds: number): Run {
+function idle(connections: number, seconds: number, name = "idle"): Run {
   const rooms = connections / MEMBERS_PER_IDLE_ROOM;
   // A room sleeps 10 s after its last packet, and sets its alarm a moment before that.
   const settleSeconds = 14;
   return {
-    label: `idle ${connections}`,
+    label: `${name} ${connections}`,
     job: { kind: "idle", rooms, membersPerRoom: MEMBERS_PER_IDLE_ROOM, settleSeconds, seconds },
   };
 }

@@ -28,6 +28,7 @@ describe("accounting", () => {
       { outOfOrder: 1, disagreeing: 2 },
     ],
     ["another order, though every sender's is kept", codes(b1, a1, a2, b2, a3), { disagreeing: 1 }],
+    ["strayed in from another room", codes(a1, b1, a2, b2, a3, codeOf(7, 0)), { strayed: 1 }],
     ["one lost and one doubled are not even", codes(a1, b1, a2, b2, b2), { lost: 1, doubled: 1 }],
   ])("%s", (_what, member, faults) => {
     expect(account(sent, [right, member])).toEqual({ ...NO_FAULTS, ...faults });

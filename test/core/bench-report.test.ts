@@ -76,6 +76,7 @@ describe("verdicts", () => {
       { verdict: "not held", reason: "90 % of what was offered arrived in time" },
     ],
     ["the rest came late", { drainMs: 1500 }, { verdict: "not held", reason: "the last delivery came 1500 ms late" }],
+    ["posts went unanswered", { unanswered: 2 }, { verdict: "not held", reason: "2 posts were never acknowledged" }],
     ["somebody waited", { p99Ms: 1001 }, { verdict: "not held", reason: "p99 was 1001 ms" }],
     ["connections broke", { failures: { gone: 3 } }, { verdict: "failed", reason: "gone (3×)" }],
   ])("%s", (_what, change, verdict) => {
@@ -145,7 +146,7 @@ describe("tables", () => {
     expect(cell("Parley (stores)", "deliveries / CPU-s")).toBe("300k [200k-400k]");
     expect(cell("Parley (stores)", "ratio")).toBe("3.00×");
     expect(cell("Parley (stores)", "rate held")).toBe("100 %");
-    expect(cell("Parley (stores)", "lost / doubled / out of order / disagreeing")).toBe("3 / 0 / 0 / 0");
+    expect(cell("Parley (stores)", "lost / doubled / out of order / disagreeing / strayed")).toBe("3 / 0 / 0 / 0 / 0");
   });
 
   it("say why there is no number", () => {

@@ -39,7 +39,7 @@ export async function runTraffic(server: ServerFacts, job: TrafficJob): Promise<
     serverRssBytes,
     offeredPerSecond: job.rooms * job.membersPerRoom ** 2 * job.perMemberPerSecond,
     posted: posting.posted,
-    unanswered: gathering.members.reduce((sum, member) => sum + member.unanswered, 0),
+    unanswered: unanswered(gathering),
     faults: gathering.faults(),
     ...percentiles(gathering),
     drainMs,
@@ -58,10 +58,15 @@ function percentiles({ latencies, ackLatencies }: Gathering) {
   };
 }
 
+function unanswered({ members }: Gathering): number {
+  return members.reduce((sum, member) => sum + member.unanswered, 0);
+}
+
 /** @returns milliseconds from now to the last delivery, at least 0 */
 async function drain(gathering: Gathering, due: number): Promise<number> {
   const startedMs = performance.now();
-  while (gathering.deliveries < due && performance.now() - startedMs < DRAIN_MS_MAX) await sleep(DRAIN_POLL_MS);
+  const isDone = (): boolean => gathering.deliveries >= due && unanswered(gathering) === 0;
+  while (!isDone() && performance.now() - startedMs < DRAIN_MS_MAX) await sleep(DRAIN_POLL_MS);
   return Math.max(0, gathering.lastDeliveryUs / US_PER_MS - startedMs);
 }
 

@@ -4,6 +4,8 @@ export function serveRoom(io) {
   const lastSeqs = new Map();
   io.on("connection", (socket) => {
     const { room = "global", user = "nobody" } = socket.handshake.query;
+    // As the manual advises for memory; what the query said is read.
+    socket.conn.request = null;
     socket.join(room);
     socket.on("chat-message", ({ content }, ack) => {
       const seq = (lastSeqs.get(room) ?? 0) + 1;

@@ -20,8 +20,6 @@ const io = new Server(http, {
   ...(process.argv.includes("--recovery") && { connectionStateRecovery: { maxDisconnectionDuration: 120_000 } }),
   ...(redisUrl && { adapter: await redisAdapter(redisUrl) }),
 });
-// As the manual advises for memory: nothing needs the request of a connection that stands.
-io.engine.on("connection", (socket) => (socket.request = null));
 serveRoom(io);
 http.listen({ host: "127.0.0.1", port: 0, backlog: 4096 }, () => console.log(`listening ${http.address().port}`));
 
