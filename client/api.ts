@@ -19,8 +19,13 @@ import type {
  */
 export type Token = string | ((refused?: RefusalCode) => Promise<string> | string);
 
+/** When the token is shown: `upgrade` is for servers with `AUTH_AT=upgrade`, whose refusals carry no reason. */
+export type AuthAt = "connect" | "upgrade";
+
 export interface ConnectOptions {
   readonly token: Token;
+  /** Default: `connect`. */
+  readonly authAt?: AuthAt;
   /** Where messages that are not sent yet outlive a reload. Default: `localStorage` in browsers, nothing elsewhere; `null`: nothing. */
   readonly storage?: KeyValueStorage | null;
   /** Messages that wait while there is no connection, 50 by default; the oldest make room, and fail with `QUEUE_FULL`. */

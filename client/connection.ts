@@ -3,7 +3,8 @@
 import { io, type Socket } from "socket.io-client";
 
 import type { ClientToServerEvents, RefusalCode, ServerToClientEvents } from "../src/protocol/chat-events.ts";
-import type { Connection, Token } from "./api.ts";
+import type { AuthAt, Connection, Token } from "./api.ts";
+import { ask } from "./asking.ts";
 import { readRetryAfterMs } from "./backoff.ts";
 import { systemClock } from "./clock.ts";
 import { ExtendablePolling, ExtendedWebSocket } from "./extended-transports.ts";
@@ -27,12 +28,14 @@ interface ConnectionOptions {
   readonly origin: string;
   readonly room: string;
   readonly token: Token;
+  readonly authAt: AuthAt;
   readonly changed: (connection: Connection) => void;
 }
 
 export class RoomConnection {
   readonly socket: StockSocket;
   readonly #token: Token;
+  readonly #authAt: AuthAt;
   readonly #reconnection: Reconnection;
   #transports = WEBSOCKET_FIRST;
   /** Why the room did not accept the last token, or ended the connection. */
@@ -42,8 +45,9 @@ export class RoomConnection {
   #attempts = 0;
   #stopWaitingForToken = (): void => {};
 
-  constructor({ origin, room, token, changed }: ConnectionOptions) {
+  constructor({ origin, room, token, authAt, changed }: ConnectionOptions) {
     this.#token = token;
+    this.#authAt = authAt;
     // A path after the origin would be taken for a namespace.
     this.socket = io(new URL(origin).origin, {
       path: `/rooms/${room}/socket.io`,
@@ -104,7 +108,21 @@ export class RoomConnection {
     this.socket.on("disconnect", (reason) => this.#onDisconnect(reason));
     this.socket.on("notice", (notice) => {
       if (ENDINGS.has(notice.code)) this.#notice = notice;
+      if (notice.code === "TOKEN_EXPIRING") void this.#refresh();
     });
+  }
+
+  /** A fresh token, given in time, keeps the connection. Without one it ends, and the next attempt asks again. */
+  async #refresh(): Promise<void> {
+    if (typeof this.#token === "string") return;
+    const { id } = this.socket;
+    try {
+      const token = await this.#inTime(this.#token("TOKEN_EXPIRED"));
+      // Another connection has a token of its own.
+      if (this.socket.connected && this.socket.id === id) await ask(this.socket, "refresh-token", { token });
+    } catch {
+      // What ends the connection will say why.
+    }
   }
 
   async #attempt(): Promise<void> {
@@ -136,7 +154,13 @@ export class RoomConnection {
     this.#notice = undefined;
     socket.auth = { token };
     // Read anew for each connection: https://socket.io/docs/v4/client-options/#transports
-    socket.io.opts.transports = this.#transports;
+    const { opts } = socket.io;
+    opts.transports = this.#transports;
+    if (this.#authAt === "upgrade") {
+      // Browsers let nobody add headers to a WebSocket, but name subprotocols.
+      opts.protocols = ["bearer", token];
+      opts.extraHeaders = { Authorization: `Bearer ${token}` };
+    }
     socket.connect();
   }
 

@@ -46,9 +46,6 @@ interface Waiter {
   readonly reject: (error: SendError) => void;
 }
 
-/** Servers from before these were told leave them out. */
-type ToldWelcome = Welcome & { readonly epoch?: string; readonly settings: { readonly durability?: string } };
-
 class ConnectedRoom implements Room {
   readonly room: string;
   readonly socket: StockSocket;
@@ -62,12 +59,18 @@ class ConnectedRoom implements Room {
   #maxContentLength: number | undefined;
   #isClosed = false;
 
-  constructor(origin: string, room: string, { token, storage = defaultStorage() }: ConnectOptions, queueLimit: number) {
+  constructor(
+    origin: string,
+    room: string,
+    { token, authAt = "connect", storage = defaultStorage() }: ConnectOptions,
+    queueLimit: number,
+  ) {
     this.room = room;
     this.#connection = new RoomConnection({
       origin,
       room,
       token,
+      authAt,
       changed: (connection) => this.#listeners.emit("connection", connection),
     });
     this.socket = this.#connection.socket;
@@ -161,7 +164,7 @@ class ConnectedRoom implements Room {
     this.socket.on("disconnect", () => this.#lost());
   }
 
-  #onWelcome({ lastSeq, user, settings, epoch }: ToldWelcome): void {
+  #onWelcome({ lastSeq, user, settings, epoch }: Welcome): void {
     this.#maxContentLength = settings.maxContentLength;
     this.#messages.welcome(lastSeq, epoch);
     this.#outbox.open(user, settings.durability);

@@ -166,6 +166,49 @@ describe("a room that was closed", () => {
   });
 });
 
+describe("a token that is about to end", () => {
+  const expiring = (): void =>
+    line().receive(`42${JSON.stringify(["notice", { code: "TOKEN_EXPIRING", message: "soon" }])}`);
+  const refreshes = (): string[] =>
+    line()
+      .sent.map(String)
+      .filter((frame) => frame.includes("refresh-token"));
+
+  it("is replaced over the same connection", async () => {
+    expiring();
+    await turn();
+    expect(refreshes()).toEqual([expect.stringMatching(/^42\d+\["refresh-token",\{"token":"token"\}\]$/)]);
+    expect([dialled.length, room.connection]).toEqual([1, { state: "connected" }]);
+  });
+
+  it("stays where there is none but this one, or none can be had", async () => {
+    for (const token of ["fixed", () => Promise.reject(new Error("signed out"))]) {
+      const asked = typeof token === "string" ? token : vi.fn(token).mockResolvedValueOnce("first");
+      const other = connectRoom("http://chat.example", "general", { token: asked });
+      await accept();
+      expiring();
+      await turn();
+      expect([refreshes(), other.connection]).toEqual([[], { state: "connected" }]);
+      other.close();
+    }
+  });
+
+  it("is no longer asked for a connection that has ended meanwhile", async () => {
+    let answer = (_token: string): void => {};
+    const token = vi.fn(() => new Promise<string>((resolve) => (answer = resolve)));
+    const other = connectRoom("http://chat.example", "general", { token });
+    answer("first");
+    await accept();
+    expiring();
+    const before = line();
+    before.onclose!({ code: 1006, reason: "" } as never);
+    answer("late");
+    await turn();
+    expect(before.sent.map(String).filter((frame) => frame.includes("refresh-token"))).toEqual([]);
+    other.close();
+  });
+});
+
 describe("an end of the connection", () => {
   const notice = (code: string): void =>
     line().receive(`42${JSON.stringify(["notice", { code, message: code }])}`, "41");

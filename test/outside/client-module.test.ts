@@ -267,6 +267,22 @@ describe("where no WebSocket gets through", () => {
   });
 });
 
+describe("against a server that wants the token at the upgrade", () => {
+  it.each(["websocket", "polling"])("is let in by %s where it shows the token there", async (transport) => {
+    const server = await startDevServer({ settings: { AUTH_AT: "upgrade", TRANSPORTS: transport } });
+    try {
+      const { room, heard } = enter(server.url, "doorkeeper", { authAt: "upgrade" });
+      await room.send("let in");
+      expect(contents(heard)).toEqual(["let in"]);
+      const stranger = enter(server.url, "doorkeeper");
+      await until(stranger.room, "waiting");
+    } finally {
+      for (const room of rooms) room.close();
+      await server.stop();
+    }
+  });
+});
+
 describe("against a server that ends connections quickly", () => {
   it("EXT-3: an idle member beats, stays, and Engine.IO's own watchdog is quiet", async () => {
     const settings = { PING_INTERVAL_MS: "500", PING_TIMEOUT_MS: "700" };
