@@ -182,9 +182,9 @@ describe("a token that is about to end", () => {
   });
 
   it("stays where there is none but this one, or none can be had", async () => {
-    for (const token of ["fixed", () => Promise.reject(new Error("signed out"))]) {
-      const asked = typeof token === "string" ? token : vi.fn(token).mockResolvedValueOnce("first");
-      const other = connectRoom("http://chat.example", "general", { token: asked });
+    const signedOut = vi.fn<() => Promise<string>>().mockRejectedValue(new Error("signed out"));
+    for (const token of ["fixed", signedOut.mockResolvedValueOnce("first")]) {
+      const other = connectRoom("http://chat.example", "general", { token });
       await accept();
       expiring();
       await turn();
@@ -201,7 +201,7 @@ describe("a token that is about to end", () => {
     await accept();
     expiring();
     const before = line();
-    before.onclose!({ code: 1006, reason: "" } as never);
+    before.onclose!({ code: 1006, reason: "" });
     answer("late");
     await turn();
     expect(before.sent.map(String).filter((frame) => frame.includes("refresh-token"))).toEqual([]);
