@@ -1,0 +1,51 @@
+// `npm run tour`: walks through what a room can do, against a running server, with stock clients and HTTP; each step is
+// printed with what came back. Ends with an error at the first thing that is not as it should be.
+import { randomUUID } from "node:crypto";
+import { parseArgs } from "node:util";
+
+import { readLocalSettings } from "./local-variables.ts";
+import { arriving } from "./tour/chapters/arriving.ts";
+import { byHttp } from "./tour/chapters/by-http.ts";
+import { lookingAfter } from "./tour/chapters/looking-after.ts";
+import { talking } from "./tour/chapters/talking.ts";
+import { Stage } from "./tour/stage.ts";
+
+const USAGE = "npm run tour -- [--url http://127.0.0.1:8787]";
+const CHAPTERS = [arriving, talking, lookingAfter, byHttp];
+
+try {
+  await walk(process.argv.slice(2));
+  process.exit(0);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
+async function walk(args: string[]): Promise<void> {
+  const { url } = readWishes(args);
+  const jwtSecret = readLocalSettings().jwt.secret;
+  if (jwtSecret === undefined) throw new Error("JWT_SECRET is empty: the tour makes tokens of its own.");
+  await mustRun(url);
+  const room = `tour-${randomUUID().slice(0, 8)}`;
+  const stage = new Stage({ url, jwtSecret, room, say: (line) => console.log(line) });
+  console.log(`A tour of ${url}, in the room ${room}.`);
+  try {
+    for (const chapter of CHAPTERS) await chapter(stage);
+  } finally {
+    stage.close();
+  }
+  console.log("\nThat was all of it.");
+}
+
+function readWishes(args: string[]): { url: string } {
+  try {
+    return parseArgs({ args, options: { url: { type: "string", default: "http://127.0.0.1:8787" } } }).values;
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nUsage: ${USAGE}`, { cause: error });
+  }
+}
+
+async function mustRun(url: string): Promise<void> {
+  const health = await fetch(new URL("/health", url)).catch(() => undefined);
+  if (health?.ok !== true) throw new Error(`No server answers at ${url}. Start one in another terminal: npm start`);
+}
