@@ -15,8 +15,9 @@ import { refuseRequest } from "./refusals.ts";
 /** Shown by `/health`; a test keeps it equal to package.json's. */
 export const VERSION = "0.1.0";
 
-/** Headers that pages of other origins may read. */
-const EXPOSED = ["Link", "Retry-After", "Content-Disposition", "Content-Range", "Accept-Ranges", "ETag"];
+/** Headers that pages of other origins may read, besides those of a file. */
+const EXPOSED = ["Link", "Retry-After"];
+const EXPOSED_OF_FILES = ["Content-Disposition", "Content-Range", "Accept-Ranges", "ETag", "Retry-After"];
 
 const app = new Hono<App>();
 
@@ -48,7 +49,7 @@ for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
     const { allowedOrigins } = c.var.deployment.settings;
     const origin = (asking: string): string | undefined =>
       isOriginAllowed(allowedOrigins, c.req.raw) ? asking : undefined;
-    return cors({ origin, exposeHeaders: EXPOSED, maxAge: PREFLIGHT_SECONDS })(c, next);
+    return cors({ origin, exposeHeaders: path === "/files/*" ? EXPOSED_OF_FILES : EXPOSED, maxAge: PREFLIGHT_SECONDS })(c, next);
   });
 }
 
