@@ -49,7 +49,10 @@ for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
     const { allowedOrigins } = c.var.deployment.settings;
     const origin = (asking: string): string | undefined =>
       isOriginAllowed(allowedOrigins, c.req.raw) ? asking : undefined;
-    return cors({ origin, exposeHeaders: path === "/files/*" ? EXPOSED_OF_FILES : EXPOSED, maxAge: PREFLIGHT_SECONDS })(c, next);
+    return cors({ origin, exposeHeaders: path === "/files/*" ? EXPOSED_OF_FILES : EXPOSED, maxAge: PREFLIGHT_SECONDS })(
+      c,
+      next,
+    );
   });
 }
 
