@@ -77,7 +77,8 @@ const FILE_BYTES_MAX = 100_000_000;
 /** What people send each other, and what no browser runs. */
 const FILE_TYPES_DEFAULT = [
   ...["png", "jpeg", "gif", "webp", "avif"].map((kind) => `image/${kind}`),
-  ...["audio/*", "video/*"],
+  "audio/*",
+  "video/*",
   ...["plain", "csv", "markdown"].map((kind) => `text/${kind}`),
   ...["pdf", "json", "zip", "gzip", "rtf", "msword", "vnd.ms-excel", "vnd.ms-powerpoint"].map(
     (kind) => `application/${kind}`,

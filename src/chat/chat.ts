@@ -114,7 +114,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       attachments,
       this.#files,
     ];
-    this.#upload = guarded(UPLOAD, attachments.upload as Operation, this.#features);
+    this.#upload = guarded(UPLOAD, attachments.upload, this.#features);
     this.#operations = new Map(
       this.#features
         .flatMap(({ operations = {} }) => Object.entries(operations))

@@ -118,7 +118,7 @@ function headersOf({ httpMetadata, customMetadata }: R2Object, etag: string): He
 /** `If-None-Match`: a list of ETags, weak or not, or `*`. */
 function names(header: string | null, etag: string): boolean {
   const tags = (header ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags.includes(etag) || tags.includes("*");
+  return tags.some((tag) => tag === etag || tag === "*");
 }
 
 /** One range of bytes; what else a client may ask for gets the whole file, as RFC 9110 allows. */
