@@ -36,6 +36,9 @@ interface TokenSource {
   readonly renew: () => Promise<unknown>;
 }
 
+/** What a browser takes at most to begin a download; until then the bytes have to be there. */
+const SAVING_MS = 60_000;
+
 interface Hooks {
   /** Something that is shown has changed. */
   readonly changed: () => void;
@@ -91,7 +94,7 @@ export class Visit {
     try {
       const url = URL.createObjectURL(await this.#connection.download({ key }));
       Object.assign(document.createElement("a"), { href: url, download: name }).click();
-      URL.revokeObjectURL(url);
+      setTimeout(() => URL.revokeObjectURL(url), SAVING_MS);
     } catch (error) {
       this.#show(`The file could not be had: ${messageOf(error)}`);
     }

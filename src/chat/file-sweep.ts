@@ -9,8 +9,8 @@ import type { Feature, Room } from "./room.ts";
 /** Keys that are deleted at once, at most. */
 export const FILES_AT_ONCE = 1000;
 
-/** A storage of files in trouble is asked again after this. */
-export const SWEEP_RETRY_MS = 60_000;
+/** A storage of files in trouble is asked again after this, or when the room wakes: each time costs a row. */
+export const SWEEP_RETRY_MS = 600_000;
 
 /** Between two looks for old files, at least. */
 export const SWEEP_EVERY_MS_MIN = 3_600_000;
@@ -169,7 +169,7 @@ export class FileSweep implements Feature {
   async #sweep(store: FileStore, { isAll }: Plan): Promise<void> {
     const { name, log } = this.#room;
     const { epoch } = log;
-    const beforeMs = this.#unreferencedBeforeMs();
+    const beforeMs = this.#room.turn(() => this.#unreferencedBeforeMs());
     if (beforeMs === undefined) throw new Error("the oldest message could not be read");
     const { keys, isEnd } = await store.list(filesOf(name, isAll ? undefined : epoch), this.#startAfter);
     const isOld = (key: string): boolean => {
