@@ -46,6 +46,16 @@ export interface SendOptions {
   readonly attachment?: Attachment;
 }
 
+/** A `Blob` or `File`, in a project that has the types of neither browsers nor Node as far as one needs it. */
+export type FileBytes = typeof globalThis extends { Blob: { prototype: infer Known } }
+  ? Known
+  : { readonly size: number; readonly type: string; arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> };
+
+/** An `AbortSignal`, likewise. */
+export type CallOff = typeof globalThis extends { AbortSignal: { prototype: infer Known } }
+  ? Known
+  : { readonly aborted: boolean };
+
 export interface UploadProgress {
   /** Bytes. */
   readonly loaded: number;
@@ -58,11 +68,11 @@ export interface UploadOptions {
   /** Told while bytes go out in browsers; once at the end where there is no `XMLHttpRequest`. */
   readonly onProgress?: (progress: UploadProgress) => void;
   /** Rejects with its reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CallOff;
 }
 
 export interface DownloadOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: CallOff;
 }
 
 /** What `upload` and `download` reject with. `code` as the HTTP API says it, or `NO_ANSWER`, `CLOSED`. */
@@ -183,9 +193,9 @@ export interface Room {
    * Uploads a file, to be sent as `attachment` by the same user within two days. Needs the network: nothing is queued. What
    * passes by itself is tried again, five times in all.
    */
-  upload(file: Blob, options?: UploadOptions): Promise<Attachment>;
+  upload(file: FileBytes, options?: UploadOptions): Promise<Attachment>;
   /** A file of this room: for an image, make a URL of it with `URL.createObjectURL`. */
-  download(attachment: Pick<Attachment, "key">, options?: DownloadOptions): Promise<Blob>;
+  download(attachment: Pick<Attachment, "key">, options?: DownloadOptions): Promise<FileBytes>;
   /** Sends a failed message again, with the same `clientMsgId`. */
   retry(clientMsgId: string): Promise<SentAnswer>;
   /** Forgets a message that is waiting or failed. @returns false when it is in flight, or unknown */
