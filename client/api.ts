@@ -12,6 +12,7 @@ import type {
   RefusalCode,
   Welcome,
 } from "../src/protocol/chat-events.ts";
+import type { Attachment } from "../src/protocol/files-events.ts";
 
 /**
  * A function is called anew for each attempt to connect, and is told why the room refused its last token, if it did. When
@@ -46,6 +47,43 @@ export interface SendOptions {
   readonly replyTo?: string;
   /** The same message under the same id is stored once. Default: a random one. */
   readonly clientMsgId?: string;
+  /** A file that was uploaded; the content may be empty then. */
+  readonly attachment?: Attachment;
+}
+
+/** A `Blob` or `File`, in a project that has the types of neither browsers nor Node as far as one needs it. */
+export type FileBytes = typeof globalThis extends { Blob: { prototype: infer Known } }
+  ? Known
+  : { readonly size: number; readonly type: string; arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> };
+
+/** An `AbortSignal`, likewise. */
+export type CallOff = typeof globalThis extends { AbortSignal: { prototype: infer Known } }
+  ? Known
+  : { readonly aborted: boolean };
+
+export interface UploadProgress {
+  /** Bytes. */
+  readonly loaded: number;
+  readonly total: number;
+}
+
+export interface UploadOptions {
+  /** What the file is called. Default: the name that a `File` has. */
+  readonly name?: string;
+  /** Told while bytes go out in browsers; once at the end where there is no `XMLHttpRequest`. */
+  readonly onProgress?: (progress: UploadProgress) => void;
+  /** Rejects with its reason. */
+  readonly signal?: CallOff;
+}
+
+export interface DownloadOptions {
+  readonly signal?: CallOff;
+}
+
+/** What `upload` and `download` reject with. `code` as the HTTP API says it, or `NO_ANSWER`, `CLOSED`. */
+export interface FileError extends Error {
+  readonly code: string;
+  readonly retryAfterMs?: number;
 }
 
 /** What a room answered when it stored a message. */
@@ -72,6 +110,7 @@ export interface Draft {
   readonly clientMsgId: string;
   readonly content: string;
   readonly replyTo?: string;
+  readonly attachment?: Attachment;
 }
 
 export type MessageState = Draft &
@@ -155,6 +194,13 @@ export interface Room {
    * with a `SendError` when it finally failed. Nobody has to look at the promise: `message-state` tells the same.
    */
   send(content: string, options?: SendOptions): Promise<SentAnswer>;
+  /**
+   * Uploads a file, to be sent as `attachment` by the same user within two days. Needs the network: nothing is queued. What
+   * passes by itself is tried again, five times in all.
+   */
+  upload(file: FileBytes, options?: UploadOptions): Promise<Attachment>;
+  /** A file of this room: for an image, make a URL of it with `URL.createObjectURL`. */
+  download(attachment: Pick<Attachment, "key">, options?: DownloadOptions): Promise<FileBytes>;
   /** Sends a failed message again, with the same `clientMsgId`. */
   retry(clientMsgId: string): Promise<SentAnswer>;
   /** Forgets a message that is waiting or failed. @returns false when it is in flight, or unknown */

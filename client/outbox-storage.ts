@@ -65,13 +65,16 @@ export class OutboxStorage {
 /** Anybody on the page's origin can write there, so every field is checked. */
 function parse(text: string): StoredMessage | undefined {
   try {
-    const { clientMsgId, content, replyTo, order, user, triedAtMs, triedAfterSeq } = JSON.parse(text) as StoredMessage;
+    const message = JSON.parse(text) as StoredMessage;
+    const { clientMsgId, content, replyTo, attachment, order, user, triedAtMs, triedAfterSeq } = message;
     if (typeof clientMsgId !== "string" || typeof content !== "string" || typeof order !== "number") return undefined;
     return {
       clientMsgId,
       content,
       order,
       ...(typeof replyTo === "string" && { replyTo }),
+      // What is in it the room judges: it is signed.
+      ...(typeof attachment === "object" && attachment !== null && { attachment }),
       ...(typeof user === "string" && { user }),
       ...(typeof triedAtMs === "number" && { triedAtMs }),
       ...(typeof triedAfterSeq === "number" && { triedAfterSeq }),

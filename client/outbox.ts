@@ -312,8 +312,8 @@ const UNCERTAIN: SendFailure = {
     "The message was sent long ago without an answer, and history does not reach back to tell whether it arrived.",
 };
 
-function draftOf({ clientMsgId, content, replyTo }: Draft): Draft {
-  return { clientMsgId, content, ...(replyTo !== undefined && { replyTo }) };
+function draftOf({ clientMsgId, content, replyTo, attachment }: Draft): Draft {
+  return { clientMsgId, content, ...(replyTo !== undefined && { replyTo }), ...(attachment && { attachment }) };
 }
 
 type Tried = Pick<StoredMessage, "triedAtMs" | "triedAfterSeq">;

@@ -11,6 +11,7 @@ const view = new ChatView({
   retry: (clientMsgId) => visit?.retry(clientMsgId),
   discard: (clientMsgId) => visit?.discard(clientMsgId),
   loadEarlier: () => void visit?.loadEarlier(),
+  save: (attachment) => void visit?.save(attachment),
   followingChanged: (following) => {
     if (visit) visit.following = following;
   },

@@ -1,10 +1,13 @@
 // A chat room as an application holds it: brings the connection, the outbox and the order of messages together.
 // Called by the page and, through client.ts, by whoever imports /client.js.
 import type { HistoryAnswer, HistoryPayload, Message, PresenceAnswer, Welcome } from "../src/protocol/chat-events.ts";
+import type { Attachment } from "../src/protocol/files-events.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
 import type {
   Connection,
   ConnectOptions,
+  DownloadOptions,
+  Draft,
   MessageState,
   Room,
   RoomEvents,
@@ -13,16 +16,19 @@ import type {
   SendOptions,
   SentAnswer,
   Unsent,
+  UploadOptions,
 } from "./api.ts";
 import { ask, fetchPage, post } from "./asking.ts";
 import { systemClock } from "./clock.ts";
 import { RoomConnection, type StockSocket } from "./connection.ts";
+import { Files } from "./files.ts";
 import { Listeners } from "./listeners.ts";
 import { searchMessage } from "./message-search.ts";
 import { OrderedMessages, type FetchDone } from "./ordered-messages.ts";
 import { defaultStorage, OutboxStorage } from "./outbox-storage.ts";
 import { Outbox } from "./outbox.ts";
 import { watchPage } from "./page-lifecycle.ts";
+import { transfer } from "./transfer.ts";
 
 export const QUEUE_LIMIT_DEFAULT = 50;
 
@@ -52,6 +58,7 @@ class ConnectedRoom implements Room {
   readonly #connection: RoomConnection;
   readonly #outbox: Outbox;
   readonly #messages: OrderedMessages;
+  readonly #files: Files;
   readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
   readonly #waiters = new Map<string, Waiter[]>();
   readonly #unwatch: () => void;
@@ -93,6 +100,14 @@ class ConnectedRoom implements Room {
       lastSeq: () => this.#messages.through,
       report: (state) => this.#onMessageState(state),
     });
+    this.#files = new Files({
+      ...shared,
+      origin: new URL(origin).origin,
+      room,
+      token: async (refused) => (typeof token === "string" ? token : token(refused)),
+      hasTokenFunction: typeof token !== "string",
+      transfer,
+    });
     this.#listen();
     this.#unwatch = watchPage({
       wake: () => this.#connection.wake(),
@@ -110,9 +125,23 @@ class ConnectedRoom implements Room {
     return this.#outbox.unsent;
   }
 
-  send(content: string, { replyTo, clientMsgId = newMessageId() }: SendOptions = {}): Promise<SentAnswer> {
+  send(content: string, options: SendOptions = {}): Promise<SentAnswer> {
+    const { replyTo, attachment, clientMsgId = newMessageId() } = options;
     if (typeof content !== "string") throw new TypeError(`content must be a string, not ${typeof content}`);
-    return this.#post({ clientMsgId, content, ...(replyTo !== undefined && { replyTo }) });
+    return this.#post({
+      clientMsgId,
+      content,
+      ...(replyTo !== undefined && { replyTo }),
+      ...(attachment && { attachment }),
+    });
+  }
+
+  upload(file: Blob, options?: UploadOptions): Promise<Attachment> {
+    return this.#files.upload(file, options);
+  }
+
+  download({ key }: Pick<Attachment, "key">, options?: DownloadOptions): Promise<Blob> {
+    return this.#files.download(key, options);
   }
 
   retry(clientMsgId: string): Promise<SentAnswer> {
@@ -154,6 +183,7 @@ class ConnectedRoom implements Room {
     this.#isClosed = true;
     this.#unwatch();
     this.#connection.close();
+    this.#files.close();
     this.#lost();
     for (const clientMsgId of this.#waiters.keys()) this.#reject(clientMsgId, CLOSED);
   }
@@ -180,11 +210,7 @@ class ConnectedRoom implements Room {
     this.#outbox.lost();
   }
 
-  #post(draft: {
-    readonly clientMsgId: string;
-    readonly content: string;
-    readonly replyTo?: string;
-  }): Promise<SentAnswer> {
+  #post(draft: Draft): Promise<SentAnswer> {
     const sent = new Promise<SentAnswer>((resolve, reject) => {
       const waiters = this.#waiters.get(draft.clientMsgId) ?? [];
       this.#waiters.set(draft.clientMsgId, [...waiters, { resolve, reject }]);

@@ -2,14 +2,17 @@
 import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
 import { readSettings, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
-import { Chat } from "../src/chat/chat.ts";
+import { Chat, type FileOptions } from "../src/chat/chat.ts";
 import type { ExportPiece, ExportPlace } from "../src/chat/export.ts";
+import type { UploadAnswer } from "../src/chat/attachments.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/farewell.ts";
+import { keptMsMax, type Retention } from "../src/chat/segments.ts";
 import type { Answer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/protocol/closings.ts";
 import type { Refusal } from "../src/socketio/namespace.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
+import { BucketFiles } from "./bucket-files.ts";
 import type { Env } from "./env.ts";
 import { SocketObject, type Application } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
@@ -30,6 +33,17 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     return new Promise((resolve, reject) => {
       this.turn(() => this.parts.chat.call(event, caller, given, resolve))?.catch(reject);
     });
+  }
+
+  permitUpload(caller: OutsideCaller, file: object): Promise<UploadAnswer> {
+    return new Promise((resolve, reject) => {
+      const reply = (answer: Answer<object>): void => resolve(answer as UploadAnswer);
+      this.turn(() => this.parts.chat.permitUpload(caller, file, reply))?.catch(reject);
+    });
+  }
+
+  async permitReading(caller: OutsideCaller, epoch: string): Promise<Answer<object>> {
+    return this.turn(() => this.parts.chat.permitReading(caller, epoch));
   }
 
   async overview(): Promise<RoomOverview> {
@@ -54,11 +68,13 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
   /** API-9. */
   async deleteRoom(): Promise<void> {
     const { chat, server } = this.parts;
+    const { hasFiles } = chat;
     this.turn(() => {
       chat.sayGoodbye(() => ROOM_DELETED);
       for (const session of server.sessions.values()) server.dismissSession(session);
     });
     await this.erase();
+    if (hasFiles) this.turn(() => this.parts.chat.deleteFiles());
   }
 }
 
@@ -67,9 +83,10 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
   const tokens = new TokenVerifier(settings);
+  const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
   const log = new SqlMessageLog(ctx.storage, {
     room,
-    retention: { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS },
+    retention,
     nowMs: ports.now(),
     newName,
   });
@@ -78,6 +95,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     log,
     state: ctx.storage.kv,
     authenticate: (token) => tokens.verify(token),
+    ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
@@ -90,6 +108,11 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
   });
   const turnAway: Application["turnAway"] = (identity) => forbidden(chat.refuseBearer(identity));
   return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings, chat, turnAway };
+}
+
+function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention): FileOptions {
+  const limits = { bytesMax: settings.fileBytesMax, types: settings.fileTypes };
+  return { store: new BucketFiles(bucket), limits, keptMs: keptMsMax(retention) };
 }
 
 /** A refusal of the room's as an answer to the request of a connection: 403, and when to try again (MOD-3). */

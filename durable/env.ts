@@ -4,5 +4,7 @@ import type { ChatRoom } from "./chat-room.ts";
 
 export interface Env {
   readonly CHAT_ROOM: DurableObjectNamespace<ChatRoom>;
+  /** Where files are; a deployment without it takes none. */
+  readonly FILES?: R2Bucket;
   readonly [setting: string]: unknown;
 }

@@ -1,6 +1,7 @@
 // Draws the timeline and keeps the reader's place in it: at the newest message while they follow,
 // otherwise at the message they are reading, whatever is added above or below.
 import type { Message } from "../../src/protocol/chat-events.ts";
+import type { Attachment } from "../../src/protocol/files-events.ts";
 import { element, make } from "./elements.ts";
 import type { Outgoing, Timeline } from "./timeline.ts";
 
@@ -11,6 +12,7 @@ export interface MessageActions {
   readonly retry: (clientMsgId: string) => void;
   readonly discard: (clientMsgId: string) => void;
   readonly loadEarlier: () => void;
+  readonly save: (attachment: Attachment) => void;
   readonly followingChanged: (following: boolean) => void;
 }
 
@@ -90,7 +92,7 @@ export class MessageList {
       const key = String(message.seq);
       wanted.set(
         key,
-        this.#draw(key, message, () => drawMessage(message, message.sender === self)),
+        this.#draw(key, message, () => drawMessage(message, message.sender === self, this.#actions)),
       );
     }
     for (const outgoing of timeline.outgoing) {
@@ -154,7 +156,7 @@ export class MessageList {
   }
 }
 
-function drawMessage(message: Message, own: boolean): HTMLLIElement {
+function drawMessage(message: Message, own: boolean, actions: MessageActions): HTMLLIElement {
   const time = make("time", "time", formatTime(message.timestamp));
   time.dateTime = new Date(message.timestamp).toISOString();
   time.title = new Date(message.timestamp).toLocaleString();
@@ -162,6 +164,7 @@ function drawMessage(message: Message, own: boolean): HTMLLIElement {
   item.classList.toggle("own", own);
   item.dataset["state"] = "sent";
   item.dataset["seq"] = String(message.seq);
+  if (message.attachment) item.append(drawAttachment(message.attachment, actions));
   return item;
 }
 
@@ -191,6 +194,13 @@ function drawItem(author: string, time: HTMLElement, content: string): HTMLLIEle
   body.dir = "auto";
   item.append(head, body);
   return item;
+}
+
+function drawAttachment(attachment: Attachment, actions: MessageActions): HTMLElement {
+  const made = button(attachment.name, "attachment", () => actions.save(attachment));
+  made.title = `${attachment.type}, ${attachment.size} bytes`;
+  made.dir = "auto";
+  return made;
 }
 
 function button(text: string, testId: string, onClick: () => void): HTMLButtonElement {

@@ -9,6 +9,7 @@ import type {
   RefusalCode,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
+import type { Attachment } from "../../src/protocol/files-events.ts";
 import type { Connection as RoomConnection, MessageState, Room, SentAnswer } from "../api.ts";
 import { connectRoom } from "../room.ts";
 import { TokenNeeded } from "./identity.ts";
@@ -34,6 +35,9 @@ interface TokenSource {
   /** Replaces a refused token; rejects with `TokenNeeded` when only the reader can. */
   readonly renew: () => Promise<unknown>;
 }
+
+/** What a browser takes at most to begin a download; until then the bytes have to be there. */
+const SAVING_MS = 60_000;
 
 interface Hooks {
   /** Something that is shown has changed. */
@@ -83,6 +87,17 @@ export class Visit {
     this.#connection.discard(clientMsgId);
     this.timeline.discard(clientMsgId);
     this.#hooks.changed();
+  }
+
+  /** Gives a message's file to the reader, in their folder of downloads: no bytes of others are shown in this page. */
+  async save({ key, name }: Attachment): Promise<void> {
+    try {
+      const url = URL.createObjectURL(await this.#connection.download({ key }));
+      Object.assign(document.createElement("a"), { href: url, download: name }).click();
+      setTimeout(() => URL.revokeObjectURL(url), SAVING_MS);
+    } catch (error) {
+      this.#show(`The file could not be had: ${messageOf(error)}`);
+    }
   }
 
   async loadEarlier(): Promise<void> {
@@ -179,7 +194,8 @@ export class Visit {
   #onMessage(message: Message): void {
     this.timeline.add(message, this.#self);
     if (this.following) this.timeline.keepNewest(MESSAGES_KEPT_MAX);
-    if (message.sender !== this.#self) this.#hooks.announce(`${message.name}: ${message.content}`);
+    if (message.sender !== this.#self)
+      this.#hooks.announce(`${message.name}: ${message.content || message.attachment?.name}`);
     this.#hooks.changed();
   }
 

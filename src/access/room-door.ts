@@ -2,6 +2,7 @@
 // been decided when a room is called; what comes back is for the caller's eyes as it is.
 
 import type { Answer, Role, RoomOverview } from "../protocol/chat-events.ts";
+import type { Attachment } from "../protocol/files-events.ts";
 
 /** On whose behalf the Worker asks. */
 export interface OutsideCaller {
@@ -13,6 +14,15 @@ export interface OutsideCaller {
 export interface RoomDoor<Place = unknown> {
   /** Does what the event of that name does, and answers as its ack would. Resolves when the answer is durable. */
   ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>>;
+
+  /**
+   * Asks for the room's leave to store a file, before a byte of it is stored.
+   * @param file what it is, with an `id` that nobody can guess
+   */
+  permitUpload(caller: OutsideCaller, file: object): Promise<Answer<{ readonly attachment: Attachment }>>;
+
+  /** Whether somebody may read files of that life of the room. */
+  permitReading(caller: OutsideCaller, epoch: string): Promise<Answer<object>>;
 
   overview(): Promise<RoomOverview>;
 

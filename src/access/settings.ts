@@ -46,6 +46,10 @@ export interface Settings {
   /** What a room keeps of its history, at least: so many days, and so many messages. */
   readonly historyDays: number;
   readonly historyMessages: number;
+  /** Of one file that is uploaded. */
+  readonly fileBytesMax: number;
+  /** Media types that are taken; `audio/*` for all of a kind. */
+  readonly fileTypes: readonly string[];
   /** How long after a broken connection a client may recover it; 0 turns recovery off. */
   readonly recoveryWindowSeconds: number;
 }
@@ -66,6 +70,24 @@ const MEMBERS_MAX = 32_768;
 
 /** A hundred years: for as long as messages are kept. */
 const EDIT_WINDOW_SECONDS_MAX = 3_155_760_000;
+
+/** The platform takes a request of 100 MB on every plan. */
+const FILE_BYTES_MAX = 100_000_000;
+
+/** What people send each other, and what no browser runs. */
+const FILE_TYPES_DEFAULT = [
+  ...["png", "jpeg", "gif", "webp", "avif"].map((kind) => `image/${kind}`),
+  "audio/*",
+  "video/*",
+  ...["plain", "csv", "markdown"].map((kind) => `text/${kind}`),
+  ...["pdf", "json", "zip", "gzip", "rtf", "msword", "vnd.ms-excel", "vnd.ms-powerpoint"].map(
+    (kind) => `application/${kind}`,
+  ),
+  ...["wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation"].map(
+    (kind) => `application/vnd.openxmlformats-officedocument.${kind}`,
+  ),
+  ...["text", "spreadsheet", "presentation"].map((kind) => `application/vnd.oasis.opendocument.${kind}`),
+];
 
 const number = (min: number, max: number) =>
   z
@@ -90,6 +112,17 @@ const transports = z
   .string()
   .transform((list) => list.split(",").map((name) => name.trim()))
   .pipe(z.array(z.enum(["websocket", "polling"]), { error: "must be websocket, polling or both, comma-separated" }));
+
+const fileTypes = z
+  .string()
+  .transform((list) => list.split(",").map((type) => type.trim().toLowerCase()))
+  .pipe(
+    z.array(
+      z.string().regex(/^(\*\/\*|[a-z0-9.+_-]+\/(\*|[a-z0-9.+_-]+))$/, {
+        error: "must be a comma-separated list of media types such as image/png or audio/*",
+      }),
+    ),
+  );
 
 const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
@@ -154,6 +187,8 @@ function schemaFor(environment: Settings["environment"]) {
       DURABILITY: oneOf("strict", "relaxed").default("strict"),
       HISTORY_DAYS: number(0.01, 36_500).default(30),
       HISTORY_MESSAGES: integer(10, 100_000_000).default(100_000),
+      FILE_BYTES_MAX: integer(1, FILE_BYTES_MAX).default(10 * 1024 * 1024),
+      FILE_TYPES: fileTypes.default(FILE_TYPES_DEFAULT),
       RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
     })
     .refine(({ PING_INTERVAL_MS, PING_TIMEOUT_MS }) => PING_INTERVAL_MS + PING_TIMEOUT_MS <= TIMER_MS_MAX, {
@@ -224,6 +259,8 @@ export function readSettings(variables: Variables): SettingsResult {
       durability: read.DURABILITY,
       historyDays: read.HISTORY_DAYS,
       historyMessages: read.HISTORY_MESSAGES,
+      fileBytesMax: read.FILE_BYTES_MAX,
+      fileTypes: read.FILE_TYPES,
       recoveryWindowSeconds: read.RECOVERY_WINDOW_SECONDS,
     },
   };

@@ -2,13 +2,15 @@
 // all read back through `decodeBatch`.
 //
 //   version 2   [2, timestampMs, [message, …]]
-//   message     {s, n?, c, t?, m?, r?}: sender, name where it is not the sender's id, content, milliseconds after
-//               the batch's own timestamp where there are any, clientMsgId, replyTo
+//   message     {s, n?, c, t?, m?, r?, a?}: sender, name where it is not the sender's id, content, milliseconds after
+//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment
+//   attachment  [key, name, type, size, width?, height?]
 //   version 1   [1, [message, …]], each `t` a whole timestamp; read for the sake of rooms that began with it
 //
 // What a reader can derive is not stored: room and epoch are the log's, `seq` and `id` follow from the place of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Message } from "../protocol/chat-events.ts";
+import type { Attachment } from "../protocol/files-events.ts";
 import { messageId } from "./message-id.ts";
 
 const VERSION = 2;
@@ -22,7 +24,16 @@ interface StoredMessage {
   readonly t?: number;
   readonly m?: string;
   readonly r?: string;
+  readonly a?: StoredAttachment;
 }
+
+type StoredAttachment = readonly [
+  key: string,
+  name: string,
+  type: string,
+  size: number,
+  ...pixels: [] | readonly [width: number, height: number],
+];
 
 /** Where a batch stands: what it needs besides its text to be read. */
 export interface BatchPlace {
@@ -44,7 +55,8 @@ export function encodeBatch(messages: readonly Message[]): string {
   return JSON.stringify([VERSION, startMs, messages.map((message) => toStored(message, startMs))]);
 }
 
-function toStored({ sender, name, content, timestamp, clientMsgId, replyTo }: Message, startMs: number): StoredMessage {
+function toStored(message: Message, startMs: number): StoredMessage {
+  const { sender, name, content, timestamp, clientMsgId, replyTo, attachment } = message;
   return {
     s: sender,
     ...(name !== sender && { n: name }),
@@ -52,7 +64,16 @@ function toStored({ sender, name, content, timestamp, clientMsgId, replyTo }: Me
     ...(timestamp !== startMs && { t: timestamp - startMs }),
     ...(clientMsgId !== undefined && { m: clientMsgId }),
     ...(replyTo !== undefined && { r: replyTo }),
+    ...(attachment && { a: storedAttachment(attachment) }),
   };
+}
+
+function storedAttachment({ key, name, type, size, width, height }: Attachment): StoredAttachment {
+  return width === undefined || height === undefined ? [key, name, type, size] : [key, name, type, size, width, height];
+}
+
+function toAttachment([key, name, type, size, width, height]: StoredAttachment): Attachment {
+  return { key, name, type, size, ...(width !== undefined && height !== undefined && { width, height }) };
 }
 
 /** @throws UnreadableBatch */
@@ -87,7 +108,7 @@ function parseList(text: string, firstSeq: number): unknown[] {
   throw new UnreadableBatch(`the batch at seq ${firstSeq} is no list`);
 }
 
-function toMessage({ s, n, c, t, m, r }: StoredMessage, startMs: number, seq: number, place: BatchPlace): Message {
+function toMessage({ s, n, c, t, m, r, a }: StoredMessage, startMs: number, seq: number, place: BatchPlace): Message {
   return {
     id: messageId(place.epoch, seq),
     seq,
@@ -98,5 +119,6 @@ function toMessage({ s, n, c, t, m, r }: StoredMessage, startMs: number, seq: nu
     timestamp: startMs + (t ?? 0),
     ...(m !== undefined && { clientMsgId: m }),
     ...(r !== undefined && { replyTo: r }),
+    ...(a && { attachment: toAttachment(a) }),
   };
 }

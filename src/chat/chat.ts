@@ -10,16 +10,19 @@ import type {
   ServerToClientEvents,
   Welcome,
 } from "../protocol/chat-events.ts";
+import type { FilesWelcome } from "../protocol/files-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
 import { deny, refuse } from "./answers.ts";
+import { Attachments, UPLOAD } from "./attachments.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import { Changes } from "./changes.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
 import { Editing } from "./editing.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
 import { Exclusion } from "./exclusion.ts";
+import { FileSweep, type FileStore } from "./file-sweep.ts";
 import { guarded } from "./guard.ts";
 import { History } from "./history.ts";
 import { Members } from "./members.ts";
@@ -54,6 +57,16 @@ export interface ChatDependencies {
   readonly log: MessageLog;
   readonly state: RoomState;
   readonly authenticate: Authenticate;
+  /** Where files are; without it none are taken. */
+  readonly files?: FileOptions;
+}
+
+export interface FileOptions {
+  readonly store: FileStore;
+  /** What newcomers are told of uploads. */
+  readonly limits: NonNullable<FilesWelcome["files"]>;
+  /** How long a message may be kept at most. */
+  readonly keptMs: number;
 }
 
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
@@ -64,17 +77,21 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #posting: Posting;
   readonly #standings: Standings;
   readonly #exclusion: Exclusion;
+  readonly #files: FileSweep;
+  readonly #upload: Operation;
   readonly #features: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
   override readonly recovery;
   readonly handlers: Handlers<ClientToServerEvents, Client>;
 
-  constructor({ room, settings, log, state, authenticate }: ChatDependencies) {
+  constructor({ room, settings, log, state, authenticate, files }: ChatDependencies) {
     super();
     this.#authenticate = authenticate;
     this.#room = this.#makeRoom({ name: room, settings, log, state });
     const members = this.#members;
-    this.#posting = new Posting(this.#room, members);
+    this.#files = new FileSweep(this.#room, files?.store, files?.keptMs ?? 0);
+    const attachments = new Attachments(this.#room, this.#files, files ? { files: files.limits } : {});
+    this.#posting = new Posting(this.#room, members, attachments);
     this.#standings = new Standings(state);
     this.#exclusion = new Exclusion(this.#room, members, this.#standings);
     const [modes, trail] = [new Modes(state), new AuditTrail(state)];
@@ -86,7 +103,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       new Presence(this.#room, members),
       this.#posting,
       new History(this.#room),
-      new Editing(this.#room, changes),
+      new Editing(this.#room, changes, this.#files),
       new Reacting(this.#room, changes),
       new Changes(changes),
       new Typing(this.#room, members),
@@ -94,7 +111,10 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       new TokenLife(this.#room, members, authenticate),
       new Moderation(this.#room, moderation),
       new ModerationLists(this.#room, moderation),
+      attachments,
+      this.#files,
     ];
+    this.#upload = guarded(UPLOAD, attachments.upload, this.#features);
     this.#operations = new Map(
       this.#features
         .flatMap(({ operations = {} }) => Object.entries(operations))
@@ -256,6 +276,30 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     if (!operation) return reply(noSuchEvent(event));
     const caller = this.#callerOf(bearer);
     return perform(operation, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
+  }
+
+  /** FILE-1: whether somebody may upload a file, and what they may post then. For whoever stores it. */
+  permitUpload(bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
+    const caller = this.#callerOf(bearer);
+    return perform(this.#upload, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
+  }
+
+  /** FILE-4: whether somebody may read the files of this life of the room. */
+  permitReading({ user, role }: Bearer, epoch: string): Answer<object> {
+    if (epoch !== this.#room.log.epoch) return refuse("NOT_FOUND", "No such file");
+    const refusal = this.refuseBearer({ user, role });
+    const { retryAfterMs } = (refusal?.data ?? {}) as { readonly retryAfterMs?: number };
+    return refusal ? refuse("FORBIDDEN", refusal.message, retryAfterMs) : { ok: true };
+  }
+
+  /** Whether there may be files of this room. */
+  get hasFiles(): boolean {
+    return this.#files.hasFiles;
+  }
+
+  /** The room was deleted before this life of it began: its files go, too (FILE-6). */
+  deleteFiles(): void {
+    this.#files.sweepAll();
   }
 
   /** The room from outside, without waking more of it than the log's newest row (API-13). */

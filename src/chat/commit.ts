@@ -10,7 +10,7 @@ export interface Post {
   readonly draft: Draft;
 }
 
-export type Draft = Pick<Message, "sender" | "name" | "content" | "clientMsgId" | "replyTo">;
+export type Draft = Pick<Message, "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment">;
 
 /** A post that was given its place. */
 export interface Placed<P extends Post> {

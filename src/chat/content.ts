@@ -5,9 +5,10 @@ import { refuse } from "./answers.ts";
 /**
  * @param content trimmed
  * @param lengthMax in characters: Unicode code points
+ * @param mayBeEmpty whether the message says something without words: it carries a file
  */
-export function contentProblem(content: string, lengthMax: number): ErrorAnswer | undefined {
-  if (content === "") return refuse("INVALID_PAYLOAD", "content: must not be empty");
+export function contentProblem(content: string, lengthMax: number, mayBeEmpty = false): ErrorAnswer | undefined {
+  if (content === "" && !mayBeEmpty) return refuse("INVALID_PAYLOAD", "content: must not be empty");
   // Code points, counted only where UTF-16 units leave a doubt.
   if (content.length <= lengthMax || Array.from(content).length <= lengthMax) return undefined;
   return refuse("TOO_LONG", `content: at most ${lengthMax} characters`);

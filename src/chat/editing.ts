@@ -7,6 +7,7 @@ import { refuse } from "./answers.ts";
 import { UNCHANGED, withChange, type Kept } from "./change.ts";
 import { editSchema, messageSchema } from "./changes-payloads.ts";
 import { contentProblem } from "./content.ts";
+import type { FileSweep } from "./file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "./mentions.ts";
 import { operation, type Caller } from "./operation.ts";
@@ -25,6 +26,7 @@ export const EDITS_KEPT_CHARS_MAX = 150_000;
 export class Editing implements Feature {
   readonly #room: Room;
   readonly #changes: MessageChanges;
+  readonly #files: FileSweep;
   readonly operations = {
     "edit-message": operation(
       editSchema,
@@ -43,18 +45,22 @@ export class Editing implements Feature {
     ),
   };
 
-  constructor(room: Room, changes: MessageChanges) {
+  constructor(room: Room, changes: MessageChanges, files: FileSweep) {
     this.#room = room;
     this.#changes = changes;
+    this.#files = files;
   }
 
   #edit(caller: Caller, payload: z.output<typeof editSchema>): EditAnswer {
     const content = payload.content.trim();
-    const problem = readerProblem(caller) ?? contentProblem(content, this.#room.settings.maxContentLength);
+    const { maxContentLength } = this.#room.settings;
+    const problem = readerProblem(caller) ?? contentProblem(content, maxContentLength, true);
     if (problem) return problem;
     const found = this.#changes.findUndeleted(payload.id);
     if ("error" in found) return found;
-    const refusal = this.#refuseEdit(caller, found.posted);
+    const { attachment } = found.posted;
+    const refusal =
+      contentProblem(content, maxContentLength, attachment !== undefined) ?? this.#refuseEdit(caller, found.posted);
     if (refusal) return refusal;
     const message = withChange(found.posted, found.change);
     // Nothing to change; perhaps it was asked for before.
@@ -98,7 +104,8 @@ export class Editing implements Feature {
     if (change?.deletedBy !== undefined) return { ok: true };
     const failure = this.#changes.keep(posted.seq, { ...UNCHANGED, deletedBy: caller.user });
     if (failure) return failure;
-    const { id: messageId, seq } = posted;
+    const { id: messageId, seq, attachment } = posted;
+    if (attachment) this.#files.discard(attachment.key);
     this.#room.everyone.emit("message-deleted", { id: messageId, seq, by: caller.user, rev: this.#changes.toldRev });
     return { ok: true };
   }

@@ -1,6 +1,8 @@
 // The schemas of what clients send. Unknown keys are dropped, so older and richer clients get along.
 import { z } from "zod";
 
+import { attachmentSchema } from "./files-payloads.ts";
+
 // Workers forbid code generation; zod would try it once and swallow the refusal.
 z.config({ jitless: true });
 
@@ -16,6 +18,7 @@ export const postSchema = z.object({
   content: z.string(),
   clientMsgId: z.string().min(1).max(CLIENT_MSG_ID_LENGTH_MAX).optional(),
   replyTo: z.string().min(1).max(MESSAGE_ID_LENGTH_MAX).optional(),
+  attachment: attachmentSchema.optional(),
 });
 
 export const historySchema = z

@@ -3,6 +3,7 @@ import type { z } from "zod";
 
 import type { ErrorAnswer, PostAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
+import type { Attachments } from "./attachments.ts";
 import { contentProblem } from "./content.ts";
 import type { Members } from "./members.ts";
 import { seqOf } from "./message-id.ts";
@@ -16,6 +17,7 @@ import type { Client, Feature, Room } from "./room.ts";
 export class Posting implements Feature {
   readonly #room: Room;
   readonly #members: Members;
+  readonly #attachments: Attachments;
   /** The users' rate limits, which each connection carries through sleep. */
   readonly buckets: Buckets;
   #posts!: Posts;
@@ -32,9 +34,10 @@ export class Posting implements Feature {
     },
   };
 
-  constructor(room: Room, members: Members) {
+  constructor(room: Room, members: Members, attachments: Attachments) {
     this.#room = room;
     this.#members = members;
+    this.#attachments = attachments;
     this.buckets = new Buckets(room.settings.messageRate);
   }
 
@@ -92,11 +95,11 @@ export class Posting implements Feature {
   }
 
   #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
-    const { clientMsgId, replyTo } = payload;
+    const { clientMsgId, replyTo, attachment } = payload;
     // CHAT-4, MOD-10: what is stored is answered so, whatever has become of its sender's rights since.
     if (this.#posts.answerKnown(caller.user, clientMsgId, reply)) return;
     const content = payload.content.trim();
-    const problem = this.#problem(caller, content, replyTo);
+    const problem = this.#problem(caller, content, payload);
     if (problem) return reply(problem);
     this.#posts.post(
       {
@@ -105,16 +108,22 @@ export class Posting implements Feature {
         content,
         ...(clientMsgId !== undefined && { clientMsgId }),
         ...(replyTo !== undefined && { replyTo }),
+        ...(attachment && { attachment }),
       },
       reply,
     );
   }
 
-  #problem(caller: Caller, content: string, replyTo: string | undefined): ErrorAnswer | undefined {
+  #problem(
+    caller: Caller,
+    content: string,
+    { replyTo, attachment }: z.output<typeof postSchema>,
+  ): ErrorAnswer | undefined {
     if (caller.role === "reader") return refuse("FORBIDDEN", "A reader may not post.");
     return (
       this.#takeToken(caller) ??
-      contentProblem(content, this.#room.settings.maxContentLength) ??
+      contentProblem(content, this.#room.settings.maxContentLength, attachment !== undefined) ??
+      (attachment && this.#attachments.problem(attachment, caller)) ??
       this.#replyProblem(replyTo)
     );
   }

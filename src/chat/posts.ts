@@ -178,6 +178,8 @@ export class Posts {
 
 const notStored = (): PostAnswer => refuse("INTERNAL", "The message could not be stored; try again.");
 
-function charsOf({ sender, name, content, clientMsgId = "", replyTo = "" }: Draft): number {
-  return sender.length + name.length + content.length + clientMsgId.length + replyTo.length + MESSAGE_CHARS;
+function charsOf({ sender, name, content, clientMsgId = "", replyTo = "", attachment }: Draft): number {
+  const ofAttachment = attachment ? attachment.key.length + attachment.name.length + attachment.type.length : 0;
+  const written = sender.length + name.length + content.length + clientMsgId.length + replyTo.length;
+  return written + ofAttachment + MESSAGE_CHARS;
 }

@@ -40,6 +40,11 @@ export function agedAtMs({ ageMs }: Retention, { untilMs }: Segment): number {
   return untilMs + ageMs;
 }
 
+/** How long a message may be kept at most, in ms: as the first one of its segment. */
+export function keptMsMax({ ageMs }: Retention): number {
+  return Math.ceil(ageMs / SEGMENTS_KEPT) + ageMs;
+}
+
 /** How many segments, of a list with the oldest first, need not be kept any longer. */
 export function countExpired(
   retention: Retention,

@@ -2,6 +2,7 @@
 // slow mode nobody again before their time (MOD-8).
 import type { Answer, ErrorAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
+import { UPLOAD } from "./attachments.ts";
 import { LastPosts } from "./last-posts.ts";
 import type { Caller, Reply } from "./operation.ts";
 import type { Feature, Room } from "./room.ts";
@@ -10,7 +11,7 @@ import { bindingRuling } from "./standing.ts";
 import type { Standings } from "./standings.ts";
 
 /** The events that say something to others. Who may not speak may still read, and take back what they said. */
-const SPEAKING: ReadonlySet<string> = new Set(["chat-message", "edit-message", "react", "typing"]);
+const SPEAKING: ReadonlySet<string> = new Set(["chat-message", "edit-message", "react", "typing", UPLOAD]);
 
 export class Speaking implements Feature {
   readonly #room: Room;

@@ -1,6 +1,7 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
 // Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
 import type { ChangesClientEvents, ChangesServerEvents, ChangesWelcome, ReactionSummary } from "./changes-events.ts";
+import type { Attachment, FilesWelcome } from "./files-events.ts";
 import type { ModerationClientEvents, ModerationServerEvents, ModerationWelcome } from "./moderation-events.ts";
 import type { ReadingClientEvents, ReadingServerEvents, ReadingWelcome } from "./reading-events.ts";
 import type { TypingClientEvents, TypingServerEvents, TypingWelcome } from "./typing-events.ts";
@@ -28,6 +29,7 @@ export interface Message {
   readonly reactions?: readonly ReactionSummary[];
   /** User ids that its content speaks to as `@user`. */
   readonly mentions?: readonly string[];
+  readonly attachment?: Attachment;
 }
 
 /** A person present in a room; several tabs are one member. */
@@ -41,10 +43,13 @@ export interface Member {
 }
 
 export interface PostPayload {
+  /** May be empty beside an attachment. */
   readonly content: string;
   /** At most 64 characters; makes sending again safe. */
   readonly clientMsgId?: string;
   readonly replyTo?: string;
+  /** What an upload was answered with, unchanged. */
+  readonly attachment?: Attachment;
 }
 
 /** At most one of these bounds, all of them exclusive; without any the newest messages are meant. */
@@ -95,7 +100,7 @@ export interface ClientToServerEvents
 }
 
 /** The first event after CONNECT: where the client is, and the limits it lives under. */
-export interface Welcome extends ChangesWelcome, ReadingWelcome, TypingWelcome {
+export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, TypingWelcome {
   readonly room: string;
   readonly user: string;
   readonly name: string;

@@ -15,6 +15,10 @@ import { refuseRequest } from "./refusals.ts";
 /** Shown by `/health`; a test keeps it equal to package.json's. */
 export const VERSION = "0.1.0";
 
+/** Headers that pages of other origins may read, besides those of a file. */
+const EXPOSED = ["Link", "Retry-After"];
+const EXPOSED_OF_FILES = ["Content-Disposition", "Content-Range", "Accept-Ranges", "ETag", "Retry-After"];
+
 const app = new Hono<App>();
 
 app.get("/health", (c) => {
@@ -40,12 +44,15 @@ for (const path of ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"]) {
   app.all(path, (c) => connect(c.req.raw, c.env, c.var.deployment, c.req.param("room")));
 }
 
-for (const path of ["/api/*", "/openapi.json"]) {
+for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
   app.use(path, (c, next) => {
     const { allowedOrigins } = c.var.deployment.settings;
     const origin = (asking: string): string | undefined =>
       isOriginAllowed(allowedOrigins, c.req.raw) ? asking : undefined;
-    return cors({ origin, exposeHeaders: ["Link", "Retry-After"], maxAge: PREFLIGHT_SECONDS })(c, next);
+    return cors({ origin, exposeHeaders: path === "/files/*" ? EXPOSED_OF_FILES : EXPOSED, maxAge: PREFLIGHT_SECONDS })(
+      c,
+      next,
+    );
   });
 }
 

@@ -4,10 +4,13 @@ import { readSettings, type Settings } from "../access/settings.ts";
 import { TokenVerifier } from "../access/tokens.ts";
 import { Buckets } from "../chat/rate-limit.ts";
 import { ConnectRate } from "./connect-rate.ts";
+import { FileReaders } from "./file-readers.ts";
 
 /** The Worker's bindings, as far as the Worker needs them. */
 export interface WorkerEnv {
   readonly CHAT_ROOM: DurableObjectNamespace;
+  /** Where files are; a deployment without it takes none. */
+  readonly FILES?: R2Bucket;
   readonly [setting: string]: unknown;
 }
 
@@ -17,6 +20,7 @@ export interface Deployment {
   readonly connectRate: ConnectRate;
   /** Calls of the HTTP API, by the user of the token (API-11). */
   readonly apiRequests: Buckets;
+  readonly fileReaders: FileReaders;
 }
 
 /** What Hono knows of a request, for all routes. */
@@ -42,5 +46,6 @@ function deploy(env: WorkerEnv): Deployment | undefined {
     tokens: new TokenVerifier(settings),
     connectRate: new ConnectRate(settings.connectRatePerIp),
     apiRequests: new Buckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
+    fileReaders: new FileReaders(),
   };
 }

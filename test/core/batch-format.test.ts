@@ -9,6 +9,11 @@ import { fc } from "./properties.ts";
 const PLACE = { room: "lobby", epoch: "e1" };
 const text = fc.string({ unit: "binary" });
 
+const attachment = fc.oneof(
+  fc.record({ key: text, name: text, type: text, size: fc.nat() }),
+  fc.record({ key: text, name: text, type: text, size: fc.nat(), width: fc.nat(), height: fc.nat() }),
+);
+
 const message = fc.record(
   {
     sender: text,
@@ -17,6 +22,7 @@ const message = fc.record(
     timestamp: fc.nat(2 ** 45),
     clientMsgId: text,
     replyTo: text,
+    attachment,
   },
   { requiredKeys: ["sender", "name", "content", "timestamp"] },
 );

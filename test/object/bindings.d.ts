@@ -6,6 +6,7 @@ declare namespace Cloudflare {
   }
   interface Env {
     CHAT_ROOM: DurableObjectNamespace<import("../../durable/chat-room.ts").ChatRoom>;
+    FILES: R2Bucket;
     JWT_SECRET: string;
     [setting: string]: unknown;
   }

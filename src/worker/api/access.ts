@@ -1,5 +1,7 @@
 // Who may call: the bearer of a token of the right role, for the rooms that the token opens, and not too often:
 // API-1.
+import type { OutsideCaller } from "../../access/room-door.ts";
+import { displayName } from "../../access/tokens.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import type { Deployment } from "../deployment.ts";
@@ -28,4 +30,17 @@ export async function identify(
 export function refuseRoom({ rooms }: Identity, room: string): Response | undefined {
   if (roomAllowed(rooms, room)) return undefined;
   return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open room ${room}`);
+}
+
+/** @returns who acts: the caller, or the member for whom a service speaks, with no more rights than a member has (API-5) */
+export function actorOf(
+  identity: Identity,
+  as: string | { readonly user: string; readonly name?: string | undefined } | undefined,
+): OutsideCaller | Response {
+  if (as === undefined) return identity;
+  if (identity.role !== "service") {
+    return refuseRequest(403, "FORBIDDEN", "Only the role service may act as somebody else");
+  }
+  const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
+  return { user, name: displayName(user, name), role: "member" };
 }

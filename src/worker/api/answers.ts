@@ -2,6 +2,7 @@
 // must agree with are the protocol's own.
 import { z } from "zod";
 
+import { attachmentSchema } from "../../chat/files-payloads.ts";
 import type { Member, Message, RoomOverview } from "../../protocol/chat-events.ts";
 
 const ok = z.literal(true);
@@ -18,6 +19,8 @@ const reactions = z
   )
   .describe("In the order in which the emoji came");
 
+export const attachment = attachmentSchema.meta({ id: "Attachment" });
+
 export const message = z
   .object({
     id: z.string().describe("Opaque, unique everywhere"),
@@ -33,6 +36,7 @@ export const message = z
     deleted: z.exactOptional(z.literal(true)).describe("Nothing but its place is left of it"),
     reactions: z.exactOptional(reactions),
     mentions: z.exactOptional(z.array(z.string())).describe("User ids that its content speaks to as `@user`"),
+    attachment: z.exactOptional(attachment),
   })
   .meta({ id: "Message" }) satisfies z.ZodType<Message>;
 
@@ -68,6 +72,7 @@ export const messages = z.object({
   hasMoreAfter: z.exactOptional(z.boolean()).describe("Whether there are newer ones, where `around` was given"),
 });
 export const members = z.object({ ok, count, members: z.array(member) });
+export const uploaded = z.object({ ok, attachment });
 export const drained = z.object({
   ok,
   rooms: z.array(z.object({ room: z.string(), connections: count.describe("Those that were closed") })),

@@ -5,10 +5,12 @@ import type { z } from "zod";
 import type { RoomDoor } from "../../access/room-door.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
+import type { Deployment, WorkerEnv } from "../deployment.ts";
 
 export interface GoodAnswer {
   readonly description: string;
-  readonly schema: z.ZodType;
+  /** Absent where there is no body. */
+  readonly schema?: z.ZodType;
   readonly contentType?: string;
   /** Response headers that may come, each with what it says. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -20,6 +22,9 @@ export interface ApiRequest<Given> {
   /** The address that was asked for. */
   readonly url: URL;
   readonly doorOf: (room: string) => RoomDoor;
+  readonly request: Request;
+  readonly env: WorkerEnv;
+  readonly deployment: Deployment;
 }
 
 export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
@@ -34,13 +39,17 @@ export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
   readonly roles: readonly Role[];
   /**
    * All that is given, wherever it stands: what the path does not name comes in the query of GET and DELETE, and in the
-   * JSON body of the others.
+   * JSON body of the others. Where the body is the thing itself (`rawBody`), all comes in the query.
    */
   readonly given: Schema;
   /** Fields of the body that a header may carry instead: header by field. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body is no JSON but bytes, which `run` reads; this says of what. */
+  readonly rawBody?: string;
   /** By status. */
   readonly answers: Readonly<Record<number, GoodAnswer>>;
+  /** Refusals that other calls do not know, by status. */
+  readonly refusals?: ReadonlyArray<411 | 413 | 415 | 416 | 503>;
   readonly run: (request: ApiRequest<z.output<Schema>>) => Promise<Response>;
 }
 
@@ -49,7 +58,9 @@ export function call<Schema extends z.ZodObject>(parts: ApiCall<Schema>): ApiCal
   return parts;
 }
 
-export const hasBody = ({ method }: Pick<ApiCall, "method">): boolean => method === "post" || method === "patch";
+/** Whether what is given comes as JSON. */
+export const hasBody = ({ method, rawBody }: Pick<ApiCall, "method" | "rawBody">): boolean =>
+  rawBody === undefined && (method === "post" || method === "patch");
 
 /** The names in a path's braces. */
 export function pathParameters({ path }: Pick<ApiCall, "path">): string[] {

@@ -2,16 +2,15 @@
 // meaning, so that its rules live once, in the room (API-2).
 import { z } from "zod";
 
-import { displayName, nameSchema, userSchema } from "../../access/tokens.ts";
+import { nameSchema, userSchema } from "../../access/tokens.ts";
 import { historySchema, postSchema, presenceSchema } from "../../chat/payloads.ts";
 import type { HistoryAnswer, PostAnswer, PresenceAnswer, Role } from "../../protocol/chat-events.ts";
-import type { Identity } from "../../protocol/identity.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
-import { refuseRequest } from "../refusals.ts";
-import { refuseRoom } from "./access.ts";
+import { actorOf, refuseRoom } from "./access.ts";
 import * as answers from "./answers.ts";
 import { call, type ApiCall } from "./call.ts";
 import { exportRoom } from "./export.ts";
+import { FILE_CALLS } from "./files-calls.ts";
 import { respond } from "./responses.ts";
 
 /** A product's backend. */
@@ -93,10 +92,8 @@ export const CALLS: readonly ApiCall[] = [
       200: { description: "It had been stored before", schema: answers.posted },
     },
     run: async ({ identity, given: { as, ...payload }, doorOf }) => {
-      if (as !== undefined && identity.role !== "service") {
-        return refuseRequest(403, "FORBIDDEN", "Only the role service may act as somebody else");
-      }
-      const caller = as === undefined ? identity : memberOf(as);
+      const caller = actorOf(identity, as);
+      if (caller instanceof Response) return caller;
       const answer = (await doorOf(payload.room).ask("chat-message", caller, payload)) as PostAnswer;
       return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
     },
@@ -154,13 +151,8 @@ export const CALLS: readonly ApiCall[] = [
       return Response.json({ ok: true, rooms: await Promise.all(drains) });
     },
   }),
+  ...FILE_CALLS,
 ];
-
-/** Acting as somebody gives no more rights than a member has (API-5). */
-function memberOf(as: z.output<typeof actingAs>): Pick<Identity, "user" | "name" | "role"> {
-  const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
-  return { user, name: displayName(user, name), role: "member" };
-}
 
 /** Back in time from the oldest message of the page, or on from the newest where the page was asked for so: API-7. */
 function linkToNext(url: URL, { messages, hasMore }: Extract<HistoryAnswer, { ok: true }>): Record<string, string> {

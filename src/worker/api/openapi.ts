@@ -15,15 +15,19 @@ import { hasBody, pathParameters, type ApiCall, type GoodAnswer } from "./call.t
 import { CALLS } from "./calls.ts";
 
 const JSON_TYPE = "application/json";
+const BYTES = { "*/*": { schema: { type: "string", format: "binary" } } } as const;
 
 const REFUSALS = {
   400: refusal(400, "Something that was given is wrong; `issues` names each field"),
   401: refusal(401, "No token, or one that is not accepted", { "WWW-Authenticate": z.string() }),
   403: refusal(403, "The token's role, or its rooms, or the room's rules do not allow it"),
   404: refusal(404, "There is no such thing"),
+  411: refusal(411, "`Content-Length` is missing"),
   413: refusal(413, "More than may be given at once"),
-  415: refusal(415, "The body is not application/json"),
+  415: refusal(415, "The body is of a type that is not taken: not application/json, or a file of another type"),
+  416: refusal(416, "The file has no such range", { "Content-Range": z.string() }),
   429: refusal(429, "Too many requests", { "Retry-After": z.string().describe("Seconds") }),
+  503: refusal(503, "Not set up here, or out of reach for the moment"),
 } as const;
 
 let text: string | undefined;
@@ -46,7 +50,7 @@ function documentOf(version: string): ZodOpenApiObject {
 }
 
 function operationOf(call: ApiCall): ZodOpenApiOperationObject {
-  const { id, summary, description, roles, given, headers, answers } = call;
+  const { id, summary, description, roles, given, headers, answers, rawBody } = call;
   const inPath = pathParameters(call);
   const path = fieldsOf(given, (name) => inPath.includes(name));
   const rest = fieldsOf(given, (name) => !inPath.includes(name));
@@ -60,11 +64,13 @@ function operationOf(call: ApiCall): ZodOpenApiOperationObject {
       ...(headers && { header: z.object(mapValues(headers, (field) => given.shape[field] as z.ZodType)) }),
     },
     ...(hasBody(call) && { requestBody: { required: true, content: { [JSON_TYPE]: { schema: rest } } } }),
+    ...(rawBody !== undefined && { requestBody: { required: true, description: rawBody, content: BYTES } }),
     responses: {
       ...mapValues(answers, goodResponse),
       ...refusals(400, 401, 403, 429),
       ...(inPath.length > 0 && refusals(404)),
       ...(hasBody(call) && refusals(413, 415)),
+      ...(call.refusals && refusals(...call.refusals)),
     },
   };
 }
@@ -75,7 +81,7 @@ function fieldsOf({ shape }: z.ZodObject, isWanted: (name: string) => boolean): 
 
 function goodResponse({ description, schema, contentType = JSON_TYPE, headers = {} }: GoodAnswer) {
   const sent = mapValues(headers, (what) => z.string().optional().describe(what));
-  return { description, headers: z.object(sent), content: { [contentType]: { schema } } };
+  return { description, headers: z.object(sent), ...(schema && { content: { [contentType]: { schema } } }) };
 }
 
 function refusal(

@@ -28,7 +28,7 @@ export function respond<Good extends object>(
   if (status === 429) return refuseForNow(code, message, retryAfterMs ?? 0);
   if (status === 401) return refuseStranger(code, message);
   const issues = code === "INVALID_PAYLOAD" || code === "TOO_LONG" ? { issues: issuesIn(message) } : {};
-  return refuseRequest(status, code, message, {}, issues);
+  return refuseRequest(status, code, message, {}, { ...issues, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
 /** A room names the fields that were wrong in one line: `field: how; field: how`. */

@@ -46,7 +46,7 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
   const given = await readGiven(request, call, { parameters, bodyBytesMax: maxPayloadBytes });
   if (given instanceof Response) return given;
   const doorOf = (name: string): RoomDoor => doorTo(c.env, name);
-  return call.run({ identity, given, url: new URL(request.url), doorOf });
+  return call.run({ identity, given, url: new URL(request.url), doorOf, request, env: c.env, deployment });
 }
 
 /** Stubs carry the calls of the object's class, which the Worker knows by this interface only. */

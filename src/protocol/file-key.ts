@@ -1,0 +1,39 @@
+// Keys of files: one path segment that says whose room a file is in, and sorts the files of a room by age.
+//
+//   ROOM!EPOCH!TIMEID!MAC     `!` is in none of the parts, and stands in a URL as it is
+import { ROOM_NAME } from "./room-name.ts";
+
+export interface FileKey {
+  readonly room: string;
+  /** Of the room's log: a room that was deleted and began anew has other files. */
+  readonly epoch: string;
+  /** In milliseconds since 1970. */
+  readonly uploadedMs: number;
+  readonly id: string;
+  /** What only the room can have written. */
+  readonly mac: string;
+}
+
+/** Characters of a time in base 36: enough until the year 5188, and all of one length, so that they sort. */
+const TIME_CHARS = 9;
+const KEY = /^([^!]{1,64})!([0-9a-z]{1,40})!([0-9a-z]{9})([0-9a-z]{1,40})!([0-9a-f]{32})$/;
+
+/** No key is longer. */
+export const FILE_KEY_LENGTH_MAX = 64 + 1 + 40 + 1 + TIME_CHARS + 40 + 1 + 32;
+
+export function fileKey({ room, epoch, uploadedMs, id, mac }: FileKey): string {
+  return `${filesOf(room, epoch)}${uploadedMs.toString(36).padStart(TIME_CHARS, "0")}${id}!${mac}`;
+}
+
+/** @returns `undefined` for what is no key */
+export function parseFileKey(key: string): FileKey | undefined {
+  if (key.length > FILE_KEY_LENGTH_MAX) return undefined;
+  const [, room, epoch, time, id, mac] = KEY.exec(key) ?? [];
+  if (room === undefined || !ROOM_NAME.test(room)) return undefined;
+  return { room, epoch: epoch!, uploadedMs: Number.parseInt(time!, 36), id: id!, mac: mac! };
+}
+
+/** How the keys of all files of a room begin, or of one of its lives; nobody else's do. */
+export function filesOf(room: string, epoch?: string): string {
+  return epoch === undefined ? `${room}!` : `${room}!${epoch}!`;
+}

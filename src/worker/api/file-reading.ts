@@ -1,0 +1,133 @@
+// Gives a file back to who may read it: whole, in part, or the word that it has not changed. What is at a key never
+// changes, so the key itself makes the ETag and no condition needs a look into the storage. Source: RFC 9110.
+import { filesOf, type FileKey } from "../../protocol/file-key.ts";
+import { roomAllowed } from "../../protocol/room-name.ts";
+import { contentDisposition } from "../../protocol/media-type.ts";
+import { refuseRequest } from "../refusals.ts";
+import type { ApiRequest } from "./call.ts";
+import { refuseWithoutBucket } from "./file-upload.ts";
+import { respond } from "./responses.ts";
+
+type Asked = ApiRequest<{ readonly key: string }>;
+type Range = { readonly offset: number; readonly length?: number } | { readonly suffix: number };
+
+export const noSuchFile = (): Response => refuseRequest(404, "NOT_FOUND", "No such file");
+
+/** The storage is asked first: a key that was made up wakes no room. */
+export async function readFile(asked: Asked, file: FileKey): Promise<Response> {
+  const { identity, request, env, given } = asked;
+  // Whether there is such a room, or such a file in it, is nobody's business who may not go there.
+  if (!roomAllowed(identity.rooms, file.room)) return noSuchFile();
+  if (!env.FILES) return refuseWithoutBucket();
+  const etag = `"${file.id}"`;
+  const isUnchanged = names(request.headers.get("If-None-Match"), etag);
+  const range = isUnchanged ? undefined : rangeOf(request.headers, etag);
+  const isHead = isUnchanged || request.method === "HEAD";
+  const found = await find(env.FILES, given.key, isHead ? undefined : { range }).catch(refuseForTrouble);
+  if (!found) return noSuchFile();
+  if (found instanceof Response) return found;
+  const refusal = await refuseReader(asked, file);
+  if (refusal) {
+    if ("body" in found) await found.body.cancel();
+    return refusal;
+  }
+  const headers = headersOf(found, etag);
+  if (isUnchanged) return new Response(null, { status: 304, headers });
+  if (isHead) {
+    headers.set("Content-Length", String(found.size));
+    return new Response(null, { headers });
+  }
+  return partOf(found, range, headers);
+}
+
+/** @param reading absent where only its facts are wanted. A range that is not there brings the facts alone */
+async function find(
+  bucket: R2Bucket,
+  key: string,
+  reading: { readonly range: Range | undefined } | undefined,
+): Promise<R2Object | R2ObjectBody | null> {
+  if (!reading) return bucket.head(key);
+  const { range } = reading;
+  if (!range) return bucket.get(key);
+  if ("suffix" in range && range.suffix === 0) return bucket.head(key);
+  try {
+    return await bucket.get(key, { range });
+  } catch (error) {
+    const object = await bucket.head(key);
+    if (object && isWithin(range, object.size)) throw error;
+    return object;
+  }
+}
+
+function isWithin(range: Range, size: number): boolean {
+  return "suffix" in range || range.offset < size;
+}
+
+function partOf(found: R2Object | R2ObjectBody, range: Range | undefined, headers: Headers): Response {
+  const { size } = found;
+  if (!("body" in found)) {
+    return refuseRequest(416, "RANGE_NOT_SATISFIABLE", `The file has ${size} bytes`, {
+      "Content-Range": `bytes */${size}`,
+    });
+  }
+  if (!range) {
+    headers.set("Content-Length", String(size));
+    return new Response(found.body, { headers });
+  }
+  const offset = "suffix" in range ? Math.max(0, size - range.suffix) : range.offset;
+  const length = Math.min("length" in range && range.length !== undefined ? range.length : size, size - offset);
+  headers.set("Content-Range", `bytes ${offset}-${offset + length - 1}/${size}`);
+  headers.set("Content-Length", String(length));
+  return new Response(found.body, { status: 206, headers });
+}
+
+function refuseForTrouble(error: unknown): Response {
+  console.error("a file could not be read:", error);
+  return refuseRequest(503, "UNAVAILABLE", "The file could not be read; try again", { "Retry-After": "1" });
+}
+
+/** FILE-4: the room knows who is banned, and is asked about each reader once in a while. */
+async function refuseReader(asked: Asked, file: FileKey): Promise<Response | undefined> {
+  const { identity, deployment, doorOf } = asked;
+  const { fileReaders } = deployment;
+  const files = filesOf(file.room, file.epoch);
+  if (fileReaders.mayRead(files, identity, Date.now())) return undefined;
+  const answer = await doorOf(file.room).permitReading(identity, file.epoch);
+  if ("error" in answer) return answer.error.code === "NOT_FOUND" ? noSuchFile() : respond(answer);
+  fileReaders.note(files, identity, Date.now());
+  return undefined;
+}
+
+/** FILE-3: whatever the bytes are, no page of ours runs them. */
+function headersOf({ httpMetadata, customMetadata }: R2Object, etag: string): Headers {
+  const type = httpMetadata?.contentType ?? "application/octet-stream";
+  const name = decodeURIComponent(customMetadata?.["name"] ?? "file");
+  return new Headers({
+    "Content-Type": type,
+    "Content-Disposition": contentDisposition(type, name),
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "private, no-cache",
+    "Accept-Ranges": "bytes",
+    Vary: "Authorization",
+    ETag: etag,
+  });
+}
+
+/** `If-None-Match`: a list of ETags, weak or not, or `*`. */
+function names(header: string | null, etag: string): boolean {
+  const tags = (header ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return tags.some((tag) => tag === etag || tag === "*");
+}
+
+/** One range of bytes; what else a client may ask for gets the whole file, as RFC 9110 allows. */
+function rangeOf(headers: Headers, etag: string): Range | undefined {
+  const condition = headers.get("If-Range");
+  if (condition !== null && condition !== etag) return undefined;
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("Range") ?? "") ?? [];
+  if (first === "") return last === "" ? undefined : { suffix: Number(last) };
+  const offset = Number(first);
+  if (last === "") return { offset };
+  return Number(last) < offset ? undefined : { offset, length: Number(last) - offset + 1 };
+}

@@ -1,0 +1,150 @@
+// Takes a file: looks at what it is, asks the room for its leave, and passes the bytes on to the storage as they come.
+// No more than the head of an image and a few chunks are in memory, however large the file is.
+import type { OutsideCaller } from "../../access/room-door.ts";
+import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "../../protocol/image-facts.ts";
+import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../protocol/media-type.ts";
+import { refuseIssues, refuseRequest } from "../refusals.ts";
+import type { ApiRequest } from "./call.ts";
+import { respond } from "./responses.ts";
+
+interface Upload {
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+type Asked = ApiRequest<{ readonly room: string; readonly name: string }>;
+
+/** What the beginning of a body says, and how to read all of it. */
+interface Peeked {
+  readonly head: Uint8Array;
+  readonly rest: ReadableStream<Uint8Array> | undefined;
+}
+
+export async function uploadFile(asked: Asked, caller: OutsideCaller): Promise<Response> {
+  const { request, env, given, doorOf } = asked;
+  if (!env.FILES) return refuseWithoutBucket();
+  const claimed = readClaims(asked);
+  if (claimed instanceof Response) return claimed;
+  const isImage = claimed.type.startsWith("image/");
+  const peeked = await peek(request.body, isImage ? IMAGE_HEAD_BYTES : 0);
+  const upload = isImage ? asSniffed(claimed, imageFacts(peeked.head), asked) : claimed;
+  if (upload instanceof Response) return upload;
+  const answer = await doorOf(given.room).permitUpload(caller, { id: newId(), ...upload });
+  if ("error" in answer) return respond(answer);
+  const { attachment } = answer;
+  const refusal = await store(env.FILES, attachment.key, upload, peeked);
+  return refusal ?? Response.json({ ok: true, attachment }, { status: 201 });
+}
+
+export function refuseWithoutBucket(): Response {
+  const message = "No files are taken here: the deployment has no R2 bucket bound as FILES";
+  return refuseRequest(503, "MISCONFIGURED", message);
+}
+
+/** What the headers say, where it may be so. */
+function readClaims({ request, given, deployment }: Asked): Upload | Response {
+  const { fileBytesMax, fileTypes } = deployment.settings;
+  const length = request.headers.get("Content-Length");
+  if (length === null || !/^\d{1,15}$/.test(length))
+    return refuseRequest(411, "LENGTH_REQUIRED", "Content-Length must say how many bytes the file has");
+  const size = Number(length);
+  if (size > fileBytesMax) return refuseRequest(413, "TOO_LONG", `A file takes at most ${fileBytesMax} bytes`);
+  if (size === 0) return refuseIssues([{ path: "", message: "the body must not be empty" }]);
+  const type = mediaTypeOf(request.headers.get("Content-Type"));
+  if (type === undefined || !isTypeAllowed(type, fileTypes)) return refuseType(type ?? "none", fileTypes);
+  return { name: fileNameOf(given.name), type, size };
+}
+
+/** What claims to be an image is what its bytes say, or nothing that is taken. */
+function asSniffed(claimed: Upload, facts: ImageFacts | undefined, { deployment }: Asked): Upload | Response {
+  const { fileTypes } = deployment.settings;
+  if (!facts) return refuseRequest(415, "UNSUPPORTED_MEDIA_TYPE", `The bytes are no image: ${claimed.type} was said`);
+  return isTypeAllowed(facts.type, fileTypes) ? { ...claimed, ...facts } : refuseType(facts.type, fileTypes);
+}
+
+function refuseType(type: string, allowed: readonly string[]): Response {
+  const message = `Files of type ${type} are not taken; these are: ${allowed.join(", ")}`;
+  return refuseRequest(415, "UNSUPPORTED_MEDIA_TYPE", message);
+}
+
+/** Reads until there are so many bytes, or no more. */
+async function peek(body: Request["body"], bytes: number): Promise<Peeked> {
+  const stream = body as ReadableStream<Uint8Array> | null;
+  if (!stream || bytes === 0) return { head: new Uint8Array(), rest: stream ?? undefined };
+  const reader = stream.getReader();
+  const chunks: Uint8Array[] = [];
+  let count = 0;
+  while (count < bytes) {
+    const { done, value } = await reader.read();
+    if (done) return { head: concat(chunks, count), rest: undefined };
+    chunks.push(value);
+    count += value.byteLength;
+  }
+  reader.releaseLock();
+  return { head: concat(chunks, count), rest: stream };
+}
+
+function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}
+
+/** @returns why it could not be stored: then nothing of it is */
+async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peeked): Promise<Response | undefined> {
+  const { readable, writable } = new FixedLengthStream(upload.size);
+  const putting = bucket.put(key, readable, {
+    httpMetadata: { contentType: upload.type },
+    // Headers of a storage are ASCII.
+    customMetadata: { name: encodeURIComponent(upload.name) },
+  });
+  const writer = writable.getWriter();
+  // A storage that gives up may leave its end open, and the bytes would wait there for ever.
+  putting.catch((error: unknown) => isTaken(writer.abort(error)));
+  const [poured, put] = await Promise.allSettled([pour(peeked, upload.size, writer), putting]);
+  if (put.status === "fulfilled") return undefined;
+  if (poured.status === "rejected")
+    return refuseIssues([{ path: "", message: `the body has not the ${upload.size} bytes that Content-Length says` }]);
+  console.error("a file could not be stored:", put.reason);
+  return refuseRequest(503, "UNAVAILABLE", "The file could not be stored; try again", { "Retry-After": "1" });
+}
+
+/** @throws where the body is not as long as it was said to be; trouble with the storage is the storage's to tell */
+async function pour(peeked: Peeked, size: number, writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const chunk of chunksOf(peeked)) {
+      bytes += chunk.byteLength;
+      if (bytes > size) break;
+      if (!(await isTaken(writer.write(chunk)))) return;
+    }
+    if (bytes !== size) throw new Error("not the bytes that were announced");
+  } catch (error) {
+    await isTaken(writer.abort(error));
+    throw error;
+  }
+  await isTaken(writer.close());
+}
+
+async function* chunksOf({ head, rest }: Peeked): AsyncIterable<Uint8Array> {
+  if (head.byteLength > 0) yield head;
+  if (rest) yield* rest as unknown as AsyncIterable<Uint8Array>;
+}
+
+const isTaken = (writing: Promise<unknown>): Promise<boolean> =>
+  writing.then(
+    () => true,
+    () => false,
+  );
+
+/** What nobody can guess, in what a key may have. */
+function newId(): string {
+  return crypto.randomUUID().replaceAll("-", "");
+}

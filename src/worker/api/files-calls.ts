@@ -1,0 +1,77 @@
+// The calls about files: up to a room, and back (FILE-1, FILE-4).
+import { z } from "zod";
+
+import { userSchema } from "../../access/tokens.ts";
+import type { Role } from "../../protocol/chat-events.ts";
+import { parseFileKey } from "../../protocol/file-key.ts";
+import { ROOM_NAME } from "../../protocol/room-name.ts";
+import { actorOf } from "./access.ts";
+import * as answers from "./answers.ts";
+import { call, type ApiCall } from "./call.ts";
+import { noSuchFile, readFile } from "./file-reading.ts";
+import { uploadFile } from "./file-upload.ts";
+
+/** The room knows better: it may have granted a reader more. */
+const EVERYONE: readonly Role[] = ["service", "moderator", "member", "reader"];
+
+/** UTF-16 units of a name that is given; what is longer is no name. */
+const NAME_GIVEN_LENGTH_MAX = 1024;
+
+export const FILE_CALLS: readonly ApiCall[] = [
+  call({
+    id: "uploadFile",
+    method: "post",
+    path: "/api/rooms/{room}/files",
+    summary: "Upload a file",
+    description:
+      "The body is the file, its type the `Content-Type`. What comes back is posted as `attachment` of a message, unchanged " +
+      "and by the same user, within two days.",
+    roles: EVERYONE,
+    given: z.object({
+      room: z.string().regex(ROOM_NAME).describe("A room's name"),
+      name: z.string().max(NAME_GIVEN_LENGTH_MAX).default("").describe("What the file is called; a path is cut off"),
+      as: userSchema.optional().describe("The user who will post it, where a service uploads for somebody"),
+    }),
+    rawBody: "The file's bytes, with `Content-Length`",
+    answers: { 201: { description: "It is stored", schema: answers.uploaded } },
+    refusals: [411, 413, 415, 503],
+    run: async (asked) => {
+      const caller = actorOf(asked.identity, asked.given.as);
+      return caller instanceof Response ? caller : uploadFile(asked, caller);
+    },
+  }),
+  call({
+    id: "readFile",
+    method: "get",
+    path: "/files/{key}",
+    summary: "Read a file",
+    description:
+      "For everyone whose token opens the room that it was uploaded to. A range of it, where `Range` asks for one.",
+    roles: EVERYONE,
+    given: z.object({ key: z.string().describe("The `key` of an attachment") }),
+    answers: {
+      200: {
+        description: "The file",
+        schema: z.string().meta({ format: "binary" }),
+        contentType: "*/*",
+        headers: {
+          ETag: "Names the content, which never changes",
+          "Content-Disposition": "The file's name, and whether it is safe to show in place",
+          "Accept-Ranges": "`bytes`",
+        },
+      },
+      206: {
+        description: "A part of it",
+        schema: z.string().meta({ format: "binary" }),
+        contentType: "*/*",
+        headers: { "Content-Range": "Which part" },
+      },
+      304: { description: "`If-None-Match` names what is there" },
+    },
+    refusals: [416, 503],
+    run: async (asked) => {
+      const key = parseFileKey(asked.given.key);
+      return key ? readFile(asked, key) : noSuchFile();
+    },
+  }),
+];

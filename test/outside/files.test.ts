@@ -1,0 +1,80 @@
+// Files as people send them: with the built client in Node, and on a server of one's own that is killed in between.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeAll, expect, inject, it, vi } from "vitest";
+
+import type { ConnectOptions, Room, UploadProgress } from "../../client/api.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { freePort, HOST, isListening, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./dev-server.ts";
+import { join, next, tokenFor } from "./stock-clients.ts";
+
+interface ClientModule {
+  connectRoom(origin: string, room: string, options: ConnectOptions): Room;
+}
+let client: ClientModule;
+beforeAll(async () => {
+  client = (await import(pathToFileURL(path.join(PROJECT_ROOT, "dist", "client", "client.js")).href)) as ClientModule;
+});
+
+const endings: Array<() => unknown> = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+function enter(origin: string, name: string, user = "ada"): Room {
+  const room = client.connectRoom(origin, name, { token: () => tokenFor(user) });
+  endings.push(() => room.close());
+  return room;
+}
+
+const GIF = new Blob(["GIF89a\u0005\u0000\u0007\u0000", new Uint8Array(300_000).fill(7)], { type: "image/gif" });
+
+it("the client uploads, sends without a word, and another one sees and downloads it: FILE-1, FILE-2", async () => {
+  const origin = inject("serverUrl");
+  const [ada, ben] = [enter(origin, "pictures"), await join(origin, "pictures", "ben")];
+  const heard = next<Message>(ben, "chat-message");
+  const progress: UploadProgress[] = [];
+  const attachment = await ada.upload(GIF, { name: "Grüße.gif", onProgress: (told) => progress.push(told) });
+  expect(attachment).toMatchObject({ name: "Grüße.gif", type: "image/gif", size: GIF.size, width: 5, height: 7 });
+  expect(progress.at(-1)).toEqual({ loaded: GIF.size, total: GIF.size });
+  expect(await ada.send("", { attachment })).toMatchObject({ ok: true });
+  expect(await heard).toMatchObject({ content: "", attachment });
+  const downloaded = await enter(origin, "pictures", "cyd").download(attachment);
+  expect([downloaded.type, await downloaded.bytes()]).toEqual(["image/gif", await GIF.bytes()]);
+});
+
+it("the client tells what the server does not take", async () => {
+  const room = enter(inject("serverUrl"), "pictures-2");
+  const script = new Blob(["<script>"], { type: "text/html" });
+  await expect(room.upload(script)).rejects.toMatchObject({ code: "UNSUPPORTED_MEDIA_TYPE" });
+  const large = new Blob([new Uint8Array(11 * 1024 * 1024)], { type: "text/plain" });
+  await expect(room.upload(large)).rejects.toMatchObject({ code: "TOO_LONG" });
+  await expect(room.download({ key: "pictures-2!x" })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(room.upload(GIF, { signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
+});
+
+it("npm run serve keeps files through kill -9", { timeout: 90_000 }, async () => {
+  const [port, stateDir] = [await freePort(), mkdtempSync(path.join(tmpdir(), "parley-files-"))];
+  const serve = async (): Promise<ProcessGroup> => {
+    const group = new ProcessGroup({
+      args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+      env: { PORT: String(port), JWT_SECRET: TEST_SECRET },
+    });
+    endings.push(() => group.stop());
+    await group.prints(/Ready on/);
+    return group;
+  };
+  endings.push(() => rmSync(stateDir, { recursive: true, force: true }));
+  const origin = `http://${HOST}:${port}`;
+  const first = await serve();
+  const attachment = await enter(origin, "general").upload(GIF, { name: "kept.gif" });
+  first.killAll();
+  await first.exit();
+  await vi.waitFor(async () => expect(await isListening(port)).toBe(false));
+  await serve();
+  const room = enter(origin, "general");
+  expect(await room.send("still there", { attachment })).toMatchObject({ ok: true, seq: 1 });
+  expect((await room.download(attachment)).size).toBe(GIF.size);
+});
