@@ -13,6 +13,7 @@ import type { ServerPorts } from "../src/socketio/session-server.ts";
 import type { Env } from "./env.ts";
 import { SocketObject, type Application } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
+import { SqlSearchIndex } from "./sql-search-index.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -77,6 +78,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     room,
     log,
     state: ctx.storage.kv,
+    index: new SqlSearchIndex(ctx.storage),
     authenticate: (token) => tokens.verify(token),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
