@@ -13,6 +13,7 @@ import * as answers from "./answers.ts";
 import { call, type ApiCall } from "./call.ts";
 import { exportRoom } from "./export.ts";
 import { respond } from "./responses.ts";
+import { SEARCH_CALLS } from "./search-calls.ts";
 
 /** A product's backend. */
 const SERVICE: readonly Role[] = ["service"];
@@ -101,6 +102,7 @@ export const CALLS: readonly ApiCall[] = [
       return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
     },
   }),
+  ...SEARCH_CALLS,
   call({
     id: "listMembers",
     method: "get",
