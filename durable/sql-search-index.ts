@@ -94,7 +94,7 @@ export class SqlSearchIndex implements SearchIndex {
 
   #erase(part: IndexPart): void {
     this.#storage.transactionSync(() => {
-      this.#sql.exec(`DROP TABLE ${tableOf(part)}`);
+      this.#sql.exec(`DROP TABLE IF EXISTS ${tableOf(part)}`);
       this.#sql.exec(`DELETE FROM ${LIST} WHERE first_seq = ?`, part.firstSeq);
     });
   }

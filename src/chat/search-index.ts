@@ -11,6 +11,8 @@ export const INDEX_VERSION = 1;
 export interface IndexShape {
   /** Of a block: a row written for so many messages, and so many to be read for one that is found. */
   readonly blockMessages: number;
+  /** UTF-16 units of a block, or one message of more: its terms have to fit a row, and take up to 7 bytes each. */
+  readonly blockChars: number;
   /** Of a part, at most: what is indexed in one turn, and indexed anew where one of them changes. */
   readonly partMessages: number;
   /** The newest messages are not indexed: most of what is edited or deleted is among them. */
@@ -25,6 +27,7 @@ export interface IndexShape {
 
 export const INDEX_SHAPE: IndexShape = {
   blockMessages: 64,
+  blockChars: 100_000,
   partMessages: 2048,
   unindexedMessages: 1024,
   pieceMessages: 256,

@@ -6,6 +6,8 @@ export const SEARCH_LIMIT_DEFAULT = 20;
 export const SEARCH_LIMIT_MAX = 50;
 /** UTF-16 units of a query. */
 export const QUERY_LENGTH_MAX = 256;
+/** Words of a query, each character of scripts without spaces counted as one: every message is compared with all of them. */
+export const QUERY_WORDS_MAX = 32;
 const USER_LENGTH_MAX = 128;
 
 const bound = z.int().min(0);

@@ -116,14 +116,13 @@ export class SearchWalk {
   /** What cannot be indexed is read; what cannot be read fails the search. */
   #index({ firstSeq, lastSeq }: IndexPart): void {
     const { index } = this.#walk;
-    const { blockMessages, partChars } = index.shape;
+    const { blockMessages, blockChars, partChars } = index.shape;
     const blocks: IndexBlock[] = [];
     let [next, chars] = [firstSeq, 0];
     for (; next <= lastSeq && chars < partChars; next += blockMessages) {
       const messages = this.#messages(next, Math.min(lastSeq, next + blockMessages - 1));
       chars += charsIn(messages);
-      const terms = new Set(messages.flatMap((message) => [...termsOf(message)]));
-      if (terms.size > 0) blocks.push({ firstSeq: next, terms });
+      blocks.push(...blocksOf(messages, blockChars));
     }
     const part = { firstSeq, lastSeq: Math.min(lastSeq, next - 1) };
     this.work += part.lastSeq - firstSeq + 1 + Math.floor(chars / CHARS_PER_PLACE);
@@ -200,6 +199,21 @@ export class SearchWalk {
 
 const charsIn = (messages: readonly Message[]): number =>
   messages.reduce((chars, { content }) => chars + content.length, 0);
+
+/** One block, or several where it would be too long. */
+function blocksOf(messages: readonly Message[], charsMax: number): IndexBlock[] {
+  const blocks: Array<{ readonly firstSeq: number; readonly terms: Set<string> }> = [];
+  let chars = Infinity;
+  for (const message of messages) {
+    chars += message.content.length;
+    if (chars > charsMax) {
+      blocks.push({ firstSeq: message.seq, terms: new Set() });
+      chars = message.content.length;
+    }
+    for (const term of termsOf(message)) blocks.at(-1)!.terms.add(term);
+  }
+  return blocks.filter(({ terms }) => terms.size > 0);
+}
 
 /** The part that would hold a place of a gap. */
 function chunkOf({ firstSeq, lastSeq }: IndexPart, seq: number, { partMessages }: IndexShape): IndexPart {

@@ -8,9 +8,9 @@ import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
 import { seqAtTime } from "./history.ts";
 import { operation, type Caller, type Reply } from "./operation.ts";
-import type { Client, Feature, Room } from "./room.ts";
+import type { Feature, Room } from "./room.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { searchSchema } from "./search-payloads.ts";
+import { QUERY_WORDS_MAX, searchSchema } from "./search-payloads.ts";
 import { parsePhrases, type Query } from "./search-query.ts";
 import { SearchWalk } from "./search-walk.ts";
 
@@ -20,14 +20,15 @@ export const SEARCH_COST = 20;
 export const SEARCH_MESSAGES_MAX = 250_000;
 /** Searches that may be under way at once. */
 export const SEARCHES_MAX = 32;
+/** And so many of one user. */
+export const SEARCHES_PER_USER_MAX = 4;
 /** When to try again where there are more. */
 const BUSY_RETRY_MS = 1000;
 
 interface Search {
   readonly walk: SearchWalk;
   readonly reply: Reply<SearchAnswer>;
-  /** Absent where it came from outside the room. */
-  readonly client: Client | undefined;
+  readonly caller: Caller;
   /** How many messages had been changed when it began. */
   readonly rewrites: number;
 }
@@ -83,13 +84,18 @@ export class Searching implements Feature {
   #search(caller: Caller, payload: Payload, reply: Reply<SearchAnswer>): void {
     const query = queryOf(payload);
     if ("error" in query) return reply(query);
-    if (this.#searches.length >= SEARCHES_MAX)
+    if (this.#isBusy(caller))
       return reply(refuse("RATE_LIMITED", "Rate limit exceeded: too many searches are under way.", BUSY_RETRY_MS));
     this.#room.catchUp();
     const walk = this.#room.read(() => this.#walkFor(query, payload));
     if (!walk) return reply(unreadable());
-    this.#turn({ walk, reply, client: caller.client, rewrites: this.#rewrites });
+    this.#turn({ walk, reply, caller, rewrites: this.#rewrites });
     this.#schedule();
+  }
+
+  #isBusy({ user }: Caller): boolean {
+    const own = this.#searches.filter(({ caller }) => caller.user === user);
+    return this.#searches.length >= SEARCHES_MAX || own.length >= SEARCHES_PER_USER_MAX;
   }
 
   #walkFor(query: Query, { before = Infinity, beforeTime, afterTime, limit }: Payload): SearchWalk {
@@ -141,12 +147,14 @@ export class Searching implements Feature {
 /** SRCH-1, SRCH-2. */
 function queryOf({ query = "", from }: Payload): Query | ErrorAnswer {
   const phrases = parsePhrases(query);
-  const isWordless = phrases.length === 0 && query.trim() !== "";
-  if (!isWordless && (phrases.length > 0 || from !== undefined)) return { phrases, from };
+  const words = phrases.reduce((sum, phrase) => sum + phrase.words.length, 0);
+  if (words > QUERY_WORDS_MAX) return refuse("INVALID_PAYLOAD", `query: at most ${QUERY_WORDS_MAX} words`);
+  const isWordless = words === 0 && query.trim() !== "";
+  if (!isWordless && (words > 0 || from !== undefined)) return { phrases, from };
   return refuse("INVALID_PAYLOAD", "query: must have a letter, a digit or an emoji to look for");
 }
 
-function isWaitedFor({ client }: Search, { clients }: Room): boolean {
+function isWaitedFor({ caller: { client } }: Search, { clients }: Room): boolean {
   return client === undefined || clients.has(client.id);
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { messageId } from "../../src/chat/message-id.ts";
 import type { IndexShape } from "../../src/chat/search-index.ts";
-import { SEARCHES_MAX, SEARCH_MESSAGES_MAX } from "../../src/chat/searching.ts";
+import { SEARCHES_MAX, SEARCHES_PER_USER_MAX, SEARCH_MESSAGES_MAX } from "../../src/chat/searching.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { FoundMessage } from "../../src/protocol/search-events.ts";
 import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "./chat-room.ts";
@@ -11,6 +11,7 @@ import { START_MS, type Call, type Client } from "./harness.ts";
 
 const SHAPE: IndexShape = {
   blockMessages: 4,
+  blockChars: 1e6,
   partMessages: 16,
   unindexedMessages: 8,
   pieceMessages: 3,
@@ -85,14 +86,23 @@ describe("SRCH-5: a search that takes several turns", () => {
     const { room, ada } = await longRoom();
     const calls: Array<Call<{ error?: { code: string; retryAfterMs: number } }>> = [];
     for (let i = 0; i < SEARCHES_MAX + 1; i++) {
-      const { user = `user-${i}` } = {};
-      calls.push((await room.join(user)).call("search", { query: "nowhere" }));
+      calls.push((await room.join(`user-${i}`)).call("search", { query: "nowhere" }));
     }
     expect(calls.filter(({ acks }) => acks.length > 0)).toHaveLength(1);
     expect(calls.at(-1)!.answer.error).toMatchObject({ code: "RATE_LIMITED", retryAfterMs: expect.any(Number) });
     room.quiet();
     for (const { answer } of calls.slice(0, -1)) expect(answer).toMatchObject({ ok: true, messages: [] });
     expect(seqsOf(search(room, ada, { query: "round" }))).toEqual(ROUND);
+  });
+
+  it("is RATE_LIMITED where one user has too many, and nobody else is", async () => {
+    const { room, ada } = await longRoom();
+    const calls = Array.from({ length: SEARCHES_PER_USER_MAX + 1 }, () => ada.call("search", { query: "nowhere" }));
+    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) } });
+    const ben = (await room.join("ben")).call("search", { query: "round" });
+    room.quiet();
+    for (const { answer } of calls.slice(0, -1)) expect(answer).toMatchObject({ ok: true });
+    expect(seqsOf(ben.answer)).toEqual(ROUND);
   });
 
   it("does no work for who is gone", async () => {

@@ -69,6 +69,7 @@ class Run {
   constructor() {
     this.room.index.shape = {
       blockMessages: 3,
+      blockChars: 30,
       partMessages: 16,
       unindexedMessages: 10,
       pieceMessages: 5,

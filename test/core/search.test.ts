@@ -4,7 +4,12 @@ import { describe, expect, it } from "vitest";
 import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
 import { SEARCH_COST } from "../../src/chat/searching.ts";
 import { MATCHES_MAX } from "../../src/chat/search-query.ts";
-import { QUERY_LENGTH_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../../src/chat/search-payloads.ts";
+import {
+  QUERY_LENGTH_MAX,
+  QUERY_WORDS_MAX,
+  SEARCH_LIMIT_DEFAULT,
+  SEARCH_LIMIT_MAX,
+} from "../../src/chat/search-payloads.ts";
 import type { FoundMessage } from "../../src/protocol/search-events.ts";
 import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "./chat-room.ts";
 import { START_MS, type Client } from "./harness.ts";
@@ -167,6 +172,8 @@ describe("what is refused", () => {
     { query: 'a "'.repeat(3500) },
     { query: 7 },
     { query: null },
+    { query: "a ".repeat(QUERY_WORDS_MAX + 1) },
+    { query: "茶".repeat(QUERY_WORDS_MAX + 1) },
     { query: "a", from: "" },
     { query: "a", from: "x".repeat(129) },
     { query: "a", limit: 0 },

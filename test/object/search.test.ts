@@ -21,6 +21,7 @@ useSettings({ HISTORY_MESSAGES: String(HISTORY_MESSAGES), MESSAGE_RATE: "10000",
 
 const SMALL: IndexShape = {
   blockMessages: 4,
+  blockChars: 1e6,
   partMessages: 32,
   unindexedMessages: 16,
   pieceMessages: 8,
@@ -48,7 +49,7 @@ interface Opened {
   readonly index: SearchIndex;
 }
 
-function searchAll({ log, index }: Opened, query: string, from?: string): FoundMessage[] {
+function searchAll({ log, index }: Opened, query: string, from?: string, problem?: RegExp): FoundMessage[] {
   const problems: unknown[] = [];
   const walk = new SearchWalk({
     log,
@@ -60,7 +61,7 @@ function searchAll({ log, index }: Opened, query: string, from?: string): FoundM
     report: (_problem, error) => problems.push(error),
   });
   walk.go(Infinity);
-  expect(problems).toEqual([]);
+  expect(problems.map(String)).toEqual(problem ? [expect.stringMatching(problem)] : []);
   return [...walk.found];
 }
 
@@ -128,6 +129,40 @@ describe("the index in FTS5", () => {
       expect(later.parts).toEqual([]);
       expect(searchAll({ log, index: later }, "7 ").map(({ seq }) => seq)).toEqual([7]);
       expect(later.parts).toHaveLength(2);
+    });
+  });
+
+  it("takes messages as long as they may be: no row is longer than the platform takes", async () => {
+    await withStorage((storage, room) => {
+      const log = openLog(storage, room);
+      const glyphs = (seq: number): string =>
+        Array.from({ length: 90_000 }, (_, i) => String.fromCodePoint(0x4e00 + ((seq * 7919 + i * i) % 20_000))).join(
+          "",
+        );
+      for (let seq = 1; seq <= 40; seq++) say(log, room, seq === 20 ? `${glyphs(seq)} woodcut` : glyphs(seq));
+      const index = new SqlSearchIndex(storage, {
+        ...INDEX_SHAPE,
+        partMessages: 24,
+        unindexedMessages: 16,
+        partChars: 1e7,
+      });
+      expect(searchAll({ log, index }, "woodcut").map(({ seq }) => seq)).toEqual([20]);
+      expect(index.parts).toEqual([{ firstSeq: 1, lastSeq: 24 }]);
+      expect(searchAll({ log, index }, "woodcut").map(({ seq }) => seq)).toEqual([20]);
+    });
+  });
+
+  it("that is damaged is done without, and made anew", async () => {
+    await withStorage((storage, room) => {
+      const log = openLog(storage, room);
+      for (let i = 0; i < 100; i++) say(log, room, `place ${i + 1}`);
+      const index = new SqlSearchIndex(storage, SMALL);
+      searchAll({ log, index }, "nothing");
+      storage.sql.exec("DROP TABLE search_33");
+      expect(searchAll({ log, index }, "7 ", undefined, /no such table/).map(({ seq }) => seq)).toEqual([7]);
+      expect(index.parts).toHaveLength(1);
+      expect(searchAll({ log, index }, "37 ").map(({ seq }) => seq)).toEqual([37]);
+      expect(index.parts).toHaveLength(2);
     });
   });
 });
