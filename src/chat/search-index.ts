@@ -31,7 +31,7 @@ export const INDEX_SHAPE: IndexShape = {
   partMessages: 2048,
   unindexedMessages: 1024,
   pieceMessages: 256,
-  partChars: 400_000,
+  partChars: 200_000,
   partsMax: 256,
 };
 

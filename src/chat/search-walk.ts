@@ -14,8 +14,8 @@ import {
 } from "./search-index.ts";
 import { match, type Query } from "./search-query.ts";
 
-/** So many UTF-16 units are as much work as a place. */
-const CHARS_PER_PLACE = 256;
+/** So many UTF-16 units are as much work as an ordinary message. */
+const CHARS_PER_MESSAGE = 100;
 
 export interface WalkParts {
   readonly log: MessageLog;
@@ -35,7 +35,7 @@ export class SearchWalk {
   readonly #terms: readonly IndexTerm[];
   readonly #found: FoundMessage[] = [];
   #before: number;
-  /** Places looked at or indexed so far, and what long messages there weighed besides. */
+  /** Messages looked at or indexed so far, about; long ones count as several. */
   work = 0;
   #isIndexBroken = false;
   /** Places to read at once. */
@@ -125,7 +125,7 @@ export class SearchWalk {
       blocks.push(...blocksOf(messages, blockChars));
     }
     const part = { firstSeq, lastSeq: Math.min(lastSeq, next - 1) };
-    this.work += part.lastSeq - firstSeq + 1 + Math.floor(chars / CHARS_PER_PLACE);
+    this.work += workOf(part.lastSeq - firstSeq + 1, chars);
     this.#use(() => index.add(part, blocks));
   }
 
@@ -168,7 +168,7 @@ export class SearchWalk {
     const first = Math.max(from, this.#oldest);
     const messages = this.#messages(first, this.#before - 1);
     const chars = charsIn(messages);
-    this.work += Math.max(1, this.#before - first) + Math.floor(chars / CHARS_PER_PLACE);
+    this.work += workOf(this.#before - first, chars);
     this.#before = this.#take(messages.reverse()) ?? Math.min(this.#before, first);
     return chars;
   }
@@ -196,6 +196,8 @@ export class SearchWalk {
     return messages;
   }
 }
+
+const workOf = (places: number, chars: number): number => Math.max(1, places, Math.floor(chars / CHARS_PER_MESSAGE));
 
 const charsIn = (messages: readonly Message[]): number =>
   messages.reduce((chars, { content }) => chars + content.length, 0);

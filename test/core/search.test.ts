@@ -254,6 +254,19 @@ describe("SRCH-4: a page", () => {
     expect(messages.flatMap(matched)).toEqual(["ab bc", "ab bc"]);
   });
 
+  it("is between the room and who asked: nobody else hears of it", async () => {
+    const { room, ada } = await roomThatHeard("tea");
+    const ben = await room.join("ben");
+    room.quiet();
+    const heard = ben.packets.length;
+    await ada.ask("search", { query: "tea" });
+    await ada.ask("search", { query: "?" });
+    ada.emit("search", { query: "?" });
+    room.quiet();
+    expect(ben.packets).toHaveLength(heard);
+    expect(ada.received("error")).toMatchObject([{ code: "INVALID_PAYLOAD" }]);
+  });
+
   it("of an empty room is empty", async () => {
     const { ada } = await roomThatHeard();
     expect(await ada.ask("search", { query: "a" })).toEqual({ ok: true, messages: [], hasMore: false, before: 1 });
