@@ -29,8 +29,6 @@ interface Search {
   readonly walk: SearchWalk;
   readonly reply: Reply<SearchAnswer>;
   readonly caller: Caller;
-  /** How many messages had been changed when it began. */
-  readonly rewrites: number;
 }
 
 type Payload = z.output<typeof searchSchema>;
@@ -41,8 +39,6 @@ export class Searching implements Feature {
   /** Those that are not done, in the order of their turns. */
   #searches: Search[] = [];
   #deadline!: Deadline;
-  /** Messages whose text changed or went in this life of the room. */
-  #rewrites = 0;
   readonly operations = {
     search: operation(
       searchSchema,
@@ -62,7 +58,6 @@ export class Searching implements Feature {
 
   /** SRCH-7: what a message said must be nowhere once it is deleted, and what was indexed of it is no longer what it says. */
   onRewrite(seq: number): void {
-    this.#rewrites++;
     const part = this.#index.parts.find(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
     if (part) this.#index.drop(part);
   }
@@ -78,7 +73,7 @@ export class Searching implements Feature {
     const searches = this.#searches;
     this.#searches = [];
     this.#deadline.clear();
-    for (const search of searches) this.#answer(search);
+    for (const search of searches) this.#answer(search, this.#foundStill(search));
   }
 
   #search(caller: Caller, payload: Payload, reply: Reply<SearchAnswer>): void {
@@ -89,7 +84,8 @@ export class Searching implements Feature {
     this.#room.catchUp();
     const walk = this.#room.read(() => this.#walkFor(query, payload));
     if (!walk) return reply(unreadable());
-    this.#turn({ walk, reply, caller, rewrites: this.#rewrites });
+    const search = { walk, reply, caller };
+    if (this.#hasEnded(search)) this.#answer(search, walk.found);
     this.#schedule();
   }
 
@@ -115,7 +111,8 @@ export class Searching implements Feature {
     const [search, ...others] = this.#searches;
     this.#searches = others;
     // Nobody waits any more for what was asked over a connection that is gone.
-    if (search && isWaitedFor(search, this.#room)) this.#turn(search);
+    if (search && isWaitedFor(search, this.#room) && this.#hasEnded(search))
+      this.#answer(search, this.#foundStill(search));
     this.#schedule();
   }
 
@@ -123,23 +120,27 @@ export class Searching implements Feature {
     if (this.#searches.length > 0) this.#deadline.set(this.#room.now());
   }
 
-  #turn(search: Search): void {
+  /** Gives a search one turn, and another one later unless it has ended. */
+  #hasEnded(search: Search): boolean {
     const { walk, reply } = search;
     // About so many are indexed or read in one turn: some 20 ms.
     const { partMessages } = this.#index.shape;
-    if (!this.#room.read(() => (walk.go(partMessages), true))) return reply(unreadable());
-    if (walk.isDone || walk.work >= SEARCH_MESSAGES_MAX) this.#answer(search);
-    else this.#searches.push(search);
+    if (!this.#room.read(() => (walk.go(partMessages), true))) {
+      reply(unreadable());
+      return false;
+    }
+    if (walk.isDone || walk.work >= SEARCH_MESSAGES_MAX) return true;
+    this.#searches.push(search);
+    return false;
   }
 
-  #answer({ walk, reply, rewrites }: Search): void {
-    const { hasMore, before, found } = walk;
-    const messages = rewrites === this.#rewrites ? found : this.#foundStill(walk);
+  #answer({ walk, reply }: Search, messages: readonly FoundMessage[] | undefined): void {
+    const { hasMore, before } = walk;
     reply(messages ? { ok: true, messages, hasMore, before } : unreadable());
   }
 
-  /** SRCH-6: between its turns messages may have been changed that the search had found. */
-  #foundStill(walk: SearchWalk): FoundMessage[] | undefined {
+  /** SRCH-6: between its turns anything may have become of the messages that the search had found. */
+  #foundStill({ walk }: Search): FoundMessage[] | undefined {
     return this.#room.read(() => walk.found.flatMap((message) => walk.again(message) ?? []));
   }
 }
