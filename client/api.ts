@@ -13,6 +13,7 @@ import type {
   Welcome,
 } from "../src/protocol/chat-events.ts";
 import type { Attachment } from "../src/protocol/files-events.ts";
+import type { SearchAnswer, SearchPayload } from "../src/protocol/search-events.ts";
 
 /**
  * A function is called anew for each attempt to connect, and is told why the room refused its last token, if it did. When
@@ -207,6 +208,11 @@ export interface Room {
   discard(clientMsgId: string): boolean;
   /** Messages ascending by `seq`, without bounds the newest. Rejects after 10 s, or when the connection breaks. */
   history(range?: HistoryPayload): Promise<HistoryAnswer>;
+  /**
+   * Messages with all these words, the newest first; an object asks for more than words. While the answer `hasMore`, its
+   * `before` goes on. Rejects after 10 s, or when the connection breaks.
+   */
+  search(query: string | SearchPayload): Promise<SearchAnswer>;
   presence(): Promise<PresenceAnswer>;
   on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
   off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;

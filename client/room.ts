@@ -3,6 +3,7 @@
 import type { HistoryAnswer, HistoryPayload, Message, PresenceAnswer, Welcome } from "../src/protocol/chat-events.ts";
 import type { Attachment } from "../src/protocol/files-events.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
+import type { SearchAnswer, SearchPayload } from "../src/protocol/search-events.ts";
 import type {
   Connection,
   ConnectOptions,
@@ -158,6 +159,10 @@ class ConnectedRoom implements Room {
 
   history(range: HistoryPayload = {}): Promise<HistoryAnswer> {
     return ask(this.socket, "history", range);
+  }
+
+  search(query: string | SearchPayload): Promise<SearchAnswer> {
+    return ask(this.socket, "search", typeof query === "string" ? { query } : query);
   }
 
   presence(): Promise<PresenceAnswer> {

@@ -16,6 +16,7 @@ import { BucketFiles } from "./bucket-files.ts";
 import type { Env } from "./env.ts";
 import { SocketObject, type Application } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
+import { SqlSearchIndex } from "./sql-search-index.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -94,6 +95,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     room,
     log,
     state: ctx.storage.kv,
+    index: new SqlSearchIndex(ctx.storage),
     authenticate: (token) => tokens.verify(token),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
     settings: {

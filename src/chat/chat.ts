@@ -39,6 +39,8 @@ import { Buckets, type RateLimit } from "./rate-limit.ts";
 import { Modes } from "./room-modes.ts";
 import type { RoomState } from "./room-state.ts";
 import type { ChatSettings, Client, Feature, Membership, Room } from "./room.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { Searching } from "./searching.ts";
 import { Speaking } from "./speaking.ts";
 import { effectiveRole } from "./standing.ts";
 import { Standings } from "./standings.ts";
@@ -56,6 +58,7 @@ export interface ChatDependencies {
   readonly settings: ChatSettings;
   readonly log: MessageLog;
   readonly state: RoomState;
+  readonly index: SearchIndex;
   readonly authenticate: Authenticate;
   /** Where files are; without it none are taken. */
   readonly files?: FileOptions;
@@ -84,7 +87,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   override readonly recovery;
   readonly handlers: Handlers<ClientToServerEvents, Client>;
 
-  constructor({ room, settings, log, state, authenticate, files }: ChatDependencies) {
+  constructor({ room, settings, log, state, index, authenticate, files }: ChatDependencies) {
     super();
     this.#authenticate = authenticate;
     this.#room = this.#makeRoom({ name: room, settings, log, state });
@@ -106,6 +109,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       new Editing(this.#room, changes, this.#files),
       new Reacting(this.#room, changes),
       new Changes(changes),
+      new Searching(this.#room, index),
       new Typing(this.#room, members),
       new Reading(this.#room, members),
       new TokenLife(this.#room, members, authenticate),
@@ -153,6 +157,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       read: (read) => this.#read(read),
       show: (messages) => this.#show(messages),
       commit: () => this.#posting.commit(),
+      rewriting: (seq) => this.#features.forEach((feature) => feature.onRewrite?.(seq)),
+      trimmed: () => this.#features.forEach((feature) => feature.onTrimmed?.()),
     };
   }
 
@@ -320,6 +326,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   /** Everybody is about to be sent away: who waits for something is answered, and all are told why (API-9, API-10). */
   sayGoodbye(noticeFor: (client: Client) => Notice): void {
     this.#posting.commit();
+    for (const feature of this.#features) feature.onFarewell?.();
     for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));
   }
 

@@ -78,7 +78,7 @@ export class Editing implements Feature {
   }
 
   #keepEdit({ posted, change = UNCHANGED }: Kept, edit: Version): EditAnswer {
-    const problem = this.#changes.keep(posted.seq, { ...change, edits: clip([...change.edits, edit]) });
+    const problem = this.#changes.rewrite(posted.seq, { ...change, edits: clip([...change.edits, edit]) });
     if (problem) return problem;
     const { content, timestamp: editedAt } = edit;
     const mentions = mentionsIn(content);
@@ -102,7 +102,7 @@ export class Editing implements Feature {
     if (posted.sender !== caller.user && !mayModerate(caller.role))
       return refuse("FORBIDDEN", "Only a moderator may delete another's message.");
     if (change?.deletedBy !== undefined) return { ok: true };
-    const failure = this.#changes.keep(posted.seq, { ...UNCHANGED, deletedBy: caller.user });
+    const failure = this.#changes.rewrite(posted.seq, { ...UNCHANGED, deletedBy: caller.user });
     if (failure) return failure;
     const { id: messageId, seq, attachment } = posted;
     if (attachment) this.#files.discard(attachment.key);

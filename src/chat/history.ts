@@ -57,7 +57,7 @@ function pageAround(log: MessageLog, seq: number, limit: number): HistoryPage {
 }
 
 /** The first place whose message is no older; `lastSeq + 1` where there is none. Messages are in the order of time. */
-function seqAtTime(log: MessageLog, timeMs: number): number {
+export function seqAtTime(log: MessageLog, timeMs: number): number {
   let [from, to] = [log.firstSeq, log.lastSeq + 1];
   while (from < to) {
     const middle = Math.floor((from + to) / 2);

@@ -48,10 +48,16 @@ export class MessageChanges {
     return "posted" in found && found.change?.deletedBy !== undefined ? noSuchMessage() : found;
   }
 
+  /** The same, where that is another text or none. */
+  rewrite(seq: number, change: Change): ErrorAnswer | undefined {
+    return this.keep(seq, change, () => this.#room.rewriting(seq));
+  }
+
   /** Keeps what becomes of a message, in place of what had become of it. @returns why it could not be kept */
-  keep(seq: number, change: Change): ErrorAnswer | undefined {
+  keep(seq: number, change: Change, beforehand = (): void => {}): ErrorAnswer | undefined {
     const rev = Math.max(this.#room.now(), this.#lastRev + 1);
     try {
+      beforehand();
       this.#room.log.keep(seq, rev, change);
       this.#lastRev = rev;
       this.count++;

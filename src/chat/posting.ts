@@ -46,7 +46,7 @@ export class Posting implements Feature {
     const retention = new RetentionClock(
       log,
       deadline("retention", (nowMs) => retention.run(nowMs)),
-      report,
+      this.#room,
     );
     this.#posts = new Posts({
       room: name,

@@ -2,6 +2,7 @@
 // alarm costs a row, so it stands where the oldest segment will be due and does not move with every message.
 import type { Deadline } from "../socketio/deadlines.ts";
 import type { MessageLog } from "./message-log.ts";
+import type { Room } from "./room.ts";
 
 /** Storage that was in trouble is asked to forget again after this. */
 const RETRY_MS = 3_600_000;
@@ -9,12 +10,17 @@ const RETRY_MS = 3_600_000;
 export class RetentionClock {
   readonly #log: MessageLog;
   readonly #deadline: Deadline;
+  readonly #trimmed: () => void;
   readonly #report: (problem: string, error: unknown) => void;
 
-  /** @param deadline the one that calls `run` of this clock when it is due */
-  constructor(log: MessageLog, deadline: Deadline, report: (problem: string, error: unknown) => void) {
+  /**
+   * @param deadline the one that calls `run` of this clock when it is due
+   * @param trimmed called whenever the log was trimmed, whether or not there was anything to forget
+   */
+  constructor(log: MessageLog, deadline: Deadline, { trimmed, report }: Pick<Room, "trimmed" | "report">) {
     this.#log = log;
     this.#deadline = deadline;
+    this.#trimmed = trimmed;
     this.#report = report;
     this.#schedule();
   }
@@ -22,6 +28,7 @@ export class RetentionClock {
   run(nowMs: number): void {
     try {
       this.#log.trim(nowMs);
+      this.#trimmed();
       this.#schedule();
     } catch (error) {
       // What should be forgotten is still there, which harms nobody.

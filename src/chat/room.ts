@@ -77,6 +77,10 @@ export interface Room {
   readonly show: (messages: readonly Message[]) => void;
   /** Stores and shows what has been said so far: for what must not overtake it. */
   readonly commit: () => void;
+  /** Tells the features, before the text of a stored message changes or goes. @throws whatever they throw */
+  readonly rewriting: (seq: number) => void;
+  /** Tells the features that the log may have forgotten its oldest messages. @throws whatever they throw */
+  readonly trimmed: () => void;
 }
 
 /** One thing that a chat room can do. Hooks are called for all features in the order of their list. */
@@ -102,4 +106,10 @@ export interface Feature {
   onPosted?(messages: readonly Message[]): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
+  /** The text of a stored message is about to change or to go. */
+  onRewrite?(seq: number): void;
+  /** The log may have forgotten its oldest messages. Often called, so quick where it has not. */
+  onTrimmed?(): void;
+  /** Everybody is about to be sent away: who waits for something is answered. */
+  onFarewell?(): void;
 }

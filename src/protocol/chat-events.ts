@@ -4,6 +4,7 @@ import type { ChangesClientEvents, ChangesServerEvents, ChangesWelcome, Reaction
 import type { Attachment, FilesWelcome } from "./files-events.ts";
 import type { ModerationClientEvents, ModerationServerEvents, ModerationWelcome } from "./moderation-events.ts";
 import type { ReadingClientEvents, ReadingServerEvents, ReadingWelcome } from "./reading-events.ts";
+import type { SearchClientEvents } from "./search-events.ts";
 import type { TypingClientEvents, TypingServerEvents, TypingWelcome } from "./typing-events.ts";
 
 /** One message of a room. `seq` rises by exactly 1 per message; `timestamp` is in milliseconds since 1970 (UTC). */
@@ -92,7 +93,7 @@ export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
 export interface ClientToServerEvents
-  extends ChangesClientEvents, ModerationClientEvents, ReadingClientEvents, TypingClientEvents {
+  extends ChangesClientEvents, ModerationClientEvents, ReadingClientEvents, SearchClientEvents, TypingClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
   presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;

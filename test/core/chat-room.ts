@@ -11,6 +11,7 @@ import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
 import type { AnyAnswer } from "./client.ts";
 import { FakeShell, START_MS, type Client } from "./harness.ts";
+import { MemoryIndex } from "./memory-index.ts";
 
 export const ROOM = "lobby";
 export const EPOCH = "e1";
@@ -65,7 +66,7 @@ export class MemoryLog implements MessageLog {
   }
 
   get firstSeq(): number {
-    return this.messages[0]?.seq ?? this.lastSeq + 1;
+    return this.batches.find((batch) => batch.length > 0)?.[0]!.seq ?? this.lastSeq + 1;
   }
 
   append(batch: readonly Message[]): void {
@@ -133,7 +134,12 @@ export class MemoryLog implements MessageLog {
   }
 
   *ascending(after: number): Iterable<Message> {
-    for (const message of this.#read()) if (message.seq > after) yield message;
+    if (this.unreadable) throw this.unreadable;
+    for (const batch of this.batches) {
+      if (batch.length === 0 || batch.at(-1)!.seq <= after) continue;
+      for (const message of batch)
+        if (message.seq > after) yield withChange(message, this.changes.get(message.seq)?.change);
+    }
   }
 
   *newest(sinceMs: number): Iterable<Message> {
@@ -201,6 +207,7 @@ export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 export class ChatRoom {
   readonly log = new MemoryLog();
   readonly state = new MemoryState();
+  readonly index = new MemoryIndex();
   readonly shell: FakeShell;
   /** The chat that is awake. */
   chat!: Chat;
@@ -215,6 +222,7 @@ export class ChatRoom {
         room: ROOM,
         log: this.log,
         state: this.state,
+        index: this.index,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
         ...(files && { files }),

@@ -66,6 +66,24 @@ async function dialAgain(): Promise<void> {
   await accept();
 }
 
+describe("search", () => {
+  it.each([
+    ["tea time", { query: "tea time" }],
+    [
+      { query: "tea", from: "ben", before: 7 },
+      { query: "tea", from: "ben", before: 7 },
+    ],
+  ])("asks the room for %j, and resolves with its answer", async (query, payload) => {
+    const asked = room.search(query);
+    await turn();
+    const [, id, asks] = /^42(\d+)(.*)$/.exec(String(line().sent.at(-1)))!;
+    expect(JSON.parse(asks!)).toEqual(["search", payload]);
+    const answer = { ok: true, messages: [], hasMore: false, before: 1 };
+    line().receive(`43${id}${JSON.stringify([answer])}`);
+    expect(await asked).toEqual(answer);
+  });
+});
+
 describe("what was asked on a connection that died in its sleep", () => {
   it("reaches no other user's connection", async () => {
     sleep();

@@ -47,6 +47,9 @@ const QUESTIONS: ReadonlyArray<readonly [event: string, payload: object]> = [
   ["reactions", { id: `${EPOCH}-1` }],
   ["versions", { id: `${EPOCH}-1` }],
   ["changes", { after: 0 }],
+  ["search", { query: "text" }],
+  ["search", { query: "better", from: "ada", limit: 1 }],
+  ["search", { query: "?" }],
   ["history", { around: 2, limit: 2 }],
   ["history", { afterTime: START_MS + 1000 }],
 ];

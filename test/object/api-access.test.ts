@@ -9,11 +9,12 @@ import { freshRoom, join, tokenFor, workerWith } from "./rooms.ts";
 const ROOM = "a-room";
 
 /** Every call that there is, with something to give where something has to be given. */
-const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object]> = [
+const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object | undefined, query?: string]> = [
   ["GET", "/api/rooms/{room}"],
   ["DELETE", "/api/rooms/{room}"],
   ["GET", "/api/rooms/{room}/messages"],
   ["POST", "/api/rooms/{room}/messages", { content: "hello" }],
+  ["GET", "/api/rooms/{room}/search", undefined, "?query=hello"],
   ["GET", "/api/rooms/{room}/members"],
   ["GET", "/api/rooms/{room}/export"],
   ["POST", "/api/drain", { rooms: [ROOM], reconnectWithinMs: 0 }],
@@ -21,14 +22,16 @@ const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object
 const FOR_SERVICES = CALLS.filter(([method, path]) => method === "DELETE" || path === "/api/drain");
 
 const ask = (
-  [method, path, body]: (typeof CALLS)[number],
+  [method, path, body, query = ""]: (typeof CALLS)[number],
   options: CallOptions = {},
 ): Promise<{ status: number; code: string | undefined; headers: Headers }> =>
-  request(method, path.replace("{room}", ROOM), { ...(body && { body }), ...options }).then(async (response) => {
-    const { status, headers } = response;
-    if (status < 400) return (await response.body?.cancel(), { status, headers, code: undefined });
-    return { status, headers, code: (await response.json<{ error: { code: string } }>()).error.code };
-  });
+  request(method, path.replace("{room}", ROOM) + query, { ...(body && { body }), ...options }).then(
+    async (response) => {
+      const { status, headers } = response;
+      if (status < 400) return (await response.body?.cancel(), { status, headers, code: undefined });
+      return { status, headers, code: (await response.json<{ error: { code: string } }>()).error.code };
+    },
+  );
 
 /** Not for staff only: they have tests of their own (files-*.test.ts). */
 const FOR_MEMBERS = ["GET /files/{key}", "POST /api/guest", "POST /api/rooms/{room}/files"];

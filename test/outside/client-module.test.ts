@@ -110,13 +110,15 @@ room.on("message-edited", ({ mentions = [] }) => mentions.join());
 const { seq }: { seq: number } = await room.send("hello", { replyTo: "id" });
 room.send("hello").catch((error: SendError) => error.code);
 const page = await room.history({ after: seq, limit: 10 });
+const found = await room.search({ query: "hello", from: "ada" });
+const where: readonly [number, number] | undefined = "ok" in found ? found.messages[0]?.matches[0] : undefined;
 const first: string | undefined = "ok" in page ? page.messages[0]?.content : page.error.code;
 room.socket.on("anything", (value: number) => value);
 // @ts-expect-error a token is needed
 connectRoom("https://chat.example", "general", {});
 // @ts-expect-error no such event
 room.on("chat-mesage", show);
-export { first };
+export { first, where };
 `;
 
 describe("in Node", () => {
@@ -130,6 +132,9 @@ describe("in Node", () => {
     expect(heard).toMatchObject([{ content: "hello" }, { content: "and again", replyTo: answer.id }]);
     expect(states.map(({ state }) => state)).toEqual(["pending", "sent", "pending", "sent"]);
     expect(await room.history()).toMatchObject({ ok: true, messages: heard });
+    expect(await room.search("again")).toMatchObject({ ok: true, messages: [{ seq: 2, matches: [[4, 9]] }] });
+    expect(await room.search({ from: "nobody" })).toMatchObject({ ok: true, messages: [] });
+    expect(await room.search("?")).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
     expect(await room.presence()).toMatchObject({ ok: true, count: 1 });
   });
 

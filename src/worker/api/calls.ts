@@ -12,6 +12,7 @@ import { call, type ApiCall } from "./call.ts";
 import { exportRoom } from "./export.ts";
 import { FILE_CALLS } from "./files-calls.ts";
 import { respond } from "./responses.ts";
+import { SEARCH_CALLS } from "./search-calls.ts";
 
 /** A product's backend. */
 const SERVICE: readonly Role[] = ["service"];
@@ -98,6 +99,7 @@ export const CALLS: readonly ApiCall[] = [
       return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
     },
   }),
+  ...SEARCH_CALLS,
   call({
     id: "listMembers",
     method: "get",

@@ -1,0 +1,231 @@
+// One search on its way through the log, from the newest message back, a bounded piece at a time: what is indexed block by
+// block as the index proposes, what is not message by message; and what is old enough is indexed in passing.
+import type { Message } from "../protocol/chat-events.ts";
+import type { FoundMessage } from "../protocol/search-events.ts";
+import type { MessageLog } from "./message-log.ts";
+import {
+  termsOf,
+  termsSought,
+  type IndexBlock,
+  type IndexPart,
+  type IndexShape,
+  type IndexTerm,
+  type SearchIndex,
+} from "./search-index.ts";
+import { match, type Query } from "./search-query.ts";
+
+/** So many UTF-16 units are as much work as an ordinary message. */
+const CHARS_PER_MESSAGE = 100;
+
+export interface WalkParts {
+  readonly log: MessageLog;
+  readonly index: SearchIndex;
+  readonly query: Query;
+  /** Exclusive. */
+  readonly before: number;
+  /** The oldest place that is looked at. */
+  readonly since: number;
+  readonly limit: number;
+  /** The index could not be used: what it should have known is read instead. */
+  readonly report: (problem: string, error: unknown) => void;
+}
+
+export class SearchWalk {
+  readonly #walk: WalkParts;
+  readonly #terms: readonly IndexTerm[];
+  readonly #found: FoundMessage[] = [];
+  #before: number;
+  /** Messages looked at or indexed so far, about; long ones count as several. */
+  work = 0;
+  #isIndexBroken = false;
+  /** Places to read at once. */
+  #piece: number;
+
+  constructor(walk: WalkParts) {
+    this.#walk = walk;
+    this.#before = Math.min(walk.before, walk.log.lastSeq + 1);
+    this.#terms = termsSought(walk.query);
+    this.#piece = walk.index.shape.pieceMessages;
+  }
+
+  /** Newest first. */
+  get found(): readonly FoundMessage[] {
+    return this.#found;
+  }
+
+  /** Everything from here on has been looked at. */
+  get before(): number {
+    return this.#before;
+  }
+
+  /** Whether there are older messages to look at. */
+  get hasMore(): boolean {
+    return this.#before > this.#oldest;
+  }
+
+  get isDone(): boolean {
+    return !this.hasMore || this.#found.length >= this.#walk.limit;
+  }
+
+  /**
+   * Goes on, by about so many messages. What happened to log and index since the last time does no harm.
+   * @throws whatever reading the log throws
+   */
+  go(messages: number): void {
+    const until = this.work + messages;
+    while (!this.isDone && this.work < until) this.#step(until);
+  }
+
+  /** A message that was found, as it stands now; `undefined` if it is no longer what was looked for. */
+  again({ seq }: FoundMessage): FoundMessage | undefined {
+    const [message] = this.#messages(seq, seq);
+    return message && this.#foundIn(message);
+  }
+
+  get #oldest(): number {
+    return Math.max(this.#walk.log.firstSeq, this.#walk.since);
+  }
+
+  #step(until: number): void {
+    const last = this.#before - 1;
+    const { index, log } = this.#walk;
+    const parts = this.#isIndexBroken ? [] : index.parts;
+    const part = parts.findLast(({ firstSeq }) => firstSeq <= last);
+    if (part && part.lastSeq >= last) return this.#walkPart(part, until);
+    const next = parts.find(({ firstSeq }) => firstSeq > last);
+    const gap = {
+      firstSeq: Math.max(log.firstSeq, part ? part.lastSeq + 1 : 0),
+      lastSeq: next ? next.firstSeq - 1 : log.lastSeq,
+    };
+    const chunk = chunkOf(gap, last, index.shape);
+    const isWorthIt = isWorthIndexing(chunk, next ? undefined : log.lastSeq, index.shape);
+    if (isWorthIt && !this.#isIndexBroken && this.#makesRoom(chunk)) this.#index(chunk);
+    else this.#readPiece(chunk);
+  }
+
+  /** Where there are as many parts as may be, the oldest one goes for a newer one. */
+  #makesRoom({ firstSeq }: IndexPart): boolean {
+    const { index } = this.#walk;
+    const [oldest] = index.parts;
+    if (!oldest || index.parts.length < index.shape.partsMax) return true;
+    if (oldest.firstSeq > firstSeq) return false;
+    this.#use(() => index.drop(oldest));
+    return !this.#isIndexBroken;
+  }
+
+  /** What cannot be indexed is read; what cannot be read fails the search. */
+  #index({ firstSeq, lastSeq }: IndexPart): void {
+    const { index } = this.#walk;
+    const { blockMessages, blockChars, partChars } = index.shape;
+    const blocks: IndexBlock[] = [];
+    let [next, chars] = [firstSeq, 0];
+    for (; next <= lastSeq && chars < partChars; next += blockMessages) {
+      const messages = this.#messages(next, Math.min(lastSeq, next + blockMessages - 1));
+      chars += charsIn(messages);
+      blocks.push(...blocksOf(messages, blockChars));
+    }
+    const part = { firstSeq, lastSeq: Math.min(lastSeq, next - 1) };
+    this.work += workOf(part.lastSeq - firstSeq + 1, chars);
+    this.#use(() => index.add(part, blocks));
+  }
+
+  /** Fewer at once where they are long. */
+  #readPiece({ firstSeq }: IndexPart): void {
+    const { pieceMessages, partChars } = this.#walk.index.shape;
+    const chars = this.#read(Math.max(firstSeq, this.#before - this.#piece));
+    const isHeavy = chars > partChars / 2;
+    this.#piece = isHeavy ? Math.max(1, this.#piece >> 1) : Math.min(pieceMessages, this.#piece * 2);
+  }
+
+  #use<Result>(use: () => Result): Result | undefined {
+    try {
+      return use();
+    } catch (error) {
+      this.#isIndexBroken = true;
+      this.#walk.report("the search index could not be used", error);
+      return undefined;
+    }
+  }
+
+  #walkPart(part: IndexPart, until: number): void {
+    const { index } = this.#walk;
+    const blocks = this.#use(() => index.find(part, this.#terms, this.#before));
+    // Whoever searches next makes a better one.
+    if (!blocks) {
+      this.#use(() => index.drop(part));
+      return;
+    }
+    for (const firstSeq of blocks) {
+      if (this.isDone || this.work >= until) return;
+      this.#before = Math.min(this.#before, firstSeq + index.shape.blockMessages, part.lastSeq + 1);
+      this.#read(firstSeq);
+    }
+    if (!this.isDone) this.#before = Math.max(part.firstSeq, this.#oldest);
+  }
+
+  /** Looks at everything from a place on that was not looked at yet. @returns how long it was */
+  #read(from: number): number {
+    const first = Math.max(from, this.#oldest);
+    const messages = this.#messages(first, this.#before - 1);
+    const chars = charsIn(messages);
+    this.work += workOf(this.#before - first, chars);
+    this.#before = this.#take(messages.reverse()) ?? Math.min(this.#before, first);
+    return chars;
+  }
+
+  /** @param messages newest first @returns the place of the one that made the page full */
+  #take(messages: readonly Message[]): number | undefined {
+    for (const message of messages) {
+      const found = this.#foundIn(message);
+      if (found && this.#found.push(found) >= this.#walk.limit) return message.seq;
+    }
+    return undefined;
+  }
+
+  #foundIn(message: Message): FoundMessage | undefined {
+    const matches = match(this.#walk.query, message);
+    return matches && { ...message, matches };
+  }
+
+  #messages(first: number, last: number): Message[] {
+    const messages: Message[] = [];
+    for (const message of this.#walk.log.ascending(first - 1)) {
+      if (message.seq > last) break;
+      messages.push(message);
+    }
+    return messages;
+  }
+}
+
+const workOf = (places: number, chars: number): number => Math.max(1, places, Math.floor(chars / CHARS_PER_MESSAGE));
+
+const charsIn = (messages: readonly Message[]): number =>
+  messages.reduce((chars, { content }) => chars + content.length, 0);
+
+/** One block, or several where it would be too long. */
+function blocksOf(messages: readonly Message[], charsMax: number): IndexBlock[] {
+  const blocks: Array<{ readonly firstSeq: number; readonly terms: Set<string> }> = [];
+  let chars = Infinity;
+  for (const message of messages) {
+    chars += message.content.length;
+    if (chars > charsMax) {
+      blocks.push({ firstSeq: message.seq, terms: new Set() });
+      chars = message.content.length;
+    }
+    for (const term of termsOf(message)) blocks.at(-1)!.terms.add(term);
+  }
+  return blocks.filter(({ terms }) => terms.size > 0);
+}
+
+/** The part that would hold a place of a gap. */
+function chunkOf({ firstSeq, lastSeq }: IndexPart, seq: number, { partMessages }: IndexShape): IndexPart {
+  const first = firstSeq + Math.floor((seq - firstSeq) / partMessages) * partMessages;
+  return { firstSeq: first, lastSeq: Math.min(first + partMessages - 1, lastSeq) };
+}
+
+/** @param newestSeq where the log ends; `undefined` in a gap between parts, which never fills up */
+function isWorthIndexing({ firstSeq, lastSeq }: IndexPart, newestSeq: number | undefined, shape: IndexShape): boolean {
+  const length = lastSeq - firstSeq + 1;
+  if (newestSeq === undefined) return length >= shape.pieceMessages;
+  return length === shape.partMessages && lastSeq <= newestSeq - shape.unindexedMessages;
+}

@@ -1,0 +1,162 @@
+// Searching what was said: SRCH-1 to SRCH-8. Each search gets a turn at once, and further ones behind the others until it is
+// answered, so that a long history holds up nobody. What waits is in memory only, so the room stays awake for it.
+import type { z } from "zod";
+
+import type { ErrorAnswer } from "../protocol/chat-events.ts";
+import type { FoundMessage, SearchAnswer } from "../protocol/search-events.ts";
+import type { Deadline } from "../socketio/deadlines.ts";
+import { refuse } from "./answers.ts";
+import { seqAtTime } from "./history.ts";
+import { operation, type Caller, type Reply } from "./operation.ts";
+import type { Feature, Room } from "./room.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { QUERY_WORDS_MAX, searchSchema } from "./search-payloads.ts";
+import { parsePhrases, type Query } from "./search-query.ts";
+import { SearchWalk } from "./search-walk.ts";
+
+/** What a search takes from the bucket of requests. */
+export const SEARCH_COST = 20;
+/** Messages that one search reads or indexes in all; the rest is left to the next question (SRCH-5). */
+export const SEARCH_MESSAGES_MAX = 250_000;
+/** Searches that may be under way at once. */
+export const SEARCHES_MAX = 32;
+/** And so many of one user. */
+export const SEARCHES_PER_USER_MAX = 4;
+/** When to try again where there are more. */
+const BUSY_RETRY_MS = 1000;
+
+interface Search {
+  readonly walk: SearchWalk;
+  readonly reply: Reply<SearchAnswer>;
+  readonly caller: Caller;
+}
+
+type Payload = z.output<typeof searchSchema>;
+
+export class Searching implements Feature {
+  readonly #room: Room;
+  readonly #index: SearchIndex;
+  /** Those that are not done, in the order of their turns. */
+  #searches: Search[] = [];
+  #deadline!: Deadline;
+  readonly operations = {
+    search: operation(
+      searchSchema,
+      (caller, payload, reply: Reply<SearchAnswer>) => this.#search(caller, payload, reply),
+      () => SEARCH_COST,
+    ),
+  };
+
+  constructor(room: Room, index: SearchIndex) {
+    this.#room = room;
+    this.#index = index;
+  }
+
+  start(): void {
+    this.#deadline = this.#room.deadline("search", () => this.#goOn(), { keepsAwake: true });
+  }
+
+  /** SRCH-7: what a message said must be nowhere once it is deleted, and what was indexed of it is no longer what it says. */
+  onRewrite(seq: number): void {
+    const part = this.#index.parts.find(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
+    if (part) this.#index.drop(part);
+  }
+
+  /** SRCH-7. */
+  onTrimmed(): void {
+    const { firstSeq } = this.#room.log;
+    for (const part of this.#index.parts.filter((one) => one.firstSeq < firstSeq)) this.#index.drop(part);
+  }
+
+  /** Nobody is left waiting by a room that goes: what was found so far is an answer, and says that there is more. */
+  onFarewell(): void {
+    const searches = this.#searches;
+    this.#searches = [];
+    this.#deadline.clear();
+    for (const search of searches) this.#answer(search, this.#foundStill(search));
+  }
+
+  #search(caller: Caller, payload: Payload, reply: Reply<SearchAnswer>): void {
+    const query = queryOf(payload);
+    if ("error" in query) return reply(query);
+    if (this.#isBusy(caller))
+      return reply(refuse("RATE_LIMITED", "Rate limit exceeded: too many searches are under way.", BUSY_RETRY_MS));
+    this.#room.catchUp();
+    const walk = this.#room.read(() => this.#walkFor(query, payload));
+    if (!walk) return reply(unreadable());
+    const search = { walk, reply, caller };
+    if (this.#hasEnded(search)) this.#answer(search, walk.found);
+    this.#schedule();
+  }
+
+  #isBusy({ user }: Caller): boolean {
+    const own = this.#searches.filter(({ caller }) => caller.user === user);
+    return this.#searches.length >= SEARCHES_MAX || own.length >= SEARCHES_PER_USER_MAX;
+  }
+
+  #walkFor(query: Query, { before = Infinity, beforeTime, afterTime, limit }: Payload): SearchWalk {
+    const { log, report } = this.#room;
+    return new SearchWalk({
+      log,
+      index: this.#index,
+      query,
+      before: Math.min(before, beforeTime === undefined ? Infinity : seqAtTime(log, beforeTime)),
+      since: afterTime === undefined ? 0 : seqAtTime(log, afterTime + 1),
+      limit,
+      report,
+    });
+  }
+
+  #goOn(): void {
+    const [search, ...others] = this.#searches;
+    this.#searches = others;
+    // Nobody waits any more for what was asked over a connection that is gone.
+    if (search && isWaitedFor(search, this.#room) && this.#hasEnded(search))
+      this.#answer(search, this.#foundStill(search));
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#searches.length > 0) this.#deadline.set(this.#room.now());
+  }
+
+  /** Gives a search one turn, and another one later unless it has ended. */
+  #hasEnded(search: Search): boolean {
+    const { walk, reply } = search;
+    // About so many are indexed or read in one turn: some 20 ms.
+    const { partMessages } = this.#index.shape;
+    if (!this.#room.read(() => (walk.go(partMessages), true))) {
+      reply(unreadable());
+      return false;
+    }
+    if (walk.isDone || walk.work >= SEARCH_MESSAGES_MAX) return true;
+    this.#searches.push(search);
+    return false;
+  }
+
+  #answer({ walk, reply }: Search, messages: readonly FoundMessage[] | undefined): void {
+    const { hasMore, before } = walk;
+    reply(messages ? { ok: true, messages, hasMore, before } : unreadable());
+  }
+
+  /** SRCH-6: between its turns anything may have become of the messages that the search had found. */
+  #foundStill({ walk }: Search): FoundMessage[] | undefined {
+    return this.#room.read(() => walk.found.flatMap((message) => walk.again(message) ?? []));
+  }
+}
+
+/** SRCH-1, SRCH-2. */
+function queryOf({ query = "", from }: Payload): Query | ErrorAnswer {
+  const phrases = parsePhrases(query);
+  const words = phrases.reduce((sum, phrase) => sum + phrase.words.length, 0);
+  if (words > QUERY_WORDS_MAX) return refuse("INVALID_PAYLOAD", `query: at most ${QUERY_WORDS_MAX} words`);
+  const isWordless = words === 0 && query.trim() !== "";
+  if (!isWordless && (words > 0 || from !== undefined)) return { phrases, from };
+  return refuse("INVALID_PAYLOAD", "query: must have a letter, a digit or an emoji to look for");
+}
+
+function isWaitedFor({ caller: { client } }: Search, { clients }: Room): boolean {
+  return client === undefined || clients.has(client.id);
+}
+
+const unreadable = (): ErrorAnswer => refuse("INTERNAL", "The messages could not be read.");
