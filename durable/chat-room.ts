@@ -57,6 +57,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     this.turn(() => {
       chat.sayGoodbye(() => ROOM_DELETED);
       for (const session of server.sessions.values()) server.dismissSession(session);
+      chat.prepareErase();
     });
     await this.erase();
   }
@@ -78,6 +79,8 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     log,
     state: ctx.storage.kv,
     authenticate: (token) => tokens.verify(token),
+    // Without its binding the Worker refuses everything.
+    ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,

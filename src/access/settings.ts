@@ -48,6 +48,14 @@ export interface Settings {
   readonly historyMessages: number;
   /** How long after a broken connection a client may recover it; 0 turns recovery off. */
   readonly recoveryWindowSeconds: number;
+  /** The operator's own server, which is told what happens in the rooms; absent: nobody is. */
+  readonly webhook?: Webhook;
+}
+
+export interface Webhook {
+  readonly url: string;
+  /** Signs what is sent there. */
+  readonly secret: string;
 }
 
 export type SettingsResult =
@@ -155,6 +163,8 @@ function schemaFor(environment: Settings["environment"]) {
       HISTORY_DAYS: number(0.01, 36_500).default(30),
       HISTORY_MESSAGES: integer(10, 100_000_000).default(100_000),
       RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
+      WEBHOOK_URL: url.optional(),
+      WEBHOOK_SECRET: z.string().optional(),
     })
     .refine(({ PING_INTERVAL_MS, PING_TIMEOUT_MS }) => PING_INTERVAL_MS + PING_TIMEOUT_MS <= TIMER_MS_MAX, {
       path: ["PING_INTERVAL_MS"],
@@ -171,6 +181,10 @@ function schemaFor(environment: Settings["environment"]) {
     .refine(({ GUEST_ACCESS, JWT_SECRET }) => !GUEST_ACCESS || JWT_SECRET, {
       path: ["GUEST_ACCESS"],
       error: "on needs JWT_SECRET, which signs the tokens of guests",
+    })
+    .refine(({ WEBHOOK_URL, WEBHOOK_SECRET }) => !WEBHOOK_URL || WEBHOOK_SECRET, {
+      path: ["WEBHOOK_SECRET"],
+      error: "is missing: WEBHOOK_URL needs it, to sign what is sent there",
     });
 }
 
@@ -225,6 +239,8 @@ export function readSettings(variables: Variables): SettingsResult {
       historyDays: read.HISTORY_DAYS,
       historyMessages: read.HISTORY_MESSAGES,
       recoveryWindowSeconds: read.RECOVERY_WINDOW_SECONDS,
+      ...(read.WEBHOOK_URL &&
+        read.WEBHOOK_SECRET && { webhook: { url: read.WEBHOOK_URL, secret: read.WEBHOOK_SECRET } }),
     },
   };
 }

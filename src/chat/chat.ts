@@ -41,6 +41,7 @@ import { effectiveRole } from "./standing.ts";
 import { Standings } from "./standings.ts";
 import { TokenLife, type Authenticate } from "./token-life.ts";
 import { Typing } from "./typing.ts";
+import { Webhooks, type Deliver } from "./webhooks.ts";
 
 /**
  * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -54,6 +55,8 @@ export interface ChatDependencies {
   readonly log: MessageLog;
   readonly state: RoomState;
   readonly authenticate: Authenticate;
+  /** Where to tell what happens; absent where nobody wants to know. */
+  readonly deliver?: Deliver;
 }
 
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
@@ -69,7 +72,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   override readonly recovery;
   readonly handlers: Handlers<ClientToServerEvents, Client>;
 
-  constructor({ room, settings, log, state, authenticate }: ChatDependencies) {
+  constructor({ room, settings, log, state, authenticate, deliver }: ChatDependencies) {
     super();
     this.#authenticate = authenticate;
     this.#room = this.#makeRoom({ name: room, settings, log, state });
@@ -79,7 +82,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#exclusion = new Exclusion(this.#room, members, this.#standings);
     const [modes, trail] = [new Modes(state), new AuditTrail(state)];
     const moderation = { exclusion: this.#exclusion, standings: this.#standings, modes, trail };
-    const changes = new MessageChanges(this.#room);
+    const changes = new MessageChanges(this.#room, (changed) => {
+      for (const feature of this.#features) feature.onChanged?.(changed);
+    });
     this.#features = [
       this.#exclusion,
       new Speaking(this.#room, this.#standings, modes),
@@ -94,6 +99,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       new TokenLife(this.#room, members, authenticate),
       new Moderation(this.#room, moderation),
       new ModerationLists(this.#room, moderation),
+      ...(deliver ? [new Webhooks(this.#room, members, deliver)] : []),
     ];
     this.#operations = new Map(
       this.#features
@@ -277,6 +283,11 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   sayGoodbye(noticeFor: (client: Client) => Notice): void {
     this.#posting.commit();
     for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));
+  }
+
+  /** Everybody was sent away, and what is stored goes next (API-9). */
+  prepareErase(): void {
+    for (const feature of this.#features) feature.onErase?.();
   }
 
   #callerOf({ user, name, role }: Bearer, client?: Client): Caller {

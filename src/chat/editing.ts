@@ -59,7 +59,8 @@ export class Editing implements Feature {
     const message = withChange(found.posted, found.change);
     // Nothing to change; perhaps it was asked for before.
     if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
-    return this.#keepEdit(found, { content, timestamp: this.#room.now(), by: caller.user });
+    // The change's own place: no two edits of a message have the same moment.
+    return this.#keepEdit(found, { content, timestamp: this.#changes.nextRev, by: caller.user });
   }
 
   #refuseEdit({ user, role }: Caller, { sender, timestamp }: Message): ErrorAnswer | undefined {

@@ -5,7 +5,7 @@ import type { ErrorAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
 import { withChange, type Change, type Kept } from "./change.ts";
 import { seqOf } from "./message-id.ts";
-import type { Room } from "./room.ts";
+import type { KeptChange, Room } from "./room.ts";
 
 /**
  * Changes are ordered by the clock, because a counter would cost a row of its own with each of them, or a search when the
@@ -20,9 +20,16 @@ export class MessageChanges {
   #lastRev = 0;
   /** Changes kept in this life of the room. */
   count = 0;
+  readonly #onKept: (changed: KeptChange) => void;
 
-  constructor(room: Room) {
+  constructor(room: Room, onKept: (changed: KeptChange) => void) {
     this.#room = room;
+    this.#onKept = onKept;
+  }
+
+  /** The place of the next change among all changes, if it is kept in this turn. */
+  get nextRev(): number {
+    return Math.max(this.#room.now(), this.#lastRev + 1);
   }
 
   /** What clients are told: all changes after it are still to come, and some before. */
@@ -50,16 +57,17 @@ export class MessageChanges {
 
   /** Keeps what becomes of a message, in place of what had become of it. @returns why it could not be kept */
   keep(seq: number, change: Change): ErrorAnswer | undefined {
-    const rev = Math.max(this.#room.now(), this.#lastRev + 1);
+    const rev = this.nextRev;
     try {
       this.#room.log.keep(seq, rev, change);
-      this.#lastRev = rev;
-      this.count++;
-      return undefined;
     } catch (error) {
       this.#room.report("a change could not be stored", error);
       return refuse("INTERNAL", "The change could not be stored; try again.");
     }
+    this.#lastRev = rev;
+    this.count++;
+    this.#onKept({ seq, rev, change });
+    return undefined;
   }
 
   after({ after, limit }: Required<ChangesPayload>): ChangesAnswer {

@@ -5,8 +5,9 @@ import type { BroadcastOperator } from "../socketio/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../socketio/deadlines.ts";
 import type { Refusal } from "../socketio/namespace.ts";
 import type { Socket } from "../socketio/socket.ts";
+import type { Change } from "./change.ts";
 import type { Leaver } from "./leavers.ts";
-import type { MessageLog } from "./message-log.ts";
+import type { ChangedMessage, MessageLog } from "./message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "./posts.ts";
 import type { Bucket, RateLimit } from "./rate-limit.ts";
@@ -79,6 +80,11 @@ export interface Room {
   readonly commit: () => void;
 }
 
+/** What became of a message, and the change's place among all changes. */
+export interface KeptChange extends ChangedMessage {
+  readonly change: Change;
+}
+
 /** One thing that a chat room can do. Hooks are called for all features in the order of their list. */
 export interface Feature {
   readonly operations?: Partial<Operations>;
@@ -100,6 +106,10 @@ export interface Feature {
   onRestore?(client: Client): void;
   /** Messages were stored, and everyone has seen them. */
   onPosted?(messages: readonly Message[]): void;
+  /** What became of a message was stored; nobody was told yet. */
+  onChanged?(changed: KeptChange): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
+  /** Nobody is there any more, and all that is stored is about to be erased. */
+  onErase?(): void;
 }

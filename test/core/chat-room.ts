@@ -6,6 +6,7 @@ import { emptied, withChange, type Change, type Kept } from "../../src/chat/chan
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
 import type { ChatSettings } from "../../src/chat/room.ts";
+import type { Deliver } from "../../src/chat/webhooks.ts";
 import type { Answer, Message, Role } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
@@ -208,7 +209,7 @@ export class ChatRoom {
   authenticating: Promise<void> | undefined;
   readonly #tokens = new Map<string, Identity>();
 
-  constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}) {
+  constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}, deliver?: Deliver) {
     const create = (): Chat => {
       this.log.reopen();
       this.chat = new Chat({
@@ -217,6 +218,7 @@ export class ChatRoom {
         state: this.state,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
+        ...(deliver && { deliver }),
       });
       return this.chat;
     };
