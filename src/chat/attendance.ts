@@ -1,9 +1,10 @@
 // Who is in the room, compared with what the outside was told of that: HOOK-4. Told is the difference, so what happened
 // while nobody could be told, or in a crash, comes out right by itself; who came and went in between is not told of.
+// What is about to be told is stored before, because afterwards the outside may have heard it and we may be gone.
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "./leavers.ts";
 import type { Members } from "./members.ts";
 import type { Room } from "./room.ts";
-import { ToldMembers } from "./told-members.ts";
+import { ToldMembers, type ToldStay } from "./told-members.ts";
 import { joined, left, occupied, vacated, type WebhookBatch } from "./webhook-batch.ts";
 
 /** After a crash or a deploy everybody is disconnected, and may come back for so long without having left. */
@@ -11,32 +12,37 @@ export const RESTART_GRACE_MS = 30_000;
 
 /** What outlives sleep and crashes besides the members who were told. */
 export interface AttendanceMark {
-  /** Since when the outside believes somebody to be here, in milliseconds since 1970. */
-  readonly occupiedSinceMs?: number | undefined;
-  /** Until then, who was told and is not here may come back unnoticed. */
+  /** Since when the outside believes somebody to be here. */
+  readonly occupied?: ToldStay | undefined;
+  /** Until then, who was told and is not here may come back unnoticed; in milliseconds since 1970. */
   readonly graceEndsMs?: number | undefined;
 }
 
-/** To be called once a batch is told. */
-export type Settle = () => void;
+/** A batch on its way: what to note before it is told, and what once it is. */
+export interface Telling {
+  readonly batch: WebhookBatch;
+  readonly before: Array<() => void>;
+  readonly after: Array<() => void>;
+}
 
 export class Attendance {
   readonly #room: Room;
   readonly #members: Members;
   #told: ToldMembers | undefined;
-  #occupiedSinceMs: number | undefined;
+  #occupied: ToldStay | undefined;
   #graceEndsMs: number | undefined;
+  #isConfirmed = false;
   /** Changes that were noticed, and how many of them have been looked at; in a new life nothing has been. */
   #noticed = 0;
   #lookedAt = -1;
 
   /** @param watch called when there is something to look at */
-  constructor(room: Room, members: Members, { occupiedSinceMs }: AttendanceMark, watch: () => void) {
+  constructor(room: Room, members: Members, mark: AttendanceMark, watch: () => void) {
     this.#room = room;
     this.#members = members;
-    this.#occupiedSinceMs = occupiedSinceMs;
+    this.#occupied = mark.occupied;
     // Until a connection turns out to be there, this looks like a restart.
-    if (occupiedSinceMs !== undefined) this.#graceEndsMs = room.now() + RESTART_GRACE_MS;
+    if (mark.occupied) this.#graceEndsMs = room.now() + RESTART_GRACE_MS;
     members.watch(() => {
       this.#notice();
       watch();
@@ -44,7 +50,7 @@ export class Attendance {
   }
 
   get mark(): AttendanceMark {
-    return { occupiedSinceMs: this.#occupiedSinceMs, graceEndsMs: this.#graceEndsMs };
+    return { occupied: this.#occupied, graceEndsMs: this.#graceEndsMs };
   }
 
   /** When those who are missing have left for good, in milliseconds since 1970. */
@@ -56,8 +62,12 @@ export class Attendance {
     return this.#noticed > Math.max(0, this.#lookedAt);
   }
 
-  /** The room slept, and its connections are there: whoever is missing has been missing since before. */
-  awake({ graceEndsMs }: AttendanceMark): void {
+  /**
+   * The room slept, and its connections are there: whoever is missing has been missing since before.
+   * @param isConfirmed whether all that was about to be told has been told: no room sleeps in the middle of that
+   */
+  awake({ graceEndsMs }: AttendanceMark, isConfirmed: boolean): void {
+    this.#isConfirmed = isConfirmed;
     const latestMs = this.#room.now() + RESTART_GRACE_MS;
     this.#graceEndsMs = graceEndsMs === undefined ? undefined : Math.min(graceEndsMs, latestMs);
   }
@@ -79,50 +89,60 @@ export class Attendance {
     this.#noticed++;
   }
 
-  collectArrivals(batch: WebhookBatch): Settle[] {
-    if (!this.#isUnsure) return [];
-    const told = (this.#told ??= new ToldMembers(this.#room.state));
-    const settles: Settle[] = [];
+  collectArrivals(telling: Telling): void {
+    if (!this.#isUnsure) return;
+    const told = (this.#told ??= new ToldMembers(this.#room.state, this.#isConfirmed));
+    let isFirst = this.#occupied?.state !== "here";
     for (const { user, name, sinceMs } of this.#members.all()) {
-      if (told.has(user)) continue;
-      const stay = this.#stay(sinceMs);
-      const isFirst = this.#occupiedSinceMs === undefined && settles.length === 0;
-      if (isFirst && batch.add(occupied(stay, user, name))) settles.push(() => (this.#occupiedSinceMs = sinceMs));
-      if (!batch.add(joined(stay, user, name))) break;
-      settles.push(() => told.add(user, sinceMs));
+      const known = told.get(user);
+      if (known?.state === "here" && !isFirst) continue;
+      if (isFirst) this.#collectOccupied(telling, { user, name, sinceMs });
+      isFirst = false;
+      if (known?.state === "here") continue;
+      // Perhaps it was told before: then it is the same news. Whose leave may have been told has come anew.
+      const stay: ToldStay = { since: known?.state === "coming" ? known.since : sinceMs, state: "coming" };
+      if (!telling.batch.add(joined(this.#placed(stay), user, name))) return;
+      telling.before.push(() => told.put(user, stay));
+      telling.after.push(() => told.confirm(user));
     }
-    return settles;
   }
 
-  collectDepartures(batch: WebhookBatch, nowMs: number): Settle[] {
-    if (!this.#isUnsure) return [];
+  #collectOccupied(telling: Telling, first: { user: string; name: string; sinceMs: number }): void {
+    const known = this.#occupied;
+    const stay: ToldStay = { since: known?.state === "coming" ? known.since : first.sinceMs, state: "coming" };
+    if (!telling.batch.add(occupied(this.#placed(stay), first.user, first.name))) return;
+    telling.before.push(() => (this.#occupied = stay));
+    telling.after.push(() => (this.#occupied = { ...stay, state: "here" }));
+  }
+
+  collectDepartures(telling: Telling, nowMs: number): void {
+    if (!this.#isUnsure) return;
     const told = this.#told!;
-    const isTold = told.count > 0 || this.#occupiedSinceMs !== undefined;
+    const isTold = told.count > 0 || this.#occupied !== undefined;
     if (!isTold || nowMs >= (this.#graceEndsMs ?? -Infinity)) this.#graceEndsMs = undefined;
-    const settles = this.#graceEndsMs === undefined ? this.#collectLeft(batch, told, nowMs) : [];
+    if (this.#graceEndsMs === undefined) this.#collectLeft(telling, told, nowMs);
     const noticed = this.#noticed;
-    if (!batch.isFull) settles.push(() => (this.#lookedAt = noticed));
-    return settles;
+    if (!telling.batch.isFull) telling.after.push(() => (this.#lookedAt = noticed));
   }
 
-  #collectLeft(batch: WebhookBatch, told: ToldMembers, nowMs: number): Settle[] {
-    const settles: Settle[] = [];
-    for (const [user, sinceMs] of told.all()) {
+  #collectLeft({ batch, before, after }: Telling, told: ToldMembers, nowMs: number): void {
+    for (const [user, stay] of told.all()) {
       if (this.#members.has(user)) continue;
-      if (!batch.add(left(this.#stay(sinceMs), user, nowMs))) return settles;
-      settles.push(() => told.delete(user));
+      if (!batch.add(left(this.#placed(stay), user, nowMs))) return;
+      before.push(() => told.put(user, { ...stay, state: "going" }));
+      after.push(() => told.delete(user));
     }
-    const sinceMs = this.#occupiedSinceMs;
-    if (this.#members.count > 0 || sinceMs === undefined) return settles;
-    if (batch.add(vacated(this.#stay(sinceMs), nowMs))) settles.push(() => (this.#occupiedSinceMs = undefined));
-    return settles;
+    const stay = this.#occupied;
+    if (this.#members.count > 0 || !stay || !batch.add(vacated(this.#placed(stay), nowMs))) return;
+    before.push(() => (this.#occupied = { ...stay, state: "going" }));
+    after.push(() => (this.#occupied = undefined));
   }
 
   get #isUnsure(): boolean {
     return this.#noticed > this.#lookedAt;
   }
 
-  #stay(since: number): { room: string; epoch: string; since: number } {
+  #placed({ since }: ToldStay): { room: string; epoch: string; since: number } {
     return { room: this.#room.name, epoch: this.#room.log.epoch, since };
   }
 

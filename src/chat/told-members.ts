@@ -7,8 +7,15 @@ export const MEMBERS_PER_PAGE = 256;
 
 const PREFIX = "webhook-members:";
 
-/** Since when each is a member, in milliseconds since 1970. */
-type Page = Map<string, number>;
+/** A stay that the outside was told of. */
+export interface ToldStay {
+  /** When it began, in milliseconds since 1970. */
+  readonly since: number;
+  /** While the queue has not said that it took the news, the outside may have heard of it or not. */
+  readonly state: "coming" | "here" | "going";
+}
+
+type Page = Map<string, ToldStay>;
 
 export class ToldMembers {
   readonly #state: RoomState;
@@ -17,32 +24,40 @@ export class ToldMembers {
   /** Pages that are not stored as they are. */
   readonly #unstored = new Set<Page>();
 
-  constructor(state: RoomState) {
+  /** @param isConfirmed whether all that was about to be told has been told since */
+  constructor(state: RoomState, isConfirmed: boolean) {
     this.#state = state;
     for (const [key, page] of state.list({ prefix: PREFIX }) as Iterable<[string, Page]>) {
       this.#keys.set(page, key);
       for (const user of page.keys()) this.#pageOf.set(user, page);
     }
+    if (isConfirmed) for (const user of this.#pageOf.keys()) this.confirm(user);
   }
 
   get count(): number {
     return this.#pageOf.size;
   }
 
-  has(user: string): boolean {
-    return this.#pageOf.has(user);
+  get(user: string): ToldStay | undefined {
+    return this.#pageOf.get(user)?.get(user);
   }
 
-  /** Users, and since when they are members. */
-  *all(): Iterable<[string, number]> {
+  *all(): Iterable<[user: string, stay: ToldStay]> {
     for (const page of this.#keys.keys()) yield* page;
   }
 
-  add(user: string, sinceMs: number): void {
+  put(user: string, stay: ToldStay): void {
     const page = this.#pageOf.get(user) ?? this.#pageWithRoom();
-    page.set(user, sinceMs);
+    page.set(user, stay);
     this.#pageOf.set(user, page);
     this.#unstored.add(page);
+  }
+
+  /** The queue took the news. Not worth a row: told again, it is the same news. */
+  confirm(user: string): void {
+    const page = this.#pageOf.get(user);
+    const stay = page?.get(user);
+    if (stay?.state === "coming") page!.set(user, { ...stay, state: "here" });
   }
 
   delete(user: string): void {

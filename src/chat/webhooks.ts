@@ -4,7 +4,7 @@
 import type { Message } from "../protocol/chat-events.ts";
 import type { WebhookEvent } from "../protocol/webhook-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
-import { Attendance, type AttendanceMark, type Settle } from "./attendance.ts";
+import { Attendance, type AttendanceMark, type Telling } from "./attendance.ts";
 import { UnreadableBatch } from "./batch-format.ts";
 import type { Members } from "./members.ts";
 import { PendingChanges } from "./pending-changes.ts";
@@ -36,12 +36,6 @@ interface Mark extends AttendanceMark {
   /** Failures in a row, and when to try again. */
   readonly failures?: number | undefined;
   readonly retryAtMs?: number | undefined;
-}
-
-/** What goes to the queue, and what to note once it is there. */
-interface Collected {
-  readonly batch: WebhookBatch;
-  readonly settles: readonly Settle[];
 }
 
 export class Webhooks implements Feature {
@@ -90,7 +84,7 @@ export class Webhooks implements Feature {
   onRestore(): void {
     if (this.#wasAsleep) return;
     this.#wasAsleep = true;
-    this.#attendance.awake(this.#mark);
+    this.#attendance.awake(this.#mark, this.#failures === 0);
     this.#schedule();
   }
 
@@ -114,10 +108,10 @@ export class Webhooks implements Feature {
     this.#later.clear();
     this.#attendance.endGrace();
     for (;;) {
-      const collected = this.#room.read(() => this.#collect(this.#room.now()));
-      if (!collected || collected.batch.events.length === 0) return;
-      this.#deliver(collected.batch.events).catch((error) => this.#room.report("last webhook events were lost", error));
-      for (const settle of collected.settles) settle();
+      const telling = this.#room.read(() => this.#collect(this.#room.now()));
+      if (!telling || telling.batch.events.length === 0) return;
+      this.#deliver(telling.batch.events).catch((error) => this.#room.report("last webhook events were lost", error));
+      for (const note of [...telling.before, ...telling.after]) note();
     }
   }
 
@@ -159,11 +153,12 @@ export class Webhooks implements Feature {
 
   #tell(nowMs: number): void {
     this.#room.catchUp();
-    const collected = this.#room.read(() => this.#collect(nowMs));
-    if (!collected) return this.#fail(new Error("the log could not be read"));
-    const { batch } = collected;
+    const telling = this.#room.read(() => this.#collect(nowMs));
+    if (!telling) return this.#fail(new Error("the log could not be read"));
+    const { batch, before } = telling;
     this.#ranAtMs = batch.isFull ? -Infinity : nowMs;
-    if (batch.events.length === 0) return this.#settle(collected);
+    if (batch.events.length === 0) return this.#settle(telling);
+    if (before.length > 0) this.#note(before);
     const sending = (this.#sending = {});
     const end = (run: () => void): void =>
       this.#room.turn(() => {
@@ -172,16 +167,16 @@ export class Webhooks implements Feature {
       });
     this.#soon.set(nowMs + WEBHOOK_SEND_MS_MAX);
     this.#deliver(batch.events).then(
-      () => end(() => this.#settle(collected)),
+      () => end(() => this.#settle(telling)),
       (error: unknown) => end(() => this.#fail(error)),
     );
   }
 
-  #settle({ batch, settles }: Collected): void {
+  #settle({ batch, after }: Telling): void {
     this.#sending = undefined;
     this.#soon.clear();
     this.#failures = 0;
-    for (const settle of settles) settle();
+    for (const note of after) note();
     if (batch.events.length > 0 || this.#mark.failures || this.#mark.changedFrom !== this.#changes.from) this.#store();
     this.#schedule();
   }
@@ -196,19 +191,16 @@ export class Webhooks implements Feature {
     this.#schedule();
   }
 
-  #collect(nowMs: number): Collected {
-    const batch = new WebhookBatch();
-    const settles = [
-      ...this.#attendance.collectArrivals(batch),
-      ...this.#collectPosted(batch),
-      ...this.#collectChanged(batch),
-      ...this.#attendance.collectDepartures(batch, nowMs),
-    ];
-    return { batch, settles };
+  #collect(nowMs: number): Telling {
+    const telling: Telling = { batch: new WebhookBatch(), before: [], after: [] };
+    this.#attendance.collectArrivals(telling);
+    if (!telling.batch.isFull) this.#collectPosted(telling);
+    if (!telling.batch.isFull) this.#collectChanged(telling);
+    this.#attendance.collectDepartures(telling, nowMs);
+    return telling;
   }
 
-  #collectPosted(batch: WebhookBatch): Settle[] {
-    if (batch.isFull) return [];
+  #collectPosted({ batch, after }: Telling): void {
     let seq = this.#seq;
     for (const message of this.#readable(seq)) {
       if (!batch.add(posted(message))) break;
@@ -216,7 +208,7 @@ export class Webhooks implements Feature {
     }
     // Behind the last message there may be empty places.
     const toldSeq = batch.isFull ? seq : this.#room.log.lastSeq;
-    return [() => (this.#seq = toldSeq)];
+    after.push(() => (this.#seq = toldSeq));
   }
 
   /** Messages after a place; a batch that cannot be read is passed over, and reported. */
@@ -240,8 +232,8 @@ export class Webhooks implements Feature {
     }
   }
 
-  #collectChanged(batch: WebhookBatch): Settle[] {
-    if (batch.isFull || this.#changes.from === undefined) return [];
+  #collectChanged({ batch, after }: Telling): void {
+    if (this.#changes.from === undefined) return;
     const taken = this.#changes.take(WEBHOOK_EVENTS_MAX);
     let count = 0;
     for (const { seq, rev } of taken.changed) {
@@ -249,7 +241,7 @@ export class Webhooks implements Feature {
       if (event && !batch.add(event)) break;
       count++;
     }
-    return [() => this.#changes.settle(taken, count)];
+    after.push(() => this.#changes.settle(taken, count));
   }
 
   #changedEvent(seq: number, rev: number, sinceRev: number): WebhookEvent | undefined {
@@ -264,6 +256,11 @@ export class Webhooks implements Feature {
   }
 
   // ---- how far ---------------------------------------------------------------------------------------------
+
+  #note(notes: ReadonlyArray<() => void>): void {
+    for (const note of notes) note();
+    this.#store();
+  }
 
   #store(): void {
     const { epoch } = this.#room.log;

@@ -3,7 +3,7 @@ import type { ChatSettings } from "../../src/chat/room.ts";
 import type { WebhookEvent } from "../../src/protocol/webhook-events.ts";
 import { ChatRoom, UNLIMITED } from "./chat-room.ts";
 
-type Mood = "takes" | "refuses" | "takes and says it did not" | "is silent";
+export type Mood = "takes" | "refuses" | "takes and says it did not" | "is silent";
 
 type EventOf<Type extends WebhookEvent["type"]> = Extract<WebhookEvent, { readonly type: Type }>;
 
