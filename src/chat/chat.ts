@@ -82,8 +82,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#exclusion = new Exclusion(this.#room, members, this.#standings);
     const [modes, trail] = [new Modes(state), new AuditTrail(state)];
     const moderation = { exclusion: this.#exclusion, standings: this.#standings, modes, trail };
-    const changes = new MessageChanges(this.#room, (changed) => {
-      for (const feature of this.#features) feature.onChanged?.(changed);
+    const changes = new MessageChanges(this.#room, (changing) => {
+      for (const feature of this.#features) feature.onChanging?.(changing);
     });
     this.#features = [
       this.#exclusion,

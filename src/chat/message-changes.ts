@@ -20,11 +20,12 @@ export class MessageChanges {
   #lastRev = 0;
   /** Changes kept in this life of the room. */
   count = 0;
-  readonly #onKept: (changed: KeptChange) => void;
+  readonly #onKeep: (changing: KeptChange) => void;
 
-  constructor(room: Room, onKept: (changed: KeptChange) => void) {
+  /** @param onKeep called before a change is kept; it is not if that throws */
+  constructor(room: Room, onKeep: (changing: KeptChange) => void) {
     this.#room = room;
-    this.#onKept = onKept;
+    this.#onKeep = onKeep;
   }
 
   /** The place of the next change among all changes, if it is kept in this turn. */
@@ -59,15 +60,15 @@ export class MessageChanges {
   keep(seq: number, change: Change): ErrorAnswer | undefined {
     const rev = this.nextRev;
     try {
+      this.#onKeep({ seq, rev, change });
       this.#room.log.keep(seq, rev, change);
+      this.#lastRev = rev;
+      this.count++;
+      return undefined;
     } catch (error) {
       this.#room.report("a change could not be stored", error);
       return refuse("INTERNAL", "The change could not be stored; try again.");
     }
-    this.#lastRev = rev;
-    this.count++;
-    this.#onKept({ seq, rev, change });
-    return undefined;
   }
 
   after({ after, limit }: Required<ChangesPayload>): ChangesAnswer {

@@ -106,8 +106,8 @@ export interface Feature {
   onRestore?(client: Client): void;
   /** Messages were stored, and everyone has seen them. */
   onPosted?(messages: readonly Message[]): void;
-  /** What became of a message was stored; nobody was told yet. */
-  onChanged?(changed: KeptChange): void;
+  /** What becomes of a message is about to be stored. What throws here keeps the message from changing. */
+  onChanging?(changing: KeptChange): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
   /** Nobody is there any more, and all that is stored is about to be erased. */

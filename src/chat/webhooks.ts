@@ -48,7 +48,9 @@ export class Webhooks implements Feature {
   #later!: Deadline;
   #attendance!: Attendance;
   #changes!: PendingChanges;
+  /** What is stored; and as text, to see whether it would change. */
   #mark!: Mark;
+  #stored = "";
   #seq = 0;
   #failures = 0;
   #retryAtMs: number | undefined;
@@ -69,15 +71,17 @@ export class Webhooks implements Feature {
     this.#soon = deadline("webhooks", (nowMs) => this.#run(nowMs), { keepsAwake: true });
     this.#later = deadline("webhooks-later", (nowMs) => this.#resume(nowMs));
     const known = state.get(STATE_KEY) as Mark | undefined;
+    const isKnown = known?.epoch === log.epoch;
     // Where nothing was ever told, what is in the log already is no news.
-    this.#mark = known?.epoch === log.epoch ? known : { epoch: log.epoch, seq: log.lastSeq };
+    this.#mark = isKnown ? known : { epoch: log.epoch, seq: log.lastSeq };
+    if (isKnown) this.#stored = JSON.stringify(known);
     const { seq, changedFrom, failures = 0, retryAtMs } = this.#mark;
     this.#seq = seq;
     this.#failures = failures;
     if (retryAtMs !== undefined) this.#retryAtMs = Math.min(retryAtMs, now() + WEBHOOK_RETRY_MS_MAX);
     this.#changes = new PendingChanges(log, changedFrom);
     this.#attendance = new Attendance(this.#room, this.#members, this.#mark, () => this.#schedule());
-    if (this.#mark !== known) this.#write(this.#mark);
+    if (!isKnown) this.#store();
     this.#schedule();
   }
 
@@ -92,13 +96,13 @@ export class Webhooks implements Feature {
     this.#schedule();
   }
 
-  onChanged({ seq, rev, change }: KeptChange): void {
+  onChanging({ seq, rev, change }: KeptChange): void {
     const isNews = change.deletedBy !== undefined || change.edits.at(-1)?.timestamp === rev;
     if (!isNews) return;
     this.#changes.note({ seq, rev });
-    // Stored with the change or not at all: the next life has to know that there is one to look for.
-    this.#store();
     this.#schedule();
+    // Where this cannot be stored the message does not change: the next life has to know where to look for changes.
+    this.#write();
   }
 
   /** HOOK-5: the last word on a room that is deleted. Nobody can try again. */
@@ -263,26 +267,28 @@ export class Webhooks implements Feature {
   }
 
   #store(): void {
-    const { epoch } = this.#room.log;
+    try {
+      this.#write();
+    } catch (error) {
+      // What is told is told again then.
+      this.#room.report("how far the webhook was told could not be stored", error);
+    }
+  }
+
+  /** @throws whatever the storage throws */
+  #write(): void {
+    this.#attendance.store();
     const mark: Mark = {
-      epoch,
+      epoch: this.#room.log.epoch,
       seq: this.#seq,
       changedFrom: this.#changes.from,
       ...this.#attendance.mark,
       failures: this.#failures || undefined,
       retryAtMs: this.#retryAtMs,
     };
-    this.#write(mark, JSON.stringify(mark) !== JSON.stringify(this.#mark));
-  }
-
-  #write(mark: Mark, isNew = true): void {
-    try {
-      this.#attendance.store();
-      if (isNew) this.#room.state.put(STATE_KEY, mark);
-      this.#mark = mark;
-    } catch (error) {
-      // What is told is told again then.
-      this.#room.report("how far the webhook was told could not be stored", error);
-    }
+    if (JSON.stringify(mark) === this.#stored) return;
+    this.#room.state.put(STATE_KEY, mark);
+    this.#stored = JSON.stringify(mark);
+    this.#mark = mark;
   }
 }
