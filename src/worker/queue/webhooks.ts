@@ -9,11 +9,11 @@ type Failure = Extract<Outcome, { ok: false }>;
 type Item = Message<WebhookBatch>;
 
 /** The first try, and `max_retries` of wrangler.toml. Then the platform moves a message to the dead letters. */
-export const TRIES_MAX = 13;
+export const TRIES_MAX = 21;
 
 /** Before the second try, in seconds; doubled each time, … */
 const RETRY_SECONDS = 5;
-/** … up to this. Together the tries take some five hours. */
+/** … up to this. Together the tries take some nine hours. */
 const RETRY_SECONDS_MAX = 3600;
 /** The platform puts nothing off for longer, in seconds. */
 const DELAY_SECONDS_MAX = 43_200;
