@@ -73,7 +73,7 @@ export class Editing implements Feature {
   }
 
   #keepEdit({ posted, change = UNCHANGED }: Kept, edit: Version): EditAnswer {
-    const problem = this.#changes.keep(posted.seq, { ...change, edits: clip([...change.edits, edit]) });
+    const problem = this.#changes.keep(posted.seq, { ...change, edits: clip([...change.edits, edit]) }, edit.timestamp);
     if (problem) return problem;
     const { content, timestamp: editedAt } = edit;
     const mentions = mentionsIn(content);

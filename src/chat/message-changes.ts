@@ -28,7 +28,7 @@ export class MessageChanges {
     this.#onKeep = onKeep;
   }
 
-  /** The place of the next change among all changes, if it is kept in this turn. */
+  /** A place among all changes for the next one. */
   get nextRev(): number {
     return Math.max(this.#room.now(), this.#lastRev + 1);
   }
@@ -57,8 +57,7 @@ export class MessageChanges {
   }
 
   /** Keeps what becomes of a message, in place of what had become of it. @returns why it could not be kept */
-  keep(seq: number, change: Change): ErrorAnswer | undefined {
-    const rev = this.nextRev;
+  keep(seq: number, change: Change, rev = this.nextRev): ErrorAnswer | undefined {
     try {
       this.#onKeep({ seq, rev, change });
       this.#room.log.keep(seq, rev, change);

@@ -408,3 +408,15 @@ describe("what it costs", () => {
     expect(room.queue.story).not.toContain("posted 1 old");
   });
 });
+
+it("HOOK-1: an edit is told where the clock moves on while it is made", async () => {
+  const { room, ada } = await told();
+  const id = await say(ada, "helo");
+  await room.pass(1500);
+  let nowMs = room.shell.nowMs;
+  Object.defineProperty(room.shell, "nowMs", { get: () => nowMs++, set: (ms: number) => (nowMs = ms) });
+  ada.call("edit-message", { id, content: "hello" });
+  Object.defineProperty(room.shell, "nowMs", { value: nowMs, writable: true });
+  await room.pass(1500);
+  expect(room.queue.story).toEqual(["posted 1 helo", "edited 1 hello"]);
+});
