@@ -14,9 +14,9 @@ import { changed, posted, WEBHOOK_EVENTS_MAX, WebhookBatch } from "./webhook-bat
 /** Hands events to the queue: resolves once it has them, rejects where it does not take them. */
 export type Deliver = (events: readonly WebhookEvent[]) => Promise<void>;
 
-/** A quiet room tells at once; a busy one gathers for this long. */
+/** A quiet room tells at once; a busy one gathers for this long (HOOK-2). */
 export const WEBHOOK_WINDOW_MS = 1000;
-/** A queue that has not answered by then has failed. */
+/** A queue that has not answered by then has failed (HOOK-3). */
 export const WEBHOOK_SEND_MS_MAX = 10_000;
 /** After a failure it is tried again: the first time after this, then after twice as long each time, … */
 export const WEBHOOK_RETRY_MS = 1000;

@@ -2,6 +2,7 @@
 import type { ChatSettings } from "../../src/chat/room.ts";
 import type { WebhookEvent } from "../../src/protocol/webhook-events.ts";
 import { ChatRoom, UNLIMITED } from "./chat-room.ts";
+import type { Client } from "./harness.ts";
 
 export type Mood = "takes" | "refuses" | "takes and says it did not" | "is silent";
 
@@ -82,3 +83,30 @@ function tell(event: WebhookEvent): string {
 
 /** Everything that only waits for promises is done. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export async function roomWithAda(settings = {}): Promise<{ room: WebhookRoom; ada: Client }> {
+  const room = new WebhookRoom(settings);
+  const ada = await room.join({ user: "ada", name: "Ada" });
+  await room.pass(5000);
+  return { room, ada };
+}
+
+/** The same, where what was told so far is forgotten. */
+export async function told(): Promise<{ room: WebhookRoom; ada: Client }> {
+  const parts = await roomWithAda();
+  parts.room.queue.batches.length = 0;
+  return parts;
+}
+
+export async function say(client: Client, content: string): Promise<string> {
+  const { id } = await client.ask<{ id: string }>("chat-message", { content });
+  return id;
+}
+
+/** One after the other, each in a batch of its own. */
+export async function sayAll(room: WebhookRoom, client: Client, contents: readonly string[]): Promise<void> {
+  for (const content of contents) {
+    await say(client, content);
+    await room.pass(60);
+  }
+}

@@ -28,7 +28,7 @@ beforeEach(() => {
   for (const list of [posts, logged, answers, queued.webhooks, queued.dead]) list.length = 0;
   vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
     const delivery = JSON.parse(init!.body as string) as WebhookDelivery;
-    posts.push({ url: String(url), init: init as Posted["init"], delivery });
+    posts.push({ url: (url as URL).href, init: init as Posted["init"], delivery });
     const answer = answers.shift() ?? new Response("thanks");
     if (answer instanceof Error) throw answer;
     return answer;
@@ -45,9 +45,15 @@ function event(room: string, at: number): WebhookEvent {
 
 const bodyOf = (room: string, ...at: number[]): WebhookBatch => ({ room, events: at.map((ms) => event(room, ms)) });
 
+interface Circumstances {
+  readonly attempts?: number;
+  readonly queue?: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
 async function consume(
   bodies: readonly unknown[],
-  { attempts = 1, queue = "parley-webhooks", settings = {} as Record<string, unknown> } = {},
+  { attempts = 1, queue = "parley-webhooks", settings = {} }: Circumstances = {},
 ) {
   const messages = bodies.map((body, i) => ({ id: `m${i}`, timestamp: new Date(), attempts, body }));
   const batch = createMessageBatch(queue, messages);

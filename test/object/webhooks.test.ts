@@ -23,7 +23,10 @@ const typesOf = (room: string): string[] => told.filter((event) => event.room ==
 
 const isTold = (room: string, type: WebhookEvent["type"], count = 1): Promise<void> =>
   vi.waitFor(
-    () => expect(typesOf(room).filter((other) => other === type).length, `${type} in ${typesOf(room)}`).toBe(count),
+    () =>
+      expect(typesOf(room).filter((other) => other === type).length, `${type} in ${typesOf(room).join(", ")}`).toBe(
+        count,
+      ),
     { timeout: 15_000 },
   );
 

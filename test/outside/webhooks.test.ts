@@ -7,7 +7,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { freePort, HOST, PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";
+import {
+  freePort,
+  HOST,
+  ProcessGroup,
+  PROJECT_ROOT,
+  startDevServer,
+  TEST_SECRET,
+  type DevServer,
+} from "./dev-server.ts";
 import { ask, join } from "./stock-clients.ts";
 
 const SECRET = "only-we-two-know";
@@ -22,7 +30,7 @@ const scratch = mkdtempSync(path.join(tmpdir(), "parley-hooks-"));
 /** What the line in front of the receiver answers instead of it, one after the other. */
 const failures: Answer[] = [];
 const bodies: string[] = [];
-let [printed, receiverUrl] = ["", ""];
+let [printed, receiverUrl, lineUrl] = ["", "", ""];
 let server: DevServer;
 let receiver: ChildProcess;
 let line: Server;
@@ -38,14 +46,11 @@ beforeAll(async () => {
   receiver = spawn(process.execPath, [file], { env: { ...process.env, WEBHOOK_SECRET: SECRET, PORT: String(port) } });
   for (const output of [receiver.stdout!, receiver.stderr!])
     output.on("data", (chunk: Buffer) => (printed += String(chunk)));
-  line = createServer(async (request, response) => {
-    const body = await textOf(request);
-    bodies.push(body);
-    const failure = failures.shift();
-    const { status, headers = {} } = failure ?? (await forward(request.headers as Record<string, string>, body));
-    response.writeHead(status, headers).end();
+  line = createServer((request, response) => {
+    void pass(request).then(({ status, headers = {} }) => response.writeHead(status, headers).end());
   }).listen(linePort, HOST);
-  server = await startDevServer({ settings: { WEBHOOK_URL: `http://${HOST}:${linePort}/`, WEBHOOK_SECRET: SECRET } });
+  lineUrl = `http://${HOST}:${linePort}/`;
+  server = await startDevServer({ settings: { WEBHOOK_URL: lineUrl, WEBHOOK_SECRET: SECRET } });
 });
 
 afterAll(async () => {
@@ -54,6 +59,12 @@ afterAll(async () => {
   line.close();
   rmSync(scratch, { recursive: true, force: true });
 });
+
+async function pass(request: IncomingMessage): Promise<Answer> {
+  const body = await textOf(request);
+  bodies.push(body);
+  return failures.shift() ?? forward(request.headers as Record<string, string>, body);
+}
 
 async function textOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
@@ -112,4 +123,22 @@ it("HOOK-10: so is what was tried too often", { timeout: 120_000 }, async () => 
   expect(bodies.filter((body) => body.includes("tried and tried"))).toHaveLength(21);
   expect(failures).toEqual([]);
   expect(server.group.output).not.toMatch(/only-we-two-know|tried and tried/);
+});
+
+it("HOOK-1: npm run serve has the queue too", async () => {
+  const port = await freePort();
+  const group = new ProcessGroup({
+    args: [path.join("scripts", "serve.mjs"), "--state", path.join(scratch, "serve")],
+    env: { PORT: String(port), JWT_SECRET: TEST_SECRET, WEBHOOK_URL: lineUrl, WEBHOOK_SECRET: SECRET },
+  });
+  try {
+    await group.prints(/Ready on/);
+    const ada = await join(`http://${HOST}:${port}`, "self-hosted", "ada");
+    failures.push({ status: 500, headers: { "Retry-After": "1" } });
+    await ask(ada, "chat-message", { content: "from here" });
+    await hears(/^message\.posted self-hosted .*"from here"/m);
+    expect(group.output).toContain('"event":"webhook.retry","reason":"answered 500"');
+  } finally {
+    await group.stop();
+  }
 });
