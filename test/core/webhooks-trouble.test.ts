@@ -58,6 +58,22 @@ describe("a queue in trouble", () => {
     expect(room.queue.story[0]).toBe("posted 1 1");
   });
 
+  it("HOOK-4: that may have told of somebody's leave, or may not: who is back has joined anew", async () => {
+    const { room } = await told();
+    const ben = await room.join("ben");
+    await room.pass(2000);
+    room.queue.mood = "takes and says it did not";
+    ben.leave();
+    await room.pass(6500);
+    await room.join("ben");
+    room.queue.mood = "takes";
+    await room.pass(60_000);
+    expect(room.queue.story).toEqual(["joined ben", "left ben", "joined ben"]);
+    const [first, , second] = room.queue.events;
+    expect(second!.id).not.toBe(first!.id);
+    expect(second!.order).toBeGreaterThan(room.queue.of("member.left")[0]!.order);
+  });
+
   it("HOOK-3: keeps no room awake", async () => {
     const { room, ada } = await told();
     room.queue.mood = "refuses";
