@@ -73,6 +73,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     this.turn(() => {
       chat.sayGoodbye(() => ROOM_DELETED);
       for (const session of server.sessions.values()) server.dismissSession(session);
+      chat.prepareErase();
     });
     await this.erase();
     if (hasFiles) this.turn(() => this.parts.chat.deleteFiles());
@@ -98,6 +99,8 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     index: new SqlSearchIndex(ctx.storage),
     authenticate: (token) => tokens.verify(token),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
+    // Without its binding the Worker refuses everything.
+    ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,

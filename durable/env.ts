@@ -1,10 +1,12 @@
 // The bindings of wrangler.toml. Settings and secrets come as strings beside them and are read by
 // src/access/settings.ts only.
+import type { WebhookBatch } from "../src/protocol/webhook-events.ts";
 import type { ChatRoom } from "./chat-room.ts";
 
 export interface Env {
   readonly CHAT_ROOM: DurableObjectNamespace<ChatRoom>;
   /** Where files are; a deployment without it takes none. */
   readonly FILES?: R2Bucket;
+  readonly WEBHOOKS?: Queue<WebhookBatch>;
   readonly [setting: string]: unknown;
 }

@@ -35,10 +35,10 @@ export function readLocalSettings(environment?: Settings["environment"]): Settin
   return result.settings;
 }
 
-/** Settings that are not as by default on this machine, keys apart. */
+/** Settings that are not as by default on this machine, keys and addresses with keys apart. */
 export function readChangedSettings(): Record<string, string> {
   const given = Object.entries({ ...parseDevVars(), ...overridesFromEnvironment() });
-  return Object.fromEntries(given.filter(([name]) => !name.startsWith("JWT_")));
+  return Object.fromEntries(given.filter(([name]) => !/^(JWT|WEBHOOK)_/.test(name)));
 }
 
 function parseDevVars(): Record<string, string> {

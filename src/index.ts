@@ -1,3 +1,7 @@
 // The entry of the deployment: the Worker and the classes of its Durable Objects.
+import app from "./worker/app.ts";
+import type { WorkerEnv } from "./worker/deployment.ts";
+import { consume } from "./worker/queue/consumer.ts";
+
 export { ChatRoom } from "../durable/chat-room.ts";
-export { default } from "./worker/app.ts";
+export default { fetch: app.fetch, queue: consume } satisfies ExportedHandler<WorkerEnv>;

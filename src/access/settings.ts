@@ -52,6 +52,14 @@ export interface Settings {
   readonly fileTypes: readonly string[];
   /** How long after a broken connection a client may recover it; 0 turns recovery off. */
   readonly recoveryWindowSeconds: number;
+  /** The operator's own server, which is told what happens in the rooms; absent: nobody is. */
+  readonly webhook?: Webhook;
+}
+
+export interface Webhook {
+  readonly url: string;
+  /** Signs what is sent there. */
+  readonly secret: string;
 }
 
 export type SettingsResult =
@@ -190,6 +198,8 @@ function schemaFor(environment: Settings["environment"]) {
       FILE_BYTES_MAX: integer(1, FILE_BYTES_MAX).default(10 * 1024 * 1024),
       FILE_TYPES: fileTypes.default(FILE_TYPES_DEFAULT),
       RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
+      WEBHOOK_URL: url.optional(),
+      WEBHOOK_SECRET: z.string().optional(),
     })
     .refine(({ PING_INTERVAL_MS, PING_TIMEOUT_MS }) => PING_INTERVAL_MS + PING_TIMEOUT_MS <= TIMER_MS_MAX, {
       path: ["PING_INTERVAL_MS"],
@@ -206,6 +216,10 @@ function schemaFor(environment: Settings["environment"]) {
     .refine(({ GUEST_ACCESS, JWT_SECRET }) => !GUEST_ACCESS || JWT_SECRET, {
       path: ["GUEST_ACCESS"],
       error: "on needs JWT_SECRET, which signs the tokens of guests",
+    })
+    .refine(({ WEBHOOK_URL, WEBHOOK_SECRET }) => !WEBHOOK_URL || WEBHOOK_SECRET, {
+      path: ["WEBHOOK_SECRET"],
+      error: "is missing: WEBHOOK_URL needs it, to sign what is sent there",
     });
 }
 
@@ -262,6 +276,8 @@ export function readSettings(variables: Variables): SettingsResult {
       fileBytesMax: read.FILE_BYTES_MAX,
       fileTypes: read.FILE_TYPES,
       recoveryWindowSeconds: read.RECOVERY_WINDOW_SECONDS,
+      ...(read.WEBHOOK_URL &&
+        read.WEBHOOK_SECRET && { webhook: { url: read.WEBHOOK_URL, secret: read.WEBHOOK_SECRET } }),
     },
   };
 }

@@ -46,6 +46,7 @@ import { effectiveRole } from "./standing.ts";
 import { Standings } from "./standings.ts";
 import { TokenLife, type Authenticate } from "./token-life.ts";
 import { Typing } from "./typing.ts";
+import { Webhooks, type Deliver } from "./webhooks.ts";
 
 /**
  * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -62,6 +63,8 @@ export interface ChatDependencies {
   readonly authenticate: Authenticate;
   /** Where files are; without it none are taken. */
   readonly files?: FileOptions;
+  /** Where to tell what happens; absent where nobody wants to know. */
+  readonly deliver?: Deliver;
 }
 
 export interface FileOptions {
@@ -87,7 +90,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   override readonly recovery;
   readonly handlers: Handlers<ClientToServerEvents, Client>;
 
-  constructor({ room, settings, log, state, index, authenticate, files }: ChatDependencies) {
+  constructor({ room, settings, log, state, index, authenticate, files, deliver }: ChatDependencies) {
     super();
     this.#authenticate = authenticate;
     this.#room = this.#makeRoom({ name: room, settings, log, state });
@@ -99,7 +102,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#exclusion = new Exclusion(this.#room, members, this.#standings);
     const [modes, trail] = [new Modes(state), new AuditTrail(state)];
     const moderation = { exclusion: this.#exclusion, standings: this.#standings, modes, trail };
-    const changes = new MessageChanges(this.#room);
+    const changes = new MessageChanges(this.#room, (changing) => {
+      for (const feature of this.#features) feature.onChanging?.(changing);
+    });
     this.#features = [
       this.#exclusion,
       new Speaking(this.#room, this.#standings, modes),
@@ -117,6 +122,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       new ModerationLists(this.#room, moderation),
       attachments,
       this.#files,
+      ...(deliver ? [new Webhooks(this.#room, members, deliver)] : []),
     ];
     this.#upload = guarded(UPLOAD, attachments.upload, this.#features);
     this.#operations = new Map(
@@ -157,7 +163,6 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       read: (read) => this.#read(read),
       show: (messages) => this.#show(messages),
       commit: () => this.#posting.commit(),
-      rewriting: (seq) => this.#features.forEach((feature) => feature.onRewrite?.(seq)),
       trimmed: () => this.#features.forEach((feature) => feature.onTrimmed?.()),
     };
   }
@@ -328,6 +333,11 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#posting.commit();
     for (const feature of this.#features) feature.onFarewell?.();
     for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));
+  }
+
+  /** Everybody was sent away, and what is stored goes next (API-9). */
+  prepareErase(): void {
+    for (const feature of this.#features) feature.onErase?.();
   }
 
   #callerOf({ user, name, role }: Bearer, client?: Client): Caller {

@@ -65,7 +65,8 @@ export class Editing implements Feature {
     const message = withChange(found.posted, found.change);
     // Nothing to change; perhaps it was asked for before.
     if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
-    return this.#keepEdit(found, { content, timestamp: this.#room.now(), by: caller.user });
+    // The change's own place: no two edits of a message have the same moment.
+    return this.#keepEdit(found, { content, timestamp: this.#changes.nextRev, by: caller.user });
   }
 
   #refuseEdit({ user, role }: Caller, { sender, timestamp }: Message): ErrorAnswer | undefined {
@@ -78,7 +79,11 @@ export class Editing implements Feature {
   }
 
   #keepEdit({ posted, change = UNCHANGED }: Kept, edit: Version): EditAnswer {
-    const problem = this.#changes.rewrite(posted.seq, { ...change, edits: clip([...change.edits, edit]) });
+    const problem = this.#changes.rewrite(
+      posted.seq,
+      { ...change, edits: clip([...change.edits, edit]) },
+      edit.timestamp,
+    );
     if (problem) return problem;
     const { content, timestamp: editedAt } = edit;
     const mentions = mentionsIn(content);

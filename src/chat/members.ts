@@ -36,6 +36,21 @@ export class Members {
   /** What changed since the last `takeChange`: names of those who joined, ids of those who left. */
   readonly #joined = new Map<string, string>();
   readonly #left = new Set<string>();
+  #watch: () => void = () => {};
+
+  /** @param watch called after somebody came, went for good, or all of them did */
+  watch(watch: () => void): void {
+    this.#watch = watch;
+  }
+
+  has(user: string): boolean {
+    return this.#stays.has(user);
+  }
+
+  /** Everybody, in no order. */
+  *all(): Iterable<Remembered & { readonly user: string }> {
+    for (const [user, { name, sinceMs }] of this.#stays) yield { user, name, sinceMs };
+  }
 
   get count(): number {
     return this.#stays.size;
@@ -84,6 +99,7 @@ export class Members {
     this.#stays.set(user, stay);
     // Gone and back within one window: nobody heard of either.
     if (!this.#left.delete(user)) this.#joined.set(user, name);
+    this.#watch();
     return sinceMs;
   }
 
@@ -102,6 +118,7 @@ export class Members {
     if (this.#stays.get(user)?.connections.size !== 0) return;
     this.#stays.delete(user);
     if (!this.#joined.delete(user)) this.#left.add(user);
+    this.#watch();
   }
 
   /** Nobody is there any more, and nobody to be told. */
@@ -109,6 +126,7 @@ export class Members {
     this.#stays.clear();
     this.#joined.clear();
     this.#left.clear();
+    this.#watch();
   }
 
   /** The ids of a user's sockets. */

@@ -5,7 +5,7 @@ import type { ErrorAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
 import { withChange, type Change, type Kept } from "./change.ts";
 import { seqOf } from "./message-id.ts";
-import type { Room } from "./room.ts";
+import type { KeptChange, Room } from "./room.ts";
 
 /**
  * Changes are ordered by the clock, because a counter would cost a row of its own with each of them, or a search when the
@@ -20,9 +20,17 @@ export class MessageChanges {
   #lastRev = 0;
   /** Changes kept in this life of the room. */
   count = 0;
+  readonly #onKeep: (changing: KeptChange) => void;
 
-  constructor(room: Room) {
+  /** @param onKeep called before a change is kept; it is not if that throws */
+  constructor(room: Room, onKeep: (changing: KeptChange) => void) {
     this.#room = room;
+    this.#onKeep = onKeep;
+  }
+
+  /** A place among all changes for the next one. */
+  get nextRev(): number {
+    return Math.max(this.#room.now(), this.#lastRev + 1);
   }
 
   /** What clients are told: all changes after it are still to come, and some before. */
@@ -48,16 +56,20 @@ export class MessageChanges {
     return "posted" in found && found.change?.deletedBy !== undefined ? noSuchMessage() : found;
   }
 
-  /** The same, where that is another text or none. */
-  rewrite(seq: number, change: Change): ErrorAnswer | undefined {
-    return this.keep(seq, change, () => this.#room.rewriting(seq));
+  /** Keeps what becomes of a message, in place of what had become of it. @returns why it could not be kept */
+  keep(seq: number, change: Change): ErrorAnswer | undefined {
+    return this.#keep({ seq, rev: this.nextRev, change, isRewrite: false });
   }
 
-  /** Keeps what becomes of a message, in place of what had become of it. @returns why it could not be kept */
-  keep(seq: number, change: Change, beforehand = (): void => {}): ErrorAnswer | undefined {
-    const rev = Math.max(this.#room.now(), this.#lastRev + 1);
+  /** The same, where that is another text or none. */
+  rewrite(seq: number, change: Change, rev = this.nextRev): ErrorAnswer | undefined {
+    return this.#keep({ seq, rev, change, isRewrite: true });
+  }
+
+  #keep(changing: KeptChange): ErrorAnswer | undefined {
+    const { seq, rev, change } = changing;
     try {
-      beforehand();
+      this.#onKeep(changing);
       this.#room.log.keep(seq, rev, change);
       this.#lastRev = rev;
       this.count++;

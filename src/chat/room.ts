@@ -5,8 +5,9 @@ import type { BroadcastOperator } from "../socketio/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../socketio/deadlines.ts";
 import type { Refusal } from "../socketio/namespace.ts";
 import type { Socket } from "../socketio/socket.ts";
+import type { Change } from "./change.ts";
 import type { Leaver } from "./leavers.ts";
-import type { MessageLog } from "./message-log.ts";
+import type { ChangedMessage, MessageLog } from "./message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "./posts.ts";
 import type { Bucket, RateLimit } from "./rate-limit.ts";
@@ -77,10 +78,15 @@ export interface Room {
   readonly show: (messages: readonly Message[]) => void;
   /** Stores and shows what has been said so far: for what must not overtake it. */
   readonly commit: () => void;
-  /** Tells the features, before the text of a stored message changes or goes. @throws whatever they throw */
-  readonly rewriting: (seq: number) => void;
   /** Tells the features that the log may have forgotten its oldest messages. @throws whatever they throw */
   readonly trimmed: () => void;
+}
+
+/** What became of a message, and the change's place among all changes. */
+export interface KeptChange extends ChangedMessage {
+  readonly change: Change;
+  /** Whether its text becomes another one, or goes. */
+  readonly isRewrite: boolean;
 }
 
 /** One thing that a chat room can do. Hooks are called for all features in the order of their list. */
@@ -104,12 +110,14 @@ export interface Feature {
   onRestore?(client: Client): void;
   /** Messages were stored, and everyone has seen them. */
   onPosted?(messages: readonly Message[]): void;
+  /** What becomes of a message is about to be stored. What throws here keeps the message from changing. */
+  onChanging?(changing: KeptChange): void;
   /** A connection is gone. */
   onDisconnect?(client: Client): void;
-  /** The text of a stored message is about to change or to go. */
-  onRewrite?(seq: number): void;
   /** The log may have forgotten its oldest messages. Often called, so quick where it has not. */
   onTrimmed?(): void;
   /** Everybody is about to be sent away: who waits for something is answered. */
   onFarewell?(): void;
+  /** Nobody is there any more, and all that is stored is about to be erased. */
+  onErase?(): void;
 }

@@ -8,7 +8,7 @@ import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
 import { seqAtTime } from "./history.ts";
 import { operation, type Caller, type Reply } from "./operation.ts";
-import type { Feature, Room } from "./room.ts";
+import type { Feature, KeptChange, Room } from "./room.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { QUERY_WORDS_MAX, searchSchema } from "./search-payloads.ts";
 import { parsePhrases, type Query } from "./search-query.ts";
@@ -57,7 +57,8 @@ export class Searching implements Feature {
   }
 
   /** SRCH-7: what a message said must be nowhere once it is deleted, and what was indexed of it is no longer what it says. */
-  onRewrite(seq: number): void {
+  onChanging({ seq, isRewrite }: KeptChange): void {
+    if (!isRewrite) return;
     const part = this.#index.parts.find(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
     if (part) this.#index.drop(part);
   }

@@ -3,6 +3,7 @@
 import { readSettings, type Settings } from "../access/settings.ts";
 import { TokenVerifier } from "../access/tokens.ts";
 import { Buckets } from "../chat/rate-limit.ts";
+import type { WebhookBatch } from "../protocol/webhook-events.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { FileReaders } from "./file-readers.ts";
 
@@ -11,6 +12,8 @@ export interface WorkerEnv {
   readonly CHAT_ROOM: DurableObjectNamespace;
   /** Where files are; a deployment without it takes none. */
   readonly FILES?: R2Bucket;
+  readonly WEBHOOKS?: Queue<WebhookBatch>;
+  readonly WEBHOOKS_DEAD?: Queue<WebhookBatch>;
   readonly [setting: string]: unknown;
 }
 
@@ -36,10 +39,9 @@ export function deploymentOf(env: WorkerEnv): Deployment | undefined {
 
 function deploy(env: WorkerEnv): Deployment | undefined {
   const result = readSettings(env);
-  if (!result.ok) {
-    for (const problem of result.problems) console.error(`Refusing every request: bad setting: ${problem}`);
-    return undefined;
-  }
+  const problems = result.ok ? missingBindings(result.settings, env) : result.problems;
+  for (const problem of problems) console.error(`Refusing every request: bad setting: ${problem}`);
+  if (!result.ok || problems.length > 0) return undefined;
   const { settings } = result;
   return {
     settings,
@@ -48,4 +50,10 @@ function deploy(env: WorkerEnv): Deployment | undefined {
     apiRequests: new Buckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
     fileReaders: new FileReaders(),
   };
+}
+
+/** HOOK-6: what is said to be told has to have a way out. */
+function missingBindings({ webhook }: Settings, env: WorkerEnv): string[] {
+  const missing = webhook ? (["WEBHOOKS", "WEBHOOKS_DEAD"] as const).filter((name) => !env[name]) : [];
+  return missing.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`);
 }

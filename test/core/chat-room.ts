@@ -1,5 +1,5 @@
 // A chat room for tests: the chat core over a log in memory, with tokens that need no keys.
-import { Chat, type FileOptions } from "../../src/chat/chat.ts";
+import { Chat, type ChatDependencies } from "../../src/chat/chat.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/leavers.ts";
 import type { Retention } from "../../src/chat/segments.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/change.ts";
@@ -204,6 +204,9 @@ export const identityOf = (person: string | Person): Identity => {
 /** `exp` of a token that ends so many seconds after the tests began. */
 export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
+/** What a room has besides its storage, if it has. */
+type Outside = Pick<ChatDependencies, "files" | "deliver">;
+
 export class ChatRoom {
   readonly log = new MemoryLog();
   readonly state = new MemoryState();
@@ -215,7 +218,7 @@ export class ChatRoom {
   authenticating: Promise<void> | undefined;
   readonly #tokens = new Map<string, Identity>();
 
-  constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}, files?: FileOptions) {
+  constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}, outside: Outside = {}) {
     const create = (): Chat => {
       this.log.reopen();
       this.chat = new Chat({
@@ -225,7 +228,7 @@ export class ChatRoom {
         index: this.index,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
-        ...(files && { files }),
+        ...outside,
       });
       return this.chat;
     };

@@ -95,7 +95,8 @@ describe("MSG-2: versions", () => {
       versions: [
         { content: "hello", timestamp: START_MS + 1000, by: "ada" },
         { content: "hello!", timestamp: room.shell.nowMs, by: "ada" },
-        { content: "hello?", timestamp: room.shell.nowMs, by: "mona" },
+        // No two edits have the same moment.
+        { content: "hello?", timestamp: room.shell.nowMs + 1, by: "mona" },
       ],
     });
   });

@@ -21,7 +21,7 @@ class FileRoom extends ChatRoom {
   #ids = 0;
 
   constructor(files = new MemoryFiles()) {
-    super({}, {}, { store: files, limits: LIMITS, keptMs: KEPT_MS });
+    super({}, {}, { files: { store: files, limits: LIMITS, keptMs: KEPT_MS } });
     this.files = files;
   }
 

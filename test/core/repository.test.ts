@@ -74,6 +74,14 @@ describe("wrangler.toml", () => {
   });
 });
 
+describe("the queues", () => {
+  it("HOOK-9: every environment tries as often as the code counts", () => {
+    const [, tries] = /export const TRIES_MAX = (\d+)/.exec(textOf("src/worker/queue/webhooks.ts"))!;
+    const retries = [...textOf("wrangler.toml").matchAll(/^max_retries = (\d+)$/gm)].map(([, count]) => Number(count));
+    expect(retries).toEqual([1, 2, 3].map(() => Number(tries) - 1));
+  });
+});
+
 describe("source files", () => {
   const files = ["src", "durable", "client", "scripts", "test/core"].flatMap(sourcesIn);
 

@@ -203,3 +203,21 @@ describe("settings that depend on each other", () => {
     expect(settingsOf(variables).guestAccess).toBe(false);
   });
 });
+
+describe("the webhook", () => {
+  const WEBHOOK = { WEBHOOK_URL: "https://example.com/hook", WEBHOOK_SECRET: "shh" };
+
+  it("HOOK-6: is an address and a secret", () => {
+    expect(settingsOf(WEBHOOK).webhook).toEqual({ url: "https://example.com/hook", secret: "shh" });
+    expect(settingsOf({})).not.toHaveProperty("webhook");
+    expect(settingsOf({ WEBHOOK_SECRET: "shh" })).not.toHaveProperty("webhook");
+  });
+
+  it.each([
+    [{ WEBHOOK_URL: "ftp://example.com" }, "WEBHOOK_URL: must be an http or https URL"],
+    [{ WEBHOOK_URL: "example.com" }, "WEBHOOK_URL: must be an http or https URL"],
+    [{ WEBHOOK_SECRET: "" }, "WEBHOOK_SECRET: is missing: WEBHOOK_URL needs it, to sign what is sent there"],
+  ])("HOOK-6: %j is named as wrong", (wrong, problem) => {
+    expect(problemsOf({ ...WEBHOOK, ...wrong })).toEqual([problem]);
+  });
+});

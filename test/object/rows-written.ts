@@ -3,7 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 
 import { stubOf } from "./rooms.ts";
 
-interface Counted {
+export interface Counted {
   readonly rows: number;
   readonly alarms: number;
 }

@@ -1,0 +1,38 @@
+// What a room tells the operator's own server: HOOK-1. The envelope and the signature: docs/webhooks.md.
+import type { Message } from "./chat-events.ts";
+
+interface Told<Type extends string, Data extends object> {
+  /** The same event has the same id, however often it is delivered. */
+  readonly id: string;
+  readonly type: Type;
+  readonly room: string;
+  /** When it happened, in milliseconds since 1970. */
+  readonly at: number;
+  /** Of two events about the same message, the same member or the same room, the later one has the higher `order`. */
+  readonly order: number;
+  readonly data: Data;
+}
+
+export type WebhookEvent =
+  /** `isClipped`: the content was too large for an event and is left out. */
+  | Told<"message.posted", { readonly message: Message; readonly isClipped?: true }>
+  /** The message as it stands: of several edits in short order the last may stand for all. */
+  | Told<"message.edited", { readonly message: Message; readonly by: string; readonly isClipped?: true }>
+  | Told<"message.deleted", { readonly id: string; readonly seq: number; readonly by: string }>
+  | Told<"member.joined", { readonly user: string; readonly name: string }>
+  | Told<"member.left", { readonly user: string }>
+  /** Who came first. */
+  | Told<"room.occupied", { readonly user: string; readonly name: string }>
+  /** Since when somebody had been there, in milliseconds since 1970. */
+  | Told<"room.vacated", { readonly since: number }>;
+
+/** What one message of the queue holds: events of one room, in their order. */
+export interface WebhookBatch {
+  readonly room: string;
+  readonly events: readonly WebhookEvent[];
+}
+
+/** The body of a POST. */
+export interface WebhookDelivery {
+  readonly events: readonly WebhookEvent[];
+}

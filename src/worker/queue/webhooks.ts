@@ -1,0 +1,86 @@
+// The queue of webhooks: one POST for all that came in one batch; what fails comes again later, and in the end lies with
+// the dead letters: HOOK-8 to HOOK-10.
+import type { Webhook } from "../../access/settings.ts";
+import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
+import { deploymentOf, type WorkerEnv } from "../deployment.ts";
+import { post, type Outcome } from "./post.ts";
+
+type Failure = Extract<Outcome, { ok: false }>;
+type Item = Message<WebhookBatch>;
+
+/** The first try, and `max_retries` of wrangler.toml. Then the platform moves a message to the dead letters. */
+export const TRIES_MAX = 21;
+
+/** Before the second try, in seconds; doubled each time, … */
+const RETRY_SECONDS = 5;
+/** … up to this. Together the tries take some nine hours. */
+const RETRY_SECONDS_MAX = 3600;
+/** The platform puts nothing off for longer, in seconds. */
+const DELAY_SECONDS_MAX = 43_200;
+
+/** While a setting is wrong, messages wait so long, in seconds. */
+const MISCONFIGURED_RETRY_SECONDS = 60;
+
+export async function deliverWebhooks(batch: MessageBatch<WebhookBatch>, env: WorkerEnv): Promise<void> {
+  const deployment = deploymentOf(env);
+  if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
+  const { webhook } = deployment.settings;
+  if (!webhook) {
+    tell("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
+    return batch.ackAll();
+  }
+  await deliver(batch.messages, webhook, env);
+}
+
+async function deliver(items: readonly Item[], webhook: Webhook, env: WorkerEnv): Promise<void> {
+  const outcome = await post(webhook, { events: inOrder(items) });
+  if (outcome.ok) return items.forEach((item) => item.ack());
+  if (!outcome.isFinal) return putOff(items, outcome);
+  if (items.length === 1) return bury(items[0]!, outcome, env);
+  // One of them is to blame: the others need not suffer for it.
+  for (const item of items) await deliver([item], webhook, env);
+}
+
+/** The queue keeps no order; within a POST the events of a room stand in theirs. */
+function inOrder(items: readonly Item[]): WebhookEvent[] {
+  const startOf = ({ body }: Item): number => body.events[0]?.order ?? 0;
+  return [...items].sort((a, b) => startOf(a) - startOf(b)).flatMap(({ body }) => body.events);
+}
+
+function putOff(items: readonly Item[], { reason, retryAfterSeconds }: Failure): void {
+  const dying = items.filter(({ attempts }) => attempts >= TRIES_MAX);
+  const living = items.filter(({ attempts }) => attempts < TRIES_MAX);
+  if (dying.length > 0) tell("webhook.dead", dying, reason);
+  if (living.length > 0) tell("webhook.retry", living, reason);
+  for (const item of items) {
+    const delaySeconds = Math.min(retryAfterSeconds ?? backoffSeconds(item.attempts), DELAY_SECONDS_MAX);
+    item.retry({ delaySeconds });
+  }
+}
+
+/** Between half and all of it, so that what failed together does not come back together. */
+function backoffSeconds(attempts: number): number {
+  const seconds = Math.min(RETRY_SECONDS * 2 ** (attempts - 1), RETRY_SECONDS_MAX);
+  return Math.ceil(seconds * (0.5 + Math.random() / 2));
+}
+
+/** Another try would change nothing. */
+async function bury(item: Item, { reason }: Failure, env: WorkerEnv): Promise<void> {
+  tell("webhook.dead", [item], reason);
+  await env.WEBHOOKS_DEAD!.send(item.body);
+  item.ack();
+}
+
+/** One line for whoever looks at the logs: how much, where from and why; never what was said, nor the address. */
+function tell(event: string, items: readonly Item[], reason: string): void {
+  console.warn(
+    JSON.stringify({
+      event,
+      reason,
+      messages: items.length,
+      events: items.reduce((sum, { body }) => sum + body.events.length, 0),
+      rooms: [...new Set(items.map(({ body }) => body.room))],
+      attempts: Math.max(...items.map(({ attempts }) => attempts)),
+    }),
+  );
+}

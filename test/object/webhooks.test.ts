@@ -1,0 +1,128 @@
+// Webhooks from end to end in workerd: a room, a real queue, the Worker's consumer; and what they cost.
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import type { WebhookDelivery, WebhookEvent } from "../../src/protocol/webhook-events.ts";
+import type { RawClient } from "./raw-client.ts";
+import { freshRoom, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
+import { rowsWritten, type Counted } from "./rows-written.ts";
+
+useSettings({ WEBHOOK_URL: "https://hooks.example.com/", WEBHOOK_SECRET: "only-we-two-know" });
+
+/** The queue has it before the room can note that. */
+const NOTED_MS = 300;
+
+const told: WebhookEvent[] = [];
+beforeAll(() => {
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (_url, init) => {
+    told.push(...(JSON.parse(init!.body as string) as WebhookDelivery).events);
+    return new Response(null);
+  });
+});
+afterAll(() => vi.restoreAllMocks());
+
+const typesOf = (room: string): string[] => told.filter((event) => event.room === room).map(({ type }) => type);
+
+const isTold = (room: string, type: WebhookEvent["type"], count = 1): Promise<void> =>
+  vi.waitFor(
+    () =>
+      expect(typesOf(room).filter((other) => other === type).length, `${type} in ${typesOf(room).join(", ")}`).toBe(
+        count,
+      ),
+    { timeout: 15_000 },
+  );
+
+/** What a room writes while `work` is done, until the receiver has heard of it. */
+function cost(room: string, type: WebhookEvent["type"], count: number, work: () => Promise<unknown>) {
+  const before = typesOf(room).filter((other) => other === type).length;
+  return rowsWritten(room, async () => {
+    await work();
+    await isTold(room, type, before + count);
+    await new Promise((resolve) => setTimeout(resolve, NOTED_MS));
+  });
+}
+
+it("HOOK-1, HOOK-4: what happens in a room arrives at the receiver, through sleep", async () => {
+  const room = freshRoom();
+  const sleeper = new Sleeper(room);
+  const ada = await join(room, "ada");
+  await isTold(room, "member.joined");
+  await sleeper.sleep();
+  const { id } = await ada.ask<{ id: string }>("chat-message", { content: "helo" });
+  await ada.ask("edit-message", { id, content: "hello" });
+  await isTold(room, "message.edited");
+  await sleeper.sleep();
+  await ada.ask("delete-message", { id });
+  await isTold(room, "message.deleted");
+  ada.close();
+  await isTold(room, "room.vacated");
+  expect(typesOf(room)).toEqual([
+    "room.occupied",
+    "member.joined",
+    "message.posted",
+    "message.edited",
+    "message.deleted",
+    "member.left",
+    "room.vacated",
+  ]);
+});
+
+it("HOOK-6: what they cost in rows", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  const ids: string[] = [];
+  const post = async (content: string): Promise<void> => {
+    ids.push((await ada.ask<{ id: string }>("chat-message", { content })).id);
+  };
+  await cost(room, "message.posted", 1, () => post("the first begins a segment"));
+  await cost(room, "message.edited", 1, () => ada.ask("edit-message", { id: ids[0], content: "so does its change" }));
+  // Besides what the message itself costs, which is a row: the first of each pair.
+  expect(await cost(room, "message.posted", 1, () => post("second"))).toEqual({ rows: 1 + 1, alarms: 0 });
+  const burst = await cost(room, "message.posted", 10, () =>
+    Promise.all(Array.from({ length: 10 }, (_, i) => post(`${i}`))),
+  );
+  // A busy machine commits them in more than two batches.
+  expect(burst.rows).toBeLessThan(10);
+  const edited = await cost(room, "message.edited", 1, () => ada.ask("edit-message", { id: ids[1], content: "2nd" }));
+  expect(edited).toEqual({ rows: 1 + 2, alarms: 0 });
+  expect(await cost(room, "member.joined", 1, () => join(room, "ben"))).toEqual({ rows: 1, alarms: 0 });
+});
+
+it("HOOK-6: what people cost in rows, to the last one who goes", { timeout: 60_000 }, async () => {
+  const room = freshRoom();
+  // Made before, so that its making does not count.
+  (await join(room, "somebody")).close();
+  await isTold(room, "room.vacated");
+  const people: RawClient[] = [];
+  const filled = await cost(room, "member.joined", 2, async () => {
+    for (const user of ["ada", "ben"]) people.push(await join(room, user));
+  });
+  const left = await cost(room, "member.left", 1, async () => people[1]!.close());
+  const vacated = await cost(room, "room.vacated", 1, async () => people[0]!.close());
+  const rowsOf = ({ rows, alarms }: Counted): number => rows - alarms;
+  // The room and its first member three, who comes a moment later one more.
+  expect(rowsOf(filled)).toBeOneOf([3, 4]);
+  expect([left, vacated].map(rowsOf)).toEqual([2, 4]);
+  // The grace, and the heartbeat that it puts off: as without a webhook.
+  expect(left.alarms).toBeLessThanOrEqual(2);
+  expect(vacated.alarms).toBeLessThanOrEqual(2);
+});
+
+it("HOOK-5: a room that is deleted has the last word, and begins anew after it", async () => {
+  const room = freshRoom();
+  await join(room, "ada");
+  await isTold(room, "member.joined");
+  await stubOf(room).deleteRoom();
+  await isTold(room, "room.vacated");
+  const ben = await join(room, "ben");
+  await ben.ask("chat-message", { content: "anybody here?" });
+  await isTold(room, "message.posted");
+  expect(typesOf(room)).toEqual([
+    "room.occupied",
+    "member.joined",
+    "member.left",
+    "room.vacated",
+    "room.occupied",
+    "member.joined",
+    "message.posted",
+  ]);
+});
