@@ -5,7 +5,7 @@ import { TokenVerifier } from "../src/access/tokens.ts";
 import { Chat } from "../src/chat/chat.ts";
 import type { ExportPiece, ExportPlace } from "../src/chat/export.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/farewell.ts";
-import type { Answer, RoomOverview } from "../src/protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/protocol/closings.ts";
 import type { Refusal } from "../src/socketio/namespace.ts";
 import { Server } from "../src/socketio/server.ts";
@@ -30,6 +30,10 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     return new Promise((resolve, reject) => {
       this.turn(() => this.parts.chat.call(event, caller, given, resolve))?.catch(reject);
     });
+  }
+
+  async refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined> {
+    return this.turn(() => this.parts.chat.refuseStaff(caller));
   }
 
   async overview(): Promise<RoomOverview> {

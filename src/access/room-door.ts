@@ -1,7 +1,7 @@
 // What the Worker can ask of a room besides connections: calls to its object, each with one answer. Who may ask has
 // been decided when a room is called; what comes back is for the caller's eyes as it is.
 
-import type { Answer, Role, RoomOverview } from "../protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, Role, RoomOverview } from "../protocol/chat-events.ts";
 
 /** On whose behalf the Worker asks. */
 export interface OutsideCaller {
@@ -13,6 +13,9 @@ export interface OutsideCaller {
 export interface RoomDoor<Place = unknown> {
   /** Does what the event of that name does, and answers as its ack would. Resolves when the answer is durable. */
   ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>>;
+
+  /** @returns why somebody may not look after this room, or nothing where they may */
+  refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;
 
   overview(): Promise<RoomOverview>;
 

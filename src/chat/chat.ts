@@ -26,7 +26,7 @@ import { Members } from "./members.ts";
 import { MessageChanges } from "./message-changes.ts";
 import type { MessageLog } from "./message-log.ts";
 import { ModerationLists } from "./moderation-lists.ts";
-import { Moderation } from "./moderation.ts";
+import { Moderation, refuseUnlessModerator } from "./moderation.ts";
 import { perform, type Bearer, type Caller, type Operation, type Reply } from "./operation.ts";
 import { Posting } from "./posting.ts";
 import { Presence } from "./presence.ts";
@@ -199,6 +199,12 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   /** Whether somebody need not even open a connection: for the shell, where it knows who asks for one. */
   refuseBearer(bearer: Pick<Identity, "user" | "role">): Refusal | undefined {
     return this.#exclusion.admit(bearer);
+  }
+
+  /** Why somebody may not look after this room from outside: API-1. */
+  refuseStaff(bearer: Bearer): ErrorAnswer | undefined {
+    const caller = this.#callerOf(bearer);
+    return this.#exclusion.refuse("", caller) ?? refuseUnlessModerator(caller);
   }
 
   override ownerOf({ user }: Membership): string {

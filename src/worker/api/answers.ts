@@ -8,7 +8,7 @@ const ok = z.literal(true);
 const count = z.int().min(0);
 const atMs = (what: string) => count.describe(`${what}, in milliseconds since 1970`);
 
-const reactions = z
+export const reactions = z
   .array(
     z.object({
       emoji: z.string(),

@@ -1,10 +1,16 @@
 // One call of the HTTP API, as data: what is asked, what may be given, how it is answered. The routes (routes.ts)
 // and their description (openapi.ts) are both made of it.
-import type { z } from "zod";
+import { z } from "zod";
 
 import type { RoomDoor } from "../../access/room-door.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
+import { ROOM_NAME } from "../../protocol/room-name.ts";
+
+/** What a call is given: an object, or one of several that a field tells apart. */
+export type GivenSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodObject[]>;
+
+export const room = z.string().regex(ROOM_NAME).describe("A room's name");
 
 export interface GoodAnswer {
   readonly description: string;
@@ -22,7 +28,7 @@ export interface ApiRequest<Given> {
   readonly doorOf: (room: string) => RoomDoor;
 }
 
-export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
+export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   /** What code generators make a method's name of. */
   readonly id: string;
   readonly method: "get" | "post" | "patch" | "delete";
@@ -30,7 +36,7 @@ export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  /** Who may call. */
+  /** Who may call. Where a moderator may, so may who is one by the grant of the room that the path names (API-1). */
   readonly roles: readonly Role[];
   /**
    * All that is given, wherever it stands: what the path does not name comes in the query of GET and DELETE, and in the
@@ -45,8 +51,18 @@ export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
 }
 
 /** Lets `run` know what `given` lets through. */
-export function call<Schema extends z.ZodObject>(parts: ApiCall<Schema>): ApiCall {
+export function call<Schema extends GivenSchema>(parts: ApiCall<Schema>): ApiCall {
   return parts;
+}
+
+/** The objects that may be given. */
+export function choicesOf({ given }: Pick<ApiCall, "given">): readonly z.ZodObject[] {
+  return given instanceof z.ZodObject ? [given] : given.options;
+}
+
+/** All fields that may be given. */
+export function shapeOf(call: Pick<ApiCall, "given">): Readonly<Record<string, z.core.$ZodType>> {
+  return Object.assign({}, ...choicesOf(call).map(({ shape }) => shape)) as Record<string, z.core.$ZodType>;
 }
 
 export const hasBody = ({ method }: Pick<ApiCall, "method">): boolean => method === "post" || method === "patch";

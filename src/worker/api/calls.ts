@@ -2,34 +2,21 @@
 // meaning, so that its rules live once, in the room (API-2).
 import { z } from "zod";
 
-import { displayName, nameSchema, userSchema } from "../../access/tokens.ts";
 import { historySchema, postSchema, presenceSchema } from "../../chat/payloads.ts";
-import type { HistoryAnswer, PostAnswer, PresenceAnswer, Role } from "../../protocol/chat-events.ts";
-import type { Identity } from "../../protocol/identity.ts";
-import { ROOM_NAME } from "../../protocol/room-name.ts";
-import { refuseRequest } from "../refusals.ts";
+import type { HistoryAnswer, PostAnswer, PresenceAnswer } from "../../protocol/chat-events.ts";
 import { refuseRoom } from "./access.ts";
 import * as answers from "./answers.ts";
-import { call, type ApiCall } from "./call.ts";
+import { call, room, type ApiCall } from "./call.ts";
+import { actingAs, callerFor, SERVICE, STAFF } from "./callers.ts";
 import { exportRoom } from "./export.ts";
-import { respond } from "./responses.ts";
-
-/** A product's backend. */
-const SERVICE: readonly Role[] = ["service"];
-/** And those who look after a room. */
-const STAFF: readonly Role[] = ["service", "moderator"];
+import { MESSAGE_CALLS } from "./message-calls.ts";
+import { MODERATION_CALLS } from "./moderation-calls.ts";
+import { LINK_HEADER, linkTo, respond } from "./responses.ts";
 
 /** Rooms that one call may drain. */
 export const DRAIN_ROOMS_MAX = 100;
 /** Ten minutes: within it everyone is back after a drain. */
 export const RECONNECT_WITHIN_MS_MAX = 600_000;
-
-const room = z.string().regex(ROOM_NAME).describe("A room's name");
-
-/** On whose behalf a service acts. */
-const actingAs = z
-  .union([userSchema, z.object({ user: userSchema, name: nameSchema.optional() })])
-  .describe("Whom the service speaks for: a user id, or that and a display name. The room judges as if a member asked");
 
 export const CALLS: readonly ApiCall[] = [
   call({
@@ -71,7 +58,7 @@ export const CALLS: readonly ApiCall[] = [
       200: {
         description: "The page",
         schema: answers.messages,
-        headers: { Link: 'The next page, `rel="next"`, where there is one' },
+        headers: LINK_HEADER,
       },
     },
     run: async ({ identity, given, url, doorOf }) => {
@@ -93,14 +80,14 @@ export const CALLS: readonly ApiCall[] = [
       200: { description: "It had been stored before", schema: answers.posted },
     },
     run: async ({ identity, given: { as, ...payload }, doorOf }) => {
-      if (as !== undefined && identity.role !== "service") {
-        return refuseRequest(403, "FORBIDDEN", "Only the role service may act as somebody else");
-      }
-      const caller = as === undefined ? identity : memberOf(as);
+      const caller = callerFor(identity, as);
+      if (caller instanceof Response) return caller;
       const answer = (await doorOf(payload.room).ask("chat-message", caller, payload)) as PostAnswer;
       return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
     },
   }),
+  ...MESSAGE_CALLS,
+  ...MODERATION_CALLS,
   call({
     id: "listMembers",
     method: "get",
@@ -156,12 +143,6 @@ export const CALLS: readonly ApiCall[] = [
   }),
 ];
 
-/** Acting as somebody gives no more rights than a member has (API-5). */
-function memberOf(as: z.output<typeof actingAs>): Pick<Identity, "user" | "name" | "role"> {
-  const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
-  return { user, name: displayName(user, name), role: "member" };
-}
-
 /** Back in time from the oldest message of the page, or on from the newest where the page was asked for so: API-7. */
 function linkToNext(url: URL, { messages, hasMore }: Extract<HistoryAnswer, { ok: true }>): Record<string, string> {
   const isForward = url.searchParams.has("after") || url.searchParams.has("afterTime");
@@ -170,5 +151,5 @@ function linkToNext(url: URL, { messages, hasMore }: Extract<HistoryAnswer, { ok
   const query = new URLSearchParams(url.searchParams);
   for (const start of ["around", "beforeTime", "afterTime"]) query.delete(start);
   query.set(isForward ? "after" : "before", String(edge.seq));
-  return { Link: `<${url.pathname}?${query.toString()}>; rel="next"` };
+  return linkTo(url, query);
 }
