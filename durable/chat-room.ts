@@ -5,8 +5,10 @@ import { TokenVerifier } from "../src/access/tokens.ts";
 import { Chat } from "../src/chat/chat.ts";
 import type { ExportPiece, ExportPlace } from "../src/chat/export.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/farewell.ts";
+import type { ReportToLobby } from "../src/chat/lobby-report.ts";
 import type { Answer, ErrorAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/protocol/closings.ts";
+import { lobbyOf } from "../src/protocol/room-list.ts";
 import type { Refusal } from "../src/socketio/namespace.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
@@ -63,6 +65,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
       for (const session of server.sessions.values()) server.dismissSession(session);
     });
     await this.erase();
+    this.turn(() => this.parts.chat.tellLobby());
   }
 }
 
@@ -82,6 +85,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     log,
     state: ctx.storage.kv,
     authenticate: (token) => tokens.verify(token),
+    reportToLobby: lobbyPort(env, room, settings.lobbies),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
@@ -94,6 +98,11 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
   });
   const turnAway: Application["turnAway"] = (identity) => forbidden(chat.refuseBearer(identity));
   return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings, chat, turnAway };
+}
+
+/** The way to the lobby that lists the room, where there is one. */
+function lobbyPort({ LOBBY }: Env, room: string, lobbies: number): ReportToLobby | undefined {
+  return LOBBY && (async (report) => LOBBY.getByName(lobbyOf(room, lobbies)).report(report));
 }
 
 /** A refusal of the room's as an answer to the request of a connection: 403, and when to try again (MOD-3). */

@@ -22,6 +22,7 @@ import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
 import { Exclusion } from "./exclusion.ts";
 import { guarded } from "./guard.ts";
 import { History } from "./history.ts";
+import { LobbyReport, type ReportToLobby } from "./lobby-report.ts";
 import { Members } from "./members.ts";
 import { MessageChanges } from "./message-changes.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -54,6 +55,8 @@ export interface ChatDependencies {
   readonly log: MessageLog;
   readonly state: RoomState;
   readonly authenticate: Authenticate;
+  /** Where the room says how it is doing, if anybody wants to know. */
+  readonly reportToLobby?: ReportToLobby | undefined;
 }
 
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
@@ -64,12 +67,13 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #posting: Posting;
   readonly #standings: Standings;
   readonly #exclusion: Exclusion;
+  readonly #lobbyReport: LobbyReport | undefined;
   readonly #features: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
   override readonly recovery;
   readonly handlers: Handlers<ClientToServerEvents, Client>;
 
-  constructor({ room, settings, log, state, authenticate }: ChatDependencies) {
+  constructor({ room, settings, log, state, authenticate, reportToLobby }: ChatDependencies) {
     super();
     this.#authenticate = authenticate;
     this.#room = this.#makeRoom({ name: room, settings, log, state });
@@ -80,6 +84,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     const [modes, trail] = [new Modes(state), new AuditTrail(state)];
     const moderation = { exclusion: this.#exclusion, standings: this.#standings, modes, trail };
     const changes = new MessageChanges(this.#room);
+    this.#lobbyReport = reportToLobby && new LobbyReport(this.#room, members, reportToLobby);
     this.#features = [
       this.#exclusion,
       new Speaking(this.#room, this.#standings, modes),
@@ -94,6 +99,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       new TokenLife(this.#room, members, authenticate),
       new Moderation(this.#room, moderation),
       new ModerationLists(this.#room, moderation),
+      ...(this.#lobbyReport ? [this.#lobbyReport] : []),
     ];
     this.#operations = new Map(
       this.#features
@@ -277,6 +283,11 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   exportPiece(place?: ExportPlace): ExportPiece | undefined {
     this.#posting.catchUp();
     return exportPiece(this.#room.log, place);
+  }
+
+  /** Says how it is doing, without being asked: what it was is no more (API-9). */
+  tellLobby(): void {
+    this.#lobbyReport?.tell();
   }
 
   /** Everybody is about to be sent away: who waits for something is answered, and all are told why (API-9, API-10). */

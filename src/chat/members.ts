@@ -36,6 +36,12 @@ export class Members {
   /** What changed since the last `takeChange`: names of those who joined, ids of those who left. */
   readonly #joined = new Map<string, string>();
   readonly #left = new Set<string>();
+  #changed: () => void = () => {};
+
+  /** @param changed called when somebody joined, or left for good, before anybody is told */
+  watch(changed: () => void): void {
+    this.#changed = changed;
+  }
 
   get count(): number {
     return this.#stays.size;
@@ -84,6 +90,7 @@ export class Members {
     this.#stays.set(user, stay);
     // Gone and back within one window: nobody heard of either.
     if (!this.#left.delete(user)) this.#joined.set(user, name);
+    this.#changed();
     return sinceMs;
   }
 
@@ -102,6 +109,7 @@ export class Members {
     if (this.#stays.get(user)?.connections.size !== 0) return;
     this.#stays.delete(user);
     if (!this.#joined.delete(user)) this.#left.add(user);
+    this.#changed();
   }
 
   /** Nobody is there any more, and nobody to be told. */
@@ -109,6 +117,7 @@ export class Members {
     this.#stays.clear();
     this.#joined.clear();
     this.#left.clear();
+    this.#changed();
   }
 
   /** The ids of a user's sockets. */

@@ -8,6 +8,7 @@ import { ConnectRate } from "./connect-rate.ts";
 /** The Worker's bindings, as far as the Worker needs them. */
 export interface WorkerEnv {
   readonly CHAT_ROOM: DurableObjectNamespace;
+  readonly LOBBY?: DurableObjectNamespace;
   readonly [setting: string]: unknown;
 }
 

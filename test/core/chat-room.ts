@@ -1,5 +1,6 @@
 // A chat room for tests: the chat core over a log in memory, with tokens that need no keys.
 import { Chat } from "../../src/chat/chat.ts";
+import type { ReportToLobby } from "../../src/chat/lobby-report.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/leavers.ts";
 import type { Retention } from "../../src/chat/segments.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/change.ts";
@@ -208,7 +209,11 @@ export class ChatRoom {
   authenticating: Promise<void> | undefined;
   readonly #tokens = new Map<string, Identity>();
 
-  constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}) {
+  constructor(
+    settings: Partial<ChatSettings> = {},
+    options: Partial<ServerOptions> = {},
+    reportToLobby?: ReportToLobby,
+  ) {
     const create = (): Chat => {
       this.log.reopen();
       this.chat = new Chat({
@@ -217,6 +222,7 @@ export class ChatRoom {
         state: this.state,
         settings: { ...SETTINGS, ...settings },
         authenticate: (token) => this.#authenticate(token),
+        reportToLobby,
       });
       return this.chat;
     };

@@ -115,7 +115,7 @@ describe("PATCH", () => {
     }
     const moderator = { role: "moderator", user: "mo" };
     const asAda = await at("PATCH", { content: "x", as: "ada" }, { as: moderator });
-    expect(asAda).toMatchObject({ status: 403, body: { error: { message: /act as/ } } });
+    expect(asAda).toMatchObject({ status: 403, body: { error: { message: expect.stringContaining("act as") } } });
   });
 
   it.each([

@@ -53,7 +53,7 @@ describe("what moderators do: API-14", () => {
     expect(await moderate(room, deed)).toMatchObject(OK);
     expect((await ben.receives("moderation", 2))[1]).toMatchObject({ action: "mute", user: "zoe", by: "gil" });
     const asOther = await moderate(room, deed, { role: "moderator", user: "mo" });
-    expect(asOther).toMatchObject({ status: 403, body: { error: { message: /act as/ } } });
+    expect(asOther).toMatchObject({ status: 403, body: { error: { message: expect.stringContaining("act as") } } });
   });
 
   it("ranks hold: nobody moderates a service, and a moderator by token no other", async () => {

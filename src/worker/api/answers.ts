@@ -45,7 +45,7 @@ const member = z
   })
   .meta({ id: "Member" }) satisfies z.ZodType<Member>;
 
-const overview = z.object({
+export const overview = z.object({
   room: z.string(),
   members: count.describe("People, not connections"),
   lastSeq: count.describe("The seq of the newest message, 0 in an empty room"),
@@ -68,10 +68,6 @@ export const messages = z.object({
   hasMoreAfter: z.exactOptional(z.boolean()).describe("Whether there are newer ones, where `around` was given"),
 });
 export const members = z.object({ ok, count, members: z.array(member) });
-export const drained = z.object({
-  ok,
-  rooms: z.array(z.object({ room: z.string(), connections: count.describe("Those that were closed") })),
-});
 export const guest = z.object({ token: z.string(), user: z.string(), name: z.string() });
 
 export const refusal = z

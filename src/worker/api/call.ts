@@ -3,9 +3,11 @@
 import { z } from "zod";
 
 import type { RoomDoor } from "../../access/room-door.ts";
+import type { Settings } from "../../access/settings.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
+import type { RoomList } from "../lobbies.ts";
 
 /** What a call is given: an object, or one of several that a field tells apart. */
 export type GivenSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodObject[]>;
@@ -26,6 +28,9 @@ export interface ApiRequest<Given> {
   /** The address that was asked for. */
   readonly url: URL;
   readonly doorOf: (room: string) => RoomDoor;
+  readonly settings: Settings;
+  /** The list of rooms; absent where the deployment has no lobby. */
+  readonly list: RoomList | undefined;
 }
 
 export interface ApiCall<Schema extends GivenSchema = GivenSchema> {

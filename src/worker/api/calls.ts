@@ -4,19 +4,14 @@ import { z } from "zod";
 
 import { historySchema, postSchema, presenceSchema } from "../../chat/payloads.ts";
 import type { HistoryAnswer, PostAnswer, PresenceAnswer } from "../../protocol/chat-events.ts";
-import { refuseRoom } from "./access.ts";
 import * as answers from "./answers.ts";
 import { call, room, type ApiCall } from "./call.ts";
 import { actingAs, callerFor, SERVICE, STAFF } from "./callers.ts";
 import { exportRoom } from "./export.ts";
+import { LOBBY_CALLS } from "./lobby-calls.ts";
 import { MESSAGE_CALLS } from "./message-calls.ts";
 import { MODERATION_CALLS } from "./moderation-calls.ts";
 import { LINK_HEADER, linkTo, respond } from "./responses.ts";
-
-/** Rooms that one call may drain. */
-export const DRAIN_ROOMS_MAX = 100;
-/** Ten minutes: within it everyone is back after a drain. */
-export const RECONNECT_WITHIN_MS_MAX = 600_000;
 
 export const CALLS: readonly ApiCall[] = [
   call({
@@ -88,6 +83,7 @@ export const CALLS: readonly ApiCall[] = [
   }),
   ...MESSAGE_CALLS,
   ...MODERATION_CALLS,
+  ...LOBBY_CALLS,
   call({
     id: "listMembers",
     method: "get",
@@ -115,31 +111,6 @@ export const CALLS: readonly ApiCall[] = [
       },
     },
     run: ({ given, doorOf }) => exportRoom(doorOf(given.room), given.room),
-  }),
-  call({
-    id: "drainRooms",
-    method: "post",
-    path: "/api/drain",
-    summary: "Send everyone away for a while",
-    description:
-      "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window to come back at, and is disconnected.",
-    roles: SERVICE,
-    given: z.object({
-      rooms: z.array(room).min(1).max(DRAIN_ROOMS_MAX),
-      reconnectWithinMs: z.int().min(0).max(RECONNECT_WITHIN_MS_MAX),
-    }),
-    answers: { 200: { description: "All of these rooms are empty now", schema: answers.drained } },
-    run: async ({ identity, given, doorOf }) => {
-      for (const name of given.rooms) {
-        const refusal = refuseRoom(identity, name);
-        if (refusal) return refusal;
-      }
-      const drains = [...new Set(given.rooms)].map(async (name) => ({
-        room: name,
-        connections: await doorOf(name).drain(given.reconnectWithinMs),
-      }));
-      return Response.json({ ok: true, rooms: await Promise.all(drains) });
-    },
   }),
 ];
 

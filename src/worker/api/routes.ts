@@ -5,6 +5,7 @@ import { Hono, type Context } from "hono";
 import type { RoomDoor } from "../../access/room-door.ts";
 import { isRoomName } from "../../protocol/room-name.ts";
 import type { App, WorkerEnv } from "../deployment.ts";
+import { listOf } from "../lobbies.ts";
 import { refuseRequest, refuseRoomName } from "../refusals.ts";
 import { identify, refuseByRoom, refuseRoom } from "./access.ts";
 import type { ApiCall } from "./call.ts";
@@ -43,10 +44,11 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
     const refusal = refuseRoom(identity, room) ?? (await refuseByRoom(identity, call, () => doorOf(room)));
     if (refusal) return refusal;
   }
-  const { maxPayloadBytes } = deployment.settings;
-  const given = await readGiven(request, call, { parameters, bodyBytesMax: maxPayloadBytes });
+  const { settings } = deployment;
+  const given = await readGiven(request, call, { parameters, bodyBytesMax: settings.maxPayloadBytes });
   if (given instanceof Response) return given;
-  return call.run({ identity, given, url: new URL(request.url), doorOf });
+  const list = listOf(c.env, settings.lobbies);
+  return call.run({ identity, given, url: new URL(request.url), doorOf, settings, list });
 }
 
 /** Stubs carry the calls of the object's class, which the Worker knows by this interface only. */
