@@ -5,7 +5,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { Lobby } from "../../durable/lobby.ts";
-import { lobbyOf, type RoomReport } from "../../src/protocol/room-list.ts";
+import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi, refusal, type CallOptions } from "./api-caller.ts";
 import { join, Sleeper, stubOf, workerWith } from "./rooms.ts";
 import { queriesMade, rowsWritten } from "./rows-written.ts";
@@ -201,7 +201,7 @@ describe("what it costs: LOB-2, LOB-7", () => {
   /** Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them. */
   async function countReports(work: () => Promise<unknown>): Promise<number> {
     let reports = 0;
-    const report = Reflect.get(Lobby.prototype, "report") as (this: Lobby, given: RoomReport) => Promise<void>;
+    const report = Reflect.get(Lobby.prototype, "report");
     Lobby.prototype.report = function (this: Lobby, given) {
       reports++;
       return report.call(this, given);
