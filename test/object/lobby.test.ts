@@ -1,14 +1,12 @@
 // The list of rooms over real objects: who is told of what, through sleep, deletion and a lobby that is away.
-// LOB-1, LOB-3, LOB-6, LOB-7
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+// LOB-1, LOB-3, LOB-6
+import { evictDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { Lobby } from "../../durable/lobby.ts";
-import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi, refusal, type CallOptions } from "./api-caller.ts";
 import { join, Sleeper, stubOf, workerWith } from "./rooms.ts";
-import { queriesMade, rowsWritten } from "./rows-written.ts";
+import { queriesMade } from "./rows-written.ts";
 
 interface Listed {
   readonly room: string;
@@ -29,14 +27,6 @@ const expectListed = (prefix: string, rooms: ReadonlyArray<Partial<Listed>>): Pr
   vi.waitFor(async () => expect(await list(prefix, "&sort=name")).toMatchObject(rooms), { timeout: 8000 });
 
 const post = (room: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
-
-const evictLobby = (): Promise<void> => evictDurableObject(env.LOBBY.getByName(lobbyOf("any", 1)));
-
-/** As after a long time: what is reported next is stored at once. */
-async function quiet(): Promise<void> {
-  await evictLobby();
-  await list("x");
-}
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -148,15 +138,6 @@ describe("who is told: LOB-6", () => {
 });
 
 describe("what the lobby knows: LOB-3", () => {
-  it("survives the lobby's sleep", async () => {
-    const prefix = freshPrefix();
-    await quiet();
-    await join(`${prefix}a`, "ada");
-    await expectListed(prefix, [{ members: 1 }]);
-    await evictLobby();
-    expect(await list(prefix)).toMatchObject([{ members: 1 }]);
-  });
-
   it("that a room was deleted: it vanishes, and comes back as a new one", async () => {
     const room = `${freshPrefix()}a`;
     await join(room, "ada");
@@ -194,61 +175,5 @@ describe("what the lobby knows: LOB-3", () => {
     ada.close();
     // The last one's going is told at once.
     await expectListed(room, [{ members: 0, lastSeq: 1 }]);
-  });
-});
-
-describe("what it costs: LOB-2, LOB-7", () => {
-  /** Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them. */
-  async function countReports(work: () => Promise<unknown>): Promise<number> {
-    let reports = 0;
-    const report = Reflect.get(Lobby.prototype, "report");
-    Lobby.prototype.report = function (this: Lobby, given) {
-      reports++;
-      return report.call(this, given);
-    };
-    try {
-      await work();
-      return reports;
-    } finally {
-      Lobby.prototype.report = report;
-    }
-  }
-
-  it("a message after quiet: a request and a row of the lobby; no row and no alarm of the room's", async () => {
-    const room = `${freshPrefix()}a`;
-    await post(room);
-    await expectListed(room, [{ lastSeq: 1 }]);
-    // The one alarm that a room with messages has: for the day on which it forgets them.
-    await vi.waitFor(() =>
-      runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
-    );
-    // An hour later its memory is gone.
-    await new Sleeper(room).sleep();
-    await quiet();
-    let [lobbyRows, reports] = [0, 0];
-    const rows = await rowsWritten(room, async () => {
-      ({ lobbyRows } = await queriesMade(room, async () => {
-        reports = await countReports(async () => {
-          await post(room);
-          await expectListed(room, [{ lastSeq: 2 }]);
-        });
-      }));
-    });
-    expect(rows).toEqual({ rows: 1, alarms: 0 });
-    expect({ reports, lobbyRows }).toEqual({ reports: 1, lobbyRows: 1 });
-  });
-
-  it("an idle room: nothing, however often it is listed and looked at", async () => {
-    const room = `${freshPrefix()}a`;
-    await join(room, "ada");
-    await expectListed(room, [{ members: 1 }]);
-    const reports = await countReports(async () => {
-      for (let i = 0; i < 5; i++) {
-        await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
-        await list(room);
-        await callApi("GET", `/api/rooms/${room}`);
-      }
-    });
-    expect(reports).toBe(0);
   });
 });
