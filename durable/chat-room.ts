@@ -2,13 +2,16 @@
 import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
 import { readSettings, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
-import { Chat, type FileOptions } from "../src/chat/chat.ts";
+import { Chat } from "../src/chat/chat.ts";
+import type { FileOptions } from "../src/chat/features.ts";
 import type { ExportPiece, ExportPlace } from "../src/chat/export.ts";
 import type { UploadAnswer } from "../src/chat/attachments.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/farewell.ts";
+import type { ReportToLobby } from "../src/chat/lobby-report.ts";
 import { keptMsMax, type Retention } from "../src/chat/segments.ts";
-import type { Answer, RoomOverview } from "../src/protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/protocol/closings.ts";
+import { lobbyOf } from "../src/protocol/room-list.ts";
 import type { Refusal } from "../src/socketio/namespace.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
@@ -47,6 +50,10 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     return this.turn(() => this.parts.chat.permitReading(caller, epoch));
   }
 
+  async refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined> {
+    return this.turn(() => this.parts.chat.refuseStaff(caller));
+  }
+
   async overview(): Promise<RoomOverview> {
     return this.turn(() => this.parts.chat.overview());
   }
@@ -77,6 +84,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     });
     await this.erase();
     if (hasFiles) this.turn(() => this.parts.chat.deleteFiles());
+    this.turn(() => this.parts.chat.tellLobby());
   }
 }
 
@@ -101,6 +109,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
     // Without its binding the Worker refuses everything.
     ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
+    reportToLobby: lobbyPort(env, room, settings.lobbies),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,
@@ -118,6 +127,11 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
 function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention): FileOptions {
   const limits = { bytesMax: settings.fileBytesMax, types: settings.fileTypes };
   return { store: new BucketFiles(bucket), limits, keptMs: keptMsMax(retention) };
+}
+
+/** The way to the lobby that lists the room, where there is one. */
+function lobbyPort({ LOBBY }: Env, room: string, lobbies: number): ReportToLobby | undefined {
+  return LOBBY && (async (report) => LOBBY.getByName(lobbyOf(room, lobbies)).report(report));
 }
 
 /** A refusal of the room's as an answer to the request of a connection: 403, and when to try again (MOD-3). */

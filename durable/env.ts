@@ -2,11 +2,14 @@
 // src/access/settings.ts only.
 import type { WebhookBatch } from "../src/protocol/webhook-events.ts";
 import type { ChatRoom } from "./chat-room.ts";
+import type { Lobby } from "./lobby.ts";
 
 export interface Env {
   readonly CHAT_ROOM: DurableObjectNamespace<ChatRoom>;
   /** Where files are; a deployment without it takes none. */
   readonly FILES?: R2Bucket;
   readonly WEBHOOKS?: Queue<WebhookBatch>;
+  /** Absent: rooms are in no list. */
+  readonly LOBBY?: DurableObjectNamespace<Lobby>;
   readonly [setting: string]: unknown;
 }

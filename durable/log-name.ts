@@ -15,3 +15,25 @@ export function nameLog(sql: SqlStorage, newName: () => string): LogName {
   sql.exec("INSERT INTO log_names (epoch, key) VALUES (?, ?)", name.epoch, name.key);
   return name;
 }
+
+/** Names a log when it is first written to, or somebody asks for its name: a room that is only looked at stores nothing (API-13). */
+export class LateName {
+  readonly #name: () => LogName;
+  #known: LogName | undefined;
+
+  constructor(sql: SqlStorage, newName: () => string) {
+    this.#name = () => nameLog(sql, newName);
+  }
+
+  keep(): LogName {
+    return (this.#known ??= this.#name());
+  }
+
+  get epoch(): string {
+    return this.keep().epoch;
+  }
+
+  get key(): string {
+    return this.keep().key;
+  }
+}

@@ -9,7 +9,7 @@ import type { ChangedMessage, MessageLog, Page, PageQuery } from "../src/chat/me
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../src/chat/segments.ts";
 import type { Message } from "../src/protocol/chat-events.ts";
 import { ChangeTables } from "./change-tables.ts";
-import { nameLog } from "./log-name.ts";
+import { LateName } from "./log-name.ts";
 import { LogSegments, type BatchRow } from "./log-segments.ts";
 import { ReservedSeq } from "./reserved-seq.ts";
 
@@ -22,8 +22,7 @@ export interface MessageLogOptions {
 }
 
 export class SqlMessageLog implements MessageLog {
-  readonly epoch: string;
-  readonly key: string;
+  readonly #name: LateName;
   readonly #room: string;
   readonly #retention: Retention;
   readonly #segments: LogSegments;
@@ -36,7 +35,7 @@ export class SqlMessageLog implements MessageLog {
   constructor(storage: DurableObjectStorage, { room, retention, nowMs, newName }: MessageLogOptions) {
     this.#room = room;
     this.#retention = retention;
-    ({ epoch: this.epoch, key: this.key } = nameLog(storage.sql, newName));
+    this.#name = new LateName(storage.sql, newName);
     this.#segments = new LogSegments(storage, nowMs);
     this.#changes = new ChangeTables(storage, this.#segments);
     this.#reserved = new ReservedSeq(storage.sql);
@@ -44,6 +43,14 @@ export class SqlMessageLog implements MessageLog {
     const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
     this.#stored = segment && newest ? segment.storedBefore + newest.last_seq + 1 - segment.firstSeq - newest.burnt : 0;
     this.#lastSeq = Math.max(newest?.last_seq ?? 0, this.#reserved.seq);
+  }
+
+  get epoch(): string {
+    return this.#name.epoch;
+  }
+
+  get key(): string {
+    return this.#name.key;
   }
 
   get lastSeq(): number {
@@ -55,6 +62,7 @@ export class SqlMessageLog implements MessageLog {
   }
 
   append(batch: readonly Message[]): void {
+    this.#name.keep();
     const firstSeq = this.#lastSeq + 1;
     const lastSeq = this.#lastSeq + batch.length;
     const nowMs = batch.at(-1)!.timestamp;

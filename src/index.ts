@@ -4,4 +4,5 @@ import type { WorkerEnv } from "./worker/deployment.ts";
 import { consume } from "./worker/queue/consumer.ts";
 
 export { ChatRoom } from "../durable/chat-room.ts";
+export { Lobby } from "../durable/lobby.ts";
 export default { fetch: app.fetch, queue: consume } satisfies ExportedHandler<WorkerEnv>;

@@ -1,7 +1,7 @@
 // What the Worker can ask of a room besides connections: calls to its object, each with one answer. Who may ask has
 // been decided when a room is called; what comes back is for the caller's eyes as it is.
 
-import type { Answer, Role, RoomOverview } from "../protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, Role, RoomOverview } from "../protocol/chat-events.ts";
 import type { Attachment } from "../protocol/files-events.ts";
 
 /** On whose behalf the Worker asks. */
@@ -23,6 +23,9 @@ export interface RoomDoor<Place = unknown> {
 
   /** Whether somebody may read files of that life of the room. */
   permitReading(caller: OutsideCaller, epoch: string): Promise<Answer<object>>;
+
+  /** @returns why somebody may not look after this room, or nothing where they may */
+  refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;
 
   overview(): Promise<RoomOverview>;
 

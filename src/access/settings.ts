@@ -13,6 +13,10 @@ export interface Settings {
   readonly authAt: "connect" | "upgrade";
   readonly allowUnexpiringTokens: boolean;
   readonly guestAccess: boolean;
+  /** Whether members may list the rooms that their tokens open. */
+  readonly roomList: boolean;
+  /** How many objects share the list of rooms. */
+  readonly lobbies: number;
   /** Origins that browsers may come from; `same` is the origin of the request itself. */
   readonly allowedOrigins: "*" | "same" | readonly string[];
   readonly jwt: {
@@ -75,6 +79,9 @@ const PAYLOAD_BYTES_MAX = 32 * 1024 * 1024;
 
 /** WebSockets that the platform lets one Durable Object hold. */
 const MEMBERS_MAX = 32_768;
+
+/** Each is asked for every page of the list. */
+const LOBBIES_MAX = 64;
 
 /** A hundred years: for as long as messages are kept. */
 const EDIT_WINDOW_SECONDS_MAX = 3_155_760_000;
@@ -172,6 +179,8 @@ function schemaFor(environment: Settings["environment"]) {
       AUTH_AT: oneOf("connect", "upgrade").default("connect"),
       ALLOW_UNEXPIRING_TOKENS: onOff.default(false),
       GUEST_ACCESS: onOff.optional(),
+      ROOM_LIST: onOff.default(isDevelopment),
+      LOBBIES: integer(1, LOBBIES_MAX).default(1),
       ALLOWED_ORIGINS: origins.default(isDevelopment ? "*" : "same"),
       JWT_SECRET: z.string().optional(),
       JWT_PUBLIC_KEY: publicKey.optional(),
@@ -248,6 +257,8 @@ export function readSettings(variables: Variables): SettingsResult {
       authAt: read.AUTH_AT,
       allowUnexpiringTokens: read.ALLOW_UNEXPIRING_TOKENS,
       guestAccess: read.GUEST_ACCESS ?? (environment === "development" && read.JWT_SECRET !== undefined),
+      roomList: read.ROOM_LIST,
+      lobbies: read.LOBBIES,
       allowedOrigins: read.ALLOWED_ORIGINS,
       jwt: {
         ...(read.JWT_SECRET && { secret: read.JWT_SECRET }),

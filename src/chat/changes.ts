@@ -1,6 +1,8 @@
-// What changed while a client was away: it keeps the newest `rev` it was told, and asks what came after (MSG-6).
-import type { ChangesAnswer, ChangesWelcome } from "../protocol/changes-events.ts";
-import { changesSchema } from "./changes-payloads.ts";
+// What changed while a client was away: it keeps the newest `rev` it was told, and asks what came after (MSG-6); and how
+// one message stands now (MSG-10).
+import type { ChangesAnswer, ChangesWelcome, MessageAnswer } from "../protocol/changes-events.ts";
+import { withChange } from "./change.ts";
+import { changesSchema, messageSchema } from "./changes-payloads.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { operation } from "./operation.ts";
 import type { Feature } from "./room.ts";
@@ -17,6 +19,10 @@ export class Changes implements Feature {
   constructor(changes: MessageChanges) {
     this.#changes = changes;
     this.operations = {
+      "get-message": operation(messageSchema, (_caller, { id }, reply: (answer: MessageAnswer) => void) => {
+        const found = changes.find(id);
+        reply("error" in found ? found : { ok: true, message: withChange(found.posted, found.change) });
+      }),
       changes: operation(
         changesSchema,
         (_caller, payload, reply: (answer: ChangesAnswer) => void) => reply(changes.after(payload)),

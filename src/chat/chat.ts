@@ -1,5 +1,5 @@
-// A chat room: the first application of the Socket.IO core. It says who may come in, and puts together what can
-// be done inside (the features); storing, sending and the clock are the shell's.
+// A chat room: the first application of the Socket.IO core. It says who may come in, and opens what can be done inside
+// (features.ts) to those who ask; storing, sending and the clock are the shell's.
 import type {
   Answer,
   ClientToServerEvents,
@@ -10,43 +10,23 @@ import type {
   ServerToClientEvents,
   Welcome,
 } from "../protocol/chat-events.ts";
-import type { FilesWelcome } from "../protocol/files-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
 import { deny, refuse } from "./answers.ts";
-import { Attachments, UPLOAD } from "./attachments.ts";
-import { AuditTrail } from "./audit-trail.ts";
-import { Changes } from "./changes.ts";
+import { UPLOAD } from "./attachments.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
-import { Editing } from "./editing.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
-import { Exclusion } from "./exclusion.ts";
-import { FileSweep, type FileStore } from "./file-sweep.ts";
+import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
 import { guarded } from "./guard.ts";
-import { History } from "./history.ts";
 import { Members } from "./members.ts";
-import { MessageChanges } from "./message-changes.ts";
 import type { MessageLog } from "./message-log.ts";
-import { ModerationLists } from "./moderation-lists.ts";
-import { Moderation } from "./moderation.ts";
+import { refuseUnlessModerator } from "./moderation.ts";
 import { perform, type Bearer, type Caller, type Operation, type Reply } from "./operation.ts";
-import { Posting } from "./posting.ts";
-import { Presence } from "./presence.ts";
-import { Reacting } from "./reacting.ts";
-import { Reading } from "./reading.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
-import { Modes } from "./room-modes.ts";
-import type { RoomState } from "./room-state.ts";
-import type { ChatSettings, Client, Feature, Membership, Room } from "./room.ts";
-import type { SearchIndex } from "./search-index.ts";
-import { Searching } from "./searching.ts";
-import { Speaking } from "./speaking.ts";
+import type { Client, Membership, Room } from "./room.ts";
 import { effectiveRole } from "./standing.ts";
-import { Standings } from "./standings.ts";
-import { TokenLife, type Authenticate } from "./token-life.ts";
-import { Typing } from "./typing.ts";
-import { Webhooks, type Deliver } from "./webhooks.ts";
+import type { Authenticate } from "./token-life.ts";
 
 /**
  * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -54,89 +34,37 @@ import { Webhooks, type Deliver } from "./webhooks.ts";
  */
 export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
 
-export interface ChatDependencies {
-  readonly room: string;
-  readonly settings: ChatSettings;
-  readonly log: MessageLog;
-  readonly state: RoomState;
-  readonly index: SearchIndex;
-  readonly authenticate: Authenticate;
-  /** Where files are; without it none are taken. */
-  readonly files?: FileOptions;
-  /** Where to tell what happens; absent where nobody wants to know. */
-  readonly deliver?: Deliver;
-}
-
-export interface FileOptions {
-  readonly store: FileStore;
-  /** What newcomers are told of uploads. */
-  readonly limits: NonNullable<FilesWelcome["files"]>;
-  /** How long a message may be kept at most. */
-  readonly keptMs: number;
-}
-
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
   readonly #room: Room;
   readonly #authenticate: Authenticate;
   readonly #requests = new Buckets(REQUEST_LIMIT);
   readonly #members = new Members();
-  readonly #posting: Posting;
-  readonly #standings: Standings;
-  readonly #exclusion: Exclusion;
-  readonly #files: FileSweep;
+  readonly #features: Features;
   readonly #upload: Operation;
-  readonly #features: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
   override readonly recovery;
   readonly handlers: Handlers<ClientToServerEvents, Client>;
 
-  constructor({ room, settings, log, state, index, authenticate, files, deliver }: ChatDependencies) {
+  constructor(dependencies: ChatDependencies) {
     super();
+    const { room, settings, log, state, authenticate } = dependencies;
     this.#authenticate = authenticate;
     this.#room = this.#makeRoom({ name: room, settings, log, state });
-    const members = this.#members;
-    this.#files = new FileSweep(this.#room, files?.store, files?.keptMs ?? 0);
-    const attachments = new Attachments(this.#room, this.#files, files ? { files: files.limits } : {});
-    this.#posting = new Posting(this.#room, members, attachments);
-    this.#standings = new Standings(state);
-    this.#exclusion = new Exclusion(this.#room, members, this.#standings);
-    const [modes, trail] = [new Modes(state), new AuditTrail(state)];
-    const moderation = { exclusion: this.#exclusion, standings: this.#standings, modes, trail };
-    const changes = new MessageChanges(this.#room, (changing) => {
-      for (const feature of this.#features) feature.onChanging?.(changing);
-    });
-    this.#features = [
-      this.#exclusion,
-      new Speaking(this.#room, this.#standings, modes),
-      new Presence(this.#room, members),
-      this.#posting,
-      new History(this.#room),
-      new Editing(this.#room, changes, this.#files),
-      new Reacting(this.#room, changes),
-      new Changes(changes),
-      new Searching(this.#room, index),
-      new Typing(this.#room, members),
-      new Reading(this.#room, members),
-      new TokenLife(this.#room, members, authenticate),
-      new Moderation(this.#room, moderation),
-      new ModerationLists(this.#room, moderation),
-      attachments,
-      this.#files,
-      ...(deliver ? [new Webhooks(this.#room, members, deliver)] : []),
-    ];
-    this.#upload = guarded(UPLOAD, attachments.upload, this.#features);
+    this.#features = makeFeatures(this.#room, this.#members, dependencies);
+    const { all, changes, attachments } = this.#features;
+    this.#upload = guarded(UPLOAD, attachments.upload, all);
     this.#operations = new Map(
-      this.#features
+      all
         .flatMap(({ operations = {} }) => Object.entries(operations))
-        .map(([event, operation]) => [event, guarded(event, operation, this.#features)]),
+        .map(([event, operation]) => [event, guarded(event, operation, all)]),
     );
     this.handlers = Object.fromEntries(
       [...this.#operations].map(([event, operation]) => [event, this.#handler(operation)]),
     ) as Handlers<ClientToServerEvents, Client>;
     const recoveryLog = new ChatRecoveryLog({
       log,
-      seenSeq: () => this.#posting.seenSeq,
-      catchUp: () => this.#posting.catchUp(),
+      seenSeq: () => this.#features.posting.seenSeq,
+      catchUp: () => this.#features.posting.catchUp(),
       countChanges: () => changes.count,
       report: (problem, error) => this.context.report(problem, error),
     });
@@ -158,12 +86,12 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       turn: (work) => this.context.turn(work),
       report: (problem, error) => this.context.report(problem, error),
       deadline: (deadline, run, options) => this.deadline(deadline, run, options),
-      catchUp: () => this.#posting.catchUp(),
-      seenSeq: () => this.#posting.seenSeq,
+      catchUp: () => this.#features.posting.catchUp(),
+      seenSeq: () => this.#features.posting.seenSeq,
       read: (read) => this.#read(read),
       show: (messages) => this.#show(messages),
-      commit: () => this.#posting.commit(),
-      trimmed: () => this.#features.forEach((feature) => feature.onTrimmed?.()),
+      commit: () => this.#features.posting.commit(),
+      trimmed: () => this.#features.all.forEach((feature) => feature.onTrimmed?.()),
     };
   }
 
@@ -182,11 +110,11 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       messages.map((message) => [message]),
       messages.map(({ seq }) => seq),
     );
-    for (const feature of this.#features) feature.onPosted?.(messages);
+    for (const feature of this.#features.all) feature.onPosted?.(messages);
   }
 
   override onStart(): void {
-    for (const feature of this.#features) feature.start?.();
+    for (const feature of this.#features.all) feature.start?.();
   }
 
   // ---- coming and going ------------------------------------------------------------------------------------
@@ -207,14 +135,14 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     if (exp !== undefined && exp * 1000 <= nowMs) return deny("TOKEN_EXPIRED", "The token has expired");
     if (!roomAllowed(rooms, this.#room.name))
       return deny("FORBIDDEN_ROOM", `The token does not open room ${this.#room.name}`);
-    const bucket = this.#posting.buckets.of(user, nowMs);
+    const bucket = this.#features.posting.buckets.of(user, nowMs);
     const data = { user, name, role, sinceMs: nowMs, bucket, ...(exp !== undefined && { exp }) };
     // Asked here too, so that who is refused takes no older connection of theirs along.
     return this.#refuseEntry(data) ?? { accepted: true, data };
   }
 
   #refuseEntry(membership: Membership): Refusal | undefined {
-    for (const feature of this.#features) {
+    for (const feature of this.#features.all) {
       const refusal = feature.admit?.(membership);
       if (refusal) return refusal;
     }
@@ -229,20 +157,26 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   /** Whether somebody need not even open a connection: for the shell, where it knows who asks for one. */
   refuseBearer(bearer: Pick<Identity, "user" | "role">): Refusal | undefined {
-    return this.#exclusion.admit(bearer);
+    return this.#features.exclusion.admit(bearer);
+  }
+
+  /** Why somebody may not look after this room from outside: API-1. */
+  refuseStaff(bearer: Bearer): ErrorAnswer | undefined {
+    const caller = this.#callerOf(bearer);
+    return this.#features.exclusion.refuse("", caller) ?? refuseUnlessModerator(caller);
   }
 
   override ownerOf({ user }: Membership): string {
-    return this.#exclusion.ownerOf(user);
+    return this.#features.exclusion.ownerOf(user);
   }
 
   /** CHAT-1. */
   override onConnect(client: Client): void {
     // Whoever comes in reads the log from here on: what the others have seen has to be in it.
-    this.#posting.catchUp();
-    for (const feature of this.#features) feature.onConnect?.(client);
+    this.#features.posting.catchUp();
+    for (const feature of this.#features.all) feature.onConnect?.(client);
     client.emit("welcome", this.#welcome(client));
-    for (const feature of this.#features) feature.onWelcomed?.(client);
+    for (const feature of this.#features.all) feature.onWelcomed?.(client);
   }
 
   #welcome(client: Client): Welcome {
@@ -264,16 +198,16 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
           editWindowSeconds: settings.editWindowMs / 1000,
         },
       },
-      ...this.#features.map((feature) => feature.welcome?.(client)),
+      ...this.#features.all.map((feature) => feature.welcome?.(client)),
     ) as Welcome;
   }
 
   override onRestore(client: Client): void {
-    for (const feature of this.#features) feature.onRestore?.(client);
+    for (const feature of this.#features.all) feature.onRestore?.(client);
   }
 
   override onDisconnect(client: Client): void {
-    for (const feature of this.#features) feature.onDisconnect?.(client);
+    for (const feature of this.#features.all) feature.onDisconnect?.(client);
   }
 
   // ---- what can be asked -----------------------------------------------------------------------------------
@@ -305,17 +239,17 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   /** Whether there may be files of this room. */
   get hasFiles(): boolean {
-    return this.#files.hasFiles;
+    return this.#features.files.hasFiles;
   }
 
   /** The room was deleted before this life of it began: its files go, too (FILE-6). */
   deleteFiles(): void {
-    this.#files.sweepAll();
+    this.#features.files.sweepAll();
   }
 
   /** The room from outside, without waking more of it than the log's newest row (API-13). */
   overview(): RoomOverview {
-    this.#posting.catchUp();
+    this.#features.posting.catchUp();
     const { name, log } = this.#room;
     const { count } = this.#members;
     const [newest] = log.page({ limit: 1 }).messages;
@@ -324,24 +258,29 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   /** @returns `undefined` if the log that `place` is in is gone */
   exportPiece(place?: ExportPlace): ExportPiece | undefined {
-    this.#posting.catchUp();
+    this.#features.posting.catchUp();
     return exportPiece(this.#room.log, place);
+  }
+
+  /** Says how it is doing, without being asked: what it was is no more (API-9). */
+  tellLobby(): void {
+    this.#features.lobbyReport?.tell();
   }
 
   /** Everybody is about to be sent away: who waits for something is answered, and all are told why (API-9, API-10). */
   sayGoodbye(noticeFor: (client: Client) => Notice): void {
-    this.#posting.commit();
-    for (const feature of this.#features) feature.onFarewell?.();
+    this.#features.posting.commit();
+    for (const feature of this.#features.all) feature.onFarewell?.();
     for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));
   }
 
   /** Everybody was sent away, and what is stored goes next (API-9). */
   prepareErase(): void {
-    for (const feature of this.#features) feature.onErase?.();
+    for (const feature of this.#features.all) feature.onErase?.();
   }
 
   #callerOf({ user, name, role }: Bearer, client?: Client): Caller {
-    const effective = effectiveRole(this.#standings.of(user), role);
+    const effective = effectiveRole(this.#features.standings.of(user), role);
     return { user, name, role: effective, tokenRole: role, ...(client && { client }) };
   }
 

@@ -36,11 +36,15 @@ export class Members {
   /** What changed since the last `takeChange`: names of those who joined, ids of those who left. */
   readonly #joined = new Map<string, string>();
   readonly #left = new Set<string>();
-  #watch: () => void = () => {};
+  readonly #watchers: Array<() => void> = [];
 
-  /** @param watch called after somebody came, went for good, or all of them did */
-  watch(watch: () => void): void {
-    this.#watch = watch;
+  /** @param changed called after somebody came, went for good, or all of them did, before anybody is told */
+  watch(changed: () => void): void {
+    this.#watchers.push(changed);
+  }
+
+  #changed(): void {
+    for (const changed of this.#watchers) changed();
   }
 
   has(user: string): boolean {
@@ -99,7 +103,7 @@ export class Members {
     this.#stays.set(user, stay);
     // Gone and back within one window: nobody heard of either.
     if (!this.#left.delete(user)) this.#joined.set(user, name);
-    this.#watch();
+    this.#changed();
     return sinceMs;
   }
 
@@ -118,7 +122,7 @@ export class Members {
     if (this.#stays.get(user)?.connections.size !== 0) return;
     this.#stays.delete(user);
     if (!this.#joined.delete(user)) this.#left.add(user);
-    this.#watch();
+    this.#changed();
   }
 
   /** Nobody is there any more, and nobody to be told. */
@@ -126,7 +130,7 @@ export class Members {
     this.#stays.clear();
     this.#joined.clear();
     this.#left.clear();
-    this.#watch();
+    this.#changed();
   }
 
   /** The ids of a user's sockets. */

@@ -40,7 +40,9 @@ export class MessageChanges {
 
   /** A message that is there, deleted or not; or why it is not. */
   find(id: string): Kept | ErrorAnswer {
-    const { log, catchUp, read } = this.#room;
+    const { log, catchUp, read, seenSeq } = this.#room;
+    // Nor is a log to be made for the question's sake.
+    if (seenSeq() === 0) return noSuchMessage();
     const seq = seqOf(log.epoch, id);
     if (seq === undefined) return noSuchMessage();
     // It may have been seen, and not be stored yet.

@@ -195,7 +195,8 @@ export class Moderation implements Feature {
   // ---- who may, against whom -------------------------------------------------------------------------------
 
   #refuseAgainst(caller: Caller, user: string): ErrorAnswer | undefined {
-    if (this.#highestRankOf(user) < this.#rankOf(caller)) return undefined;
+    // Of oneself, too, where one asks from outside and the room sees nobody there.
+    if (user !== caller.user && this.#highestRankOf(user) < this.#rankOf(caller)) return undefined;
     const who = user === caller.user ? "yourself" : "somebody of your rank or above";
     return refuse("FORBIDDEN", `user: you cannot moderate ${who}`);
   }

@@ -7,6 +7,7 @@ import type { Refusal } from "../socketio/namespace.ts";
 import type { Socket } from "../socketio/socket.ts";
 import type { Change } from "./change.ts";
 import type { Leaver } from "./leavers.ts";
+import type { Reported } from "./lobby-report.ts";
 import type { ChangedMessage, MessageLog } from "./message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "./posts.ts";
@@ -45,6 +46,8 @@ export interface Membership {
   readonly warnAtMs?: number;
   /** How far its user has read, as marked over this connection. */
   readonly readSeq?: number;
+  /** What the room has told the lobby, kept on one of its connections. */
+  readonly lobby?: Reported;
   /** The user's rate limit as of their last post on this connection. */
   readonly bucket: Bucket;
 }

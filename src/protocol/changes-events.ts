@@ -43,6 +43,8 @@ export interface ReactionSummary {
   readonly users: readonly string[];
 }
 
+/** As it stands now. */
+export type MessageAnswer = Answer<{ readonly message: Message }>;
 export type EditAnswer = Answer<{ readonly editedAt: number }>;
 export type DeleteAnswer = Answer<object>;
 /** The oldest first, the present one last; none of a deleted message. */
@@ -58,6 +60,7 @@ export type ChangesAnswer = Answer<{
 }>;
 
 export interface ChangesClientEvents {
+  "get-message": (payload: MessagePayload, ack?: (answer: MessageAnswer) => void) => void;
   "edit-message": (payload: EditPayload, ack?: (answer: EditAnswer) => void) => void;
   "delete-message": (payload: MessagePayload, ack?: (answer: DeleteAnswer) => void) => void;
   versions: (payload: MessagePayload, ack?: (answer: VersionsAnswer) => void) => void;

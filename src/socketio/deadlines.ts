@@ -4,12 +4,15 @@
 export interface DeadlineOptions {
   /** What waits for it is in memory only, so the object must not sleep until then. */
   readonly keepsAwake?: boolean;
+  /** It is in no hurry, and wakes nobody: once its moment has come it runs along with whatever is due next. */
+  readonly rides?: boolean;
 }
 
 /** One named moment: set, moved or cleared by its owner. Times are milliseconds since 1970. */
 export class Deadline {
   readonly name: string;
   readonly keepsAwake: boolean;
+  readonly rides: boolean;
   readonly run: (nowMs: number) => void;
   readonly #changed: () => void;
   #atMs: number | undefined;
@@ -18,10 +21,11 @@ export class Deadline {
   constructor(
     name: string,
     run: (nowMs: number) => void,
-    { keepsAwake = false, changed }: DeadlineOptions & { readonly changed: () => void },
+    { keepsAwake = false, rides = false, changed }: DeadlineOptions & { readonly changed: () => void },
   ) {
     this.name = name;
     this.keepsAwake = keepsAwake;
+    this.rides = rides;
     this.run = run;
     this.#changed = changed;
   }
@@ -71,9 +75,9 @@ export class Deadlines {
     if (this.#all.delete(deadline)) this.#watch();
   }
 
-  /** The soonest moment, or `undefined` when nothing is due at all. */
+  /** The soonest moment that has to be met, or `undefined` when nothing is due at all. */
   next(): number | undefined {
-    return this.#soonest(() => true);
+    return this.#soonest(({ rides }) => !rides);
   }
 
   /** The soonest moment that has to be waited for awake. */

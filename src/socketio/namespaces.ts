@@ -53,7 +53,9 @@ export class Namespaces {
   ) {
     this.#table = table;
     this.#context = context;
-    for (const [nsp, namespace] of Object.entries(table.static)) this.occupy(this.#seat(nsp, namespace));
+    const seats = Object.entries(table.static).map(([nsp, namespace]) => this.#seat(nsp, namespace));
+    // A namespace that is alone shares its log with nobody: that one is not asked for its name before somebody comes.
+    if (seats.length > 1 || table.dynamic !== undefined) for (const seat of seats) this.occupy(seat);
   }
 
   get(nsp: string): Seat | undefined {

@@ -14,6 +14,7 @@ export interface WorkerEnv {
   readonly FILES?: R2Bucket;
   readonly WEBHOOKS?: Queue<WebhookBatch>;
   readonly WEBHOOKS_DEAD?: Queue<WebhookBatch>;
+  readonly LOBBY?: DurableObjectNamespace;
   readonly [setting: string]: unknown;
 }
 

@@ -1,5 +1,6 @@
 // A chat room for tests: the chat core over a log in memory, with tokens that need no keys.
-import { Chat, type ChatDependencies } from "../../src/chat/chat.ts";
+import { Chat } from "../../src/chat/chat.ts";
+import type { ChatDependencies } from "../../src/chat/features.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/leavers.ts";
 import type { Retention } from "../../src/chat/segments.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/change.ts";
@@ -205,7 +206,7 @@ export const identityOf = (person: string | Person): Identity => {
 export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 /** What a room has besides its storage, if it has. */
-type Outside = Pick<ChatDependencies, "files" | "deliver">;
+type Outside = Pick<ChatDependencies, "files" | "deliver" | "reportToLobby">;
 
 export class ChatRoom {
   readonly log = new MemoryLog();

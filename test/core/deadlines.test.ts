@@ -21,6 +21,21 @@ describe("deadlines", () => {
     expect(deadlines.next()).toBeUndefined();
   });
 
+  it("that ride wake nobody, and run with the next that is due once their moment has come", () => {
+    const deadlines = new Deadlines();
+    const ran: string[] = [];
+    const rider = deadlines.add("rider", () => ran.push("rider"), { rides: true });
+    const other = deadlines.add("other", () => ran.push("other"));
+    rider.set(10);
+    expect(deadlines.next()).toBeUndefined();
+    other.set(5);
+    expect(deadlines.runDue(5, fail)).toEqual(["other"]);
+    other.set(20);
+    expect(deadlines.next()).toBe(20);
+    expect(deadlines.runDue(20, fail)).toEqual(["rider", "other"]);
+    expect([ran.length, rider.atMs]).toEqual([3, undefined]);
+  });
+
   it("tell whoever watches of every change, and of nothing else", () => {
     const deadlines = new Deadlines();
     let changes = 0;

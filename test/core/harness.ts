@@ -179,6 +179,11 @@ export class FakeShell {
     this.nowMs = endMs;
   }
 
+  /** The alarm that an earlier life had set goes off, whatever is due. */
+  ring(): void {
+    this.#server.tick();
+  }
+
   /** Sleep and waking: what is not in the records is gone. The clients notice nothing. */
   evict(): void {
     if (this.#work.size > 0) throw new Error("a room does not sleep while a handler is busy");

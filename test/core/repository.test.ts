@@ -119,7 +119,7 @@ describe("source files", () => {
     const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
     const ofClient = ["backoff", "frames", "heartbeat", "message-search", "ordered-messages", "outbox", "reconnection"];
     const cores = [
-      ...["src/protocol", "src/socketio", "src/chat"].flatMap(sourcesIn),
+      ...["src/protocol", "src/socketio", "src/chat", "src/lobby"].flatMap(sourcesIn),
       ...ofClient.map((name) => `client/${name}.ts`),
     ];
     expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);

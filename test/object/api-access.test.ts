@@ -1,40 +1,67 @@
 // Who may call what: roles, rooms, acting as somebody else, and how often. API-1, API-5, API-11
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi, request, type CallOptions } from "./api-caller.ts";
 import { ORIGIN } from "./raw-client.ts";
-import { freshRoom, join, tokenFor, workerWith } from "./rooms.ts";
+import { freshRoom, join, Sleeper, tokenFor, useSettings, workerWith } from "./rooms.ts";
 
 const ROOM = "a-room";
 
-/** Every call that there is, with something to give where something has to be given. */
+// Each test has a message posted first.
+useSettings({ API_RATE: "1000", API_BURST: "1000" });
+
+/**
+ * Every call about a room, with something to give where something has to be given. Who may list rooms is another matter:
+ * lobby.test.ts.
+ */
 const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object | undefined, query?: string]> = [
   ["GET", "/api/rooms/{room}"],
   ["DELETE", "/api/rooms/{room}"],
   ["GET", "/api/rooms/{room}/messages"],
   ["POST", "/api/rooms/{room}/messages", { content: "hello" }],
   ["GET", "/api/rooms/{room}/search", undefined, "?query=hello"],
+  ["GET", "/api/rooms/{room}/messages/{id}"],
+  ["PATCH", "/api/rooms/{room}/messages/{id}", { content: "better" }],
+  ["GET", "/api/rooms/{room}/messages/{id}/versions"],
+  ["GET", "/api/rooms/{room}/messages/{id}/reactions"],
+  ["POST", "/api/rooms/{room}/messages/{id}/reactions", { emoji: "👍", on: true }],
+  ["DELETE", "/api/rooms/{room}/messages/{id}"],
+  ["POST", "/api/rooms/{room}/moderation", { action: "slow-mode", seconds: 0 }],
+  ["GET", "/api/rooms/{room}/moderation"],
+  ["GET", "/api/rooms/{room}/audit"],
   ["GET", "/api/rooms/{room}/members"],
   ["GET", "/api/rooms/{room}/export"],
   ["POST", "/api/drain", { rooms: [ROOM], reconnectWithinMs: 0 }],
 ];
-const FOR_SERVICES = CALLS.filter(([method, path]) => method === "DELETE" || path === "/api/drain");
+const FOR_SERVICES = new Set(["DELETE /api/rooms/{room}", "POST /api/drain"]);
+
+/** What a call about a message is about. */
+let messageId: string;
+let authors = 0;
+beforeEach(postMessage);
+
+/** Each by somebody else: how many one may post is not what these tests are about. */
+async function postMessage(): Promise<void> {
+  const body = { content: "a message", as: `author-${++authors}` };
+  messageId = (await callApi("POST", `/api/rooms/${ROOM}/messages`, { body })).body.id;
+}
 
 const ask = (
   [method, path, body, query = ""]: (typeof CALLS)[number],
   options: CallOptions = {},
 ): Promise<{ status: number; code: string | undefined; headers: Headers }> =>
-  request(method, path.replace("{room}", ROOM) + query, { ...(body && { body }), ...options }).then(
-    async (response) => {
-      const { status, headers } = response;
-      if (status < 400) return (await response.body?.cancel(), { status, headers, code: undefined });
-      return { status, headers, code: (await response.json<{ error: { code: string } }>()).error.code };
-    },
-  );
+  request(method, path.replace("{room}", ROOM).replace("{id}", messageId) + query, {
+    ...(body && { body }),
+    ...options,
+  }).then(async (response) => {
+    const { status, headers } = response;
+    if (status < 400) return (await response.body?.cancel(), { status, headers, code: undefined });
+    return { status, headers, code: (await response.json<{ error: { code: string } }>()).error.code };
+  });
 
 /** Not for staff only: they have tests of their own (files-*.test.ts). */
-const FOR_MEMBERS = ["GET /files/{key}", "POST /api/guest", "POST /api/rooms/{room}/files"];
+const FOR_MEMBERS = ["GET /api/rooms", "GET /files/{key}", "POST /api/guest", "POST /api/rooms/{room}/files"];
 
 it("the list of calls here is that of the document: API-12", async () => {
   const { body } = await callApi("GET", "/openapi.json", { as: null });
@@ -70,6 +97,7 @@ describe.each(NAMED)("$name: API-1", ({ call }) => {
 
   it("is for a service, also one of this room only", async () => {
     for (const rooms of [undefined, [ROOM], ["a-*"]]) {
+      await postMessage();
       const { status } = await ask(call, { as: rooms ? { rooms } : {} });
       expect(status).toBeGreaterThanOrEqual(200);
       expect(status).toBeLessThan(300);
@@ -78,9 +106,46 @@ describe.each(NAMED)("$name: API-1", ({ call }) => {
 
   it("is for a moderator where it is not for services only", async () => {
     const { status, code } = await ask(call, { as: { role: "moderator", rooms: [ROOM] } });
-    const isForServices = FOR_SERVICES.some(([method, path]) => method === call[0] && path === call[1]);
+    const isForServices = FOR_SERVICES.has(`${call[0]} ${call[1]}`);
     if (isForServices) expect({ status, code }).toEqual({ status: 403, code: "FORBIDDEN" });
     else expect(status).toBeLessThan(300);
+  });
+});
+
+describe("the room's own word on who looks after it: API-1", () => {
+  const look = (room: string, user: string, role: string): Promise<Array<number>> =>
+    Promise.all(
+      ["", "/messages", "/members", "/audit", "/export"].map(async (path) => {
+        const response = await request("GET", `/api/rooms/${room}${path}`, { as: { user, role } });
+        await response.body?.cancel();
+        return response.status;
+      }),
+    );
+  const moderate = (room: string, body: object) => callApi("POST", `/api/rooms/${room}/moderation`, { body });
+
+  it("a moderator by grant may what one by token may, there and nowhere else, after a sleep too", async () => {
+    const room = freshRoom();
+    expect(new Set(await look(room, "gil", "member"))).toEqual(new Set([403]));
+    await moderate(room, { action: "grant", user: "gil", role: "moderator" });
+    await new Sleeper(room).sleep();
+    for (const role of ["member", "reader"]) expect(new Set(await look(room, "gil", role))).toEqual(new Set([200]));
+    const as = { user: "gil", role: "member" };
+    const posted = await callApi("POST", `/api/rooms/${room}/messages`, { as, body: { content: "from gil" } });
+    expect(posted).toMatchObject({ status: 201 });
+    expect(await callApi("DELETE", `/api/rooms/${room}`, { as })).toMatchObject({ status: 403 });
+    expect(new Set(await look(freshRoom(), "gil", "member"))).toEqual(new Set([403]));
+    await moderate(room, { action: "revoke", user: "gil" });
+    expect(new Set(await look(room, "gil", "member"))).toEqual(new Set([403]));
+  });
+
+  it("a moderator by token whom the backend banned, or made a member, is none there", async () => {
+    const room = freshRoom();
+    expect(new Set(await look(room, "mo", "moderator"))).toEqual(new Set([200]));
+    await moderate(room, { action: "ban", user: "mo" });
+    expect(new Set(await look(room, "mo", "moderator"))).toEqual(new Set([403]));
+    await moderate(room, { action: "unban", user: "mo" });
+    await moderate(room, { action: "grant", user: "mo", role: "member" });
+    expect(new Set(await look(room, "mo", "moderator"))).toEqual(new Set([403]));
   });
 });
 

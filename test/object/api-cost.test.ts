@@ -20,7 +20,7 @@ async function usedRoom(): Promise<string> {
 it("reading costs nothing, neither a row nor an alarm, and nothing after a sleep either: API-13", async () => {
   const room = await usedRoom();
   const readAll = async (): Promise<void> => {
-    for (const path of ["", "/messages", "/messages?after=0", "/members", "/export"]) {
+    for (const path of ["", "/messages", "/messages?after=0", "/members", "/export", "/moderation", "/audit"]) {
       const response = await request("GET", `/api/rooms/${room}${path}`);
       expect(response.status).toBe(200);
       await response.bytes();
@@ -34,6 +34,28 @@ it("reading costs nothing, neither a row nor an alarm, and nothing after a sleep
       await readAll();
     }),
   ).toEqual({ rows: 0, alarms: 0 });
+});
+
+it("looking at a room that nobody used creates nothing: API-13", async () => {
+  const room = freshRoom();
+  for (const role of ["service", "moderator", "member"]) {
+    for (const path of [
+      "",
+      "/messages",
+      "/messages/x-1",
+      "/messages/x-1/versions",
+      "/members",
+      "/moderation",
+      "/audit",
+      "/export",
+    ]) {
+      await (await request("GET", `/api/rooms/${room}${path}`, { as: { role } })).bytes();
+    }
+  }
+  const tables = await runInDurableObject(stubOf(room), (_room, { storage }) =>
+    storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+  );
+  expect(tables).toEqual([]);
 });
 
 it("a post costs a row, what is refused and what is sent again cost none", async () => {

@@ -1,11 +1,11 @@
 // Sending everybody away for a while: who is told what, and how they come back. API-10
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import type { Notice } from "../../src/protocol/chat-events.ts";
 import { callApi, refusal } from "./api-caller.ts";
 import { Poller } from "./poller.ts";
 import { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, tokenFor } from "./rooms.ts";
+import { freshRoom, join, Sleeper, tokenFor, workerWith } from "./rooms.ts";
 
 const drain = (body: object, rooms?: readonly string[]) =>
   callApi("POST", "/api/drain", { body, ...(rooms && { as: { rooms } }) });
@@ -65,7 +65,6 @@ describe("draining rooms: API-10", () => {
   });
 
   it.each([
-    ["no rooms: there is no list of all rooms to take instead", { reconnectWithinMs: 0 }, "rooms"],
     ["an empty list", { rooms: [], reconnectWithinMs: 0 }, "rooms"],
     ["101 rooms", { rooms: Array.from({ length: 101 }, (_, i) => `r${i}`), reconnectWithinMs: 0 }, "rooms"],
     ["a name that is none", { rooms: ["a", "-b"], reconnectWithinMs: 0 }, "rooms.1"],
@@ -76,6 +75,50 @@ describe("draining rooms: API-10", () => {
     const refused = await drain(body);
     expect(refused).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
     expect(refused.body.error.issues).toMatchObject([{ path }]);
+  });
+
+  it("without rooms everyone everywhere is sent away, as far as the token goes: LOB-1", async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `all-${String(i).padStart(2, "0")}`);
+    const clients = await Promise.all(names.map((name) => join(name, "ada")));
+    await callApi("POST", `/api/rooms/all-empty/messages`, { body: { content: "nobody here" } });
+    await vi.waitFor(async () => {
+      const { body } = await callApi("GET", "/api/rooms?prefix=all-&limit=100");
+      expect(body.rooms).toHaveLength(31);
+    });
+    const own = await drain({ reconnectWithinMs: 0 }, ["all-0*"]);
+    const ten = names.slice(0, 10).map((room) => ({ room, connections: 1 }));
+    expect(own).toMatchObject({ status: 200, body: { ok: true, rooms: ten } });
+    const rest = await drain({ reconnectWithinMs: 0, after: "all-19" }, ["all-*"]);
+    expect(rest.body).toEqual({ ok: true, rooms: names.slice(20).map((room) => ({ room, connections: 1 })) });
+    const { body } = await drain({ reconnectWithinMs: 0 }, ["all-*"]);
+    expect(body).toEqual({ ok: true, rooms: names.slice(10, 20).map((room) => ({ room, connections: 1 })) });
+    for (const client of clients) expect(await client.closes()).toMatchObject({ code: 1012 });
+    expect(await drain({ reconnectWithinMs: 0 }, ["all-*"])).toMatchObject({ body: { ok: true, rooms: [] } });
+  });
+
+  it("one room that cannot be reached keeps no other from being drained", async () => {
+    const rooms = Array.from({ length: 600 }, (_, i) => ({ room: `r${String(i).padStart(3, "0")}`, members: 1 }));
+    const list = async ({ limit }: { limit: number }) => ({ rooms: rooms.slice(0, limit), hasMore: true });
+    const drainOne = async (room: string): Promise<number> => {
+      if (room === "r007") throw new Error("moving");
+      return 1;
+    };
+    const fetcher = workerWith({
+      LOBBY: { getByName: () => ({ list }) },
+      CHAT_ROOM: { getByName: (room: string) => ({ drain: () => drainOne(room) }) },
+    });
+    const { status, body } = await callApi("POST", "/api/drain", { body: { reconnectWithinMs: 0 }, fetcher });
+    expect({ status, ...body }).toMatchObject({ status: 200, failed: ["r007"], hasMore: true, after: "r499" });
+    expect(body.rooms).toHaveLength(499);
+  });
+
+  it("without a lobby there is no list of all rooms: 503 that says what is missing", async () => {
+    const fetcher = workerWith({ LOBBY: undefined });
+    const refused = await callApi("POST", "/api/drain", { body: { reconnectWithinMs: 0 }, fetcher });
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { error: { code: "MISCONFIGURED", message: expect.stringContaining("LOBBY") } },
+    });
   });
 
   it("a token that does not open all of the rooms drains none: 403", async () => {

@@ -160,8 +160,29 @@ describe("the document: API-12", () => {
       in: "query",
       schema: { type: "integer", minimum: 1, maximum: 200, default: 50 },
     });
+    expect(parameter("id", body.paths["/api/rooms/{room}/messages/{id}"].patch)).toMatchObject({ in: "path" });
     expect(parameter("Idempotency-Key", post)).toMatchObject({ in: "header", schema: { maxLength: 64 } });
     expect(post.requestBody.content["application/json"].schema.required).toEqual(["content"]);
+  });
+});
+
+describe("the document, of what has several forms or goes wrong: API-12", () => {
+  it("what is given to moderation is one of its actions, and the room stands in the path only", async () => {
+    const { body } = await callApi("GET", "/openapi.json", { as: null });
+    const { schema } = body.paths["/api/rooms/{room}/moderation"].post.requestBody.content["application/json"];
+    const actions = schema.anyOf.map(
+      ({ properties }: { properties: { action: { const: string } } }) => properties.action.const,
+    );
+    expect(actions).toEqual(["kick", "ban", "unban", "mute", "unmute", "slow-mode", "read-only", "grant", "revoke"]);
+    expect(schema.anyOf[0].required).toEqual(["user", "action"]);
+    expect(JSON.stringify(schema)).not.toContain('"room"');
+  });
+
+  it("every call may fail for reasons that are not the caller's", async () => {
+    const { body } = await callApi("GET", "/openapi.json", { as: null });
+    for (const calls of Object.values(body.paths as Record<string, Record<string, { responses: object }>>)) {
+      for (const { responses } of Object.values(calls)) expect(responses).toHaveProperty("default");
+    }
   });
 });
 

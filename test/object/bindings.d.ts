@@ -2,11 +2,12 @@
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("../../src/index.ts");
-    durableNamespaces: "ChatRoom";
+    durableNamespaces: "ChatRoom" | "Lobby";
   }
   interface Env {
     CHAT_ROOM: DurableObjectNamespace<import("../../durable/chat-room.ts").ChatRoom>;
     FILES: R2Bucket;
+    LOBBY: DurableObjectNamespace<import("../../durable/lobby.ts").Lobby>;
     JWT_SECRET: string;
     [setting: string]: unknown;
   }

@@ -100,6 +100,8 @@ describe("a log that is trimmed", () => {
     await withStorage((storage, room) => {
       const counted = new Counted(storage);
       const log = openLog(counted.storage, room, { messages: 2000, ageMs: LONG_MS });
+      // Whoever enters a room is told the name of its log: it has one before its first message.
+      expect(log.epoch).toBe(EPOCH);
       const dice = new Dice(4);
       let begun = 0;
       for (let i = 0; i < 600; i++) {

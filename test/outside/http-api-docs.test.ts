@@ -13,7 +13,7 @@ const MARK = "==== next example ====";
 const SHELL_TIMEOUT_MS = 45_000;
 
 /** Differ from run to run. */
-const MOMENTARY = new Set(["id", "key", "timestamp", "since", "lastActivity"]);
+const MOMENTARY = new Set(["id", "key", "timestamp", "since", "lastActivity", "editedAt", "at", "until"]);
 
 interface Example {
   readonly command: string;

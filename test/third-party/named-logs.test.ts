@@ -76,7 +76,7 @@ it("any other text is: logs whose names differ at all have nothing in common", a
 it("what a log without a name kept before there were names is still there", async () => {
   await withStorage((storage) => {
     storage.sql.exec(`
-      DROP TABLE log_names; DROP TABLE broadcasts_0; DROP TABLE broadcasts_1;
+      DROP TABLE IF EXISTS log_names; DROP TABLE IF EXISTS broadcasts_0; DROP TABLE IF EXISTS broadcasts_1;
       CREATE TABLE log_names (epoch TEXT NOT NULL, key TEXT NOT NULL);
       INSERT INTO log_names VALUES ('old-epoch', 'old-key');
       CREATE TABLE broadcasts_0 (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, audience TEXT NOT NULL, body TEXT NOT NULL);

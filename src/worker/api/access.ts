@@ -1,18 +1,18 @@
 // Who may call: the bearer of a token of the right role, for the rooms that the token opens, and not too often:
 // API-1.
-import type { OutsideCaller } from "../../access/room-door.ts";
-import { displayName } from "../../access/tokens.ts";
+import type { RoomDoor } from "../../access/room-door.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import type { Deployment } from "../deployment.ts";
 import { refuseForNow, refuseRequest, refuseStranger } from "../refusals.ts";
 import { bearerOf } from "../token-source.ts";
 import type { ApiCall } from "./call.ts";
+import { respond } from "./responses.ts";
 
 /** @returns who calls, or why not: 401, 429 (API-11), 403 in this order */
 export async function identify(
   request: Request,
-  { roles }: Pick<ApiCall, "roles">,
+  call: Pick<ApiCall, "roles" | "path">,
   { tokens, apiRequests }: Deployment,
 ): Promise<Identity | Response> {
   const token = bearerOf(request.headers.get("Authorization"));
@@ -22,25 +22,35 @@ export async function identify(
   const { identity } = result;
   const taking = apiRequests.take(identity.user, Date.now());
   if (!taking.ok) return refuseForNow("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
-  if (roles.includes(identity.role)) return identity;
+  if (call.roles.includes(identity.role) || isForRoomStaff(call)) return identity;
+  return refuseRole(call);
+}
+
+export function refuseRole({ roles }: Pick<ApiCall, "roles">): Response {
   return refuseRequest(403, "FORBIDDEN", `This call is for the role ${roles.join(" or ")}`);
+}
+
+/** Whether it is for those who look after one room: who they are, the room itself knows. */
+function isForRoomStaff({ roles, path }: Pick<ApiCall, "roles" | "path">): boolean {
+  return path.includes("{room}") && roles.includes("moderator") && !roles.includes("member");
+}
+
+/**
+ * The room's own word on who calls: it may have made a member a moderator, or have banned one by token. Asked here for
+ * every such call, so that none can forget it.
+ */
+export async function refuseByRoom(
+  { role, user, name }: Identity,
+  call: Pick<ApiCall, "roles" | "path">,
+  door: () => RoomDoor,
+): Promise<Response | undefined> {
+  if (role === "service" || !isForRoomStaff(call)) return undefined;
+  const refusal = await door().refuseStaff({ user, name, role });
+  return refusal && respond(refusal);
 }
 
 /** @returns why the token does not open the room, or nothing where it does */
 export function refuseRoom({ rooms }: Identity, room: string): Response | undefined {
   if (roomAllowed(rooms, room)) return undefined;
   return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open room ${room}`);
-}
-
-/** @returns who acts: the caller, or the member for whom a service speaks, with no more rights than a member has (API-5) */
-export function actorOf(
-  identity: Identity,
-  as: string | { readonly user: string; readonly name?: string | undefined } | undefined,
-): OutsideCaller | Response {
-  if (as === undefined) return identity;
-  if (identity.role !== "service") {
-    return refuseRequest(403, "FORBIDDEN", "Only the role service may act as somebody else");
-  }
-  const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
-  return { user, name: displayName(user, name), role: "member" };
 }

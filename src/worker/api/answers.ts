@@ -9,7 +9,7 @@ const ok = z.literal(true);
 const count = z.int().min(0);
 const atMs = (what: string) => count.describe(`${what}, in milliseconds since 1970`);
 
-const reactions = z
+export const reactions = z
   .array(
     z.object({
       emoji: z.string(),
@@ -49,7 +49,7 @@ const member = z
   })
   .meta({ id: "Member" }) satisfies z.ZodType<Member>;
 
-const overview = z.object({
+export const overview = z.object({
   room: z.string(),
   members: count.describe("People, not connections"),
   lastSeq: count.describe("The seq of the newest message, 0 in an empty room"),
@@ -73,10 +73,6 @@ export const messages = z.object({
 });
 export const members = z.object({ ok, count, members: z.array(member) });
 export const uploaded = z.object({ ok, attachment });
-export const drained = z.object({
-  ok,
-  rooms: z.array(z.object({ room: z.string(), connections: count.describe("Those that were closed") })),
-});
 export const guest = z.object({ token: z.string(), user: z.string(), name: z.string() });
 
 export const refusal = z

@@ -1,11 +1,17 @@
 // One call of the HTTP API, as data: what is asked, what may be given, how it is answered. The routes (routes.ts)
 // and their description (openapi.ts) are both made of it.
-import type { z } from "zod";
+import { z } from "zod";
 
 import type { RoomDoor } from "../../access/room-door.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
+import { ROOM_NAME } from "../../protocol/room-name.ts";
 import type { Deployment, WorkerEnv } from "../deployment.ts";
+
+/** What a call is given: an object, or one of several that a field tells apart. */
+export type GivenSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodObject[]>;
+
+export const room = z.string().regex(ROOM_NAME).describe("A room's name");
 
 export interface GoodAnswer {
   readonly description: string;
@@ -27,7 +33,7 @@ export interface ApiRequest<Given> {
   readonly deployment: Deployment;
 }
 
-export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
+export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   /** What code generators make a method's name of. */
   readonly id: string;
   readonly method: "get" | "post" | "patch" | "delete";
@@ -35,7 +41,7 @@ export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  /** Who may call. */
+  /** Who may call. Where a moderator may, so may who is one by the grant of the room that the path names (API-1). */
   readonly roles: readonly Role[];
   /**
    * All that is given, wherever it stands: what the path does not name comes in the query of GET and DELETE, and in the
@@ -49,13 +55,23 @@ export interface ApiCall<Schema extends z.ZodObject = z.ZodObject> {
   /** By status. */
   readonly answers: Readonly<Record<number, GoodAnswer>>;
   /** Refusals that other calls do not know, by status. */
-  readonly refusals?: ReadonlyArray<411 | 413 | 415 | 416 | 503>;
+  readonly refusals?: ReadonlyArray<411 | 413 | 415 | 416>;
   readonly run: (request: ApiRequest<z.output<Schema>>) => Promise<Response>;
 }
 
 /** Lets `run` know what `given` lets through. */
-export function call<Schema extends z.ZodObject>(parts: ApiCall<Schema>): ApiCall {
+export function call<Schema extends GivenSchema>(parts: ApiCall<Schema>): ApiCall {
   return parts;
+}
+
+/** The objects that may be given. */
+export function choicesOf({ given }: Pick<ApiCall, "given">): readonly z.ZodObject[] {
+  return given instanceof z.ZodObject ? [given] : given.options;
+}
+
+/** All fields that may be given. */
+export function shapeOf(call: Pick<ApiCall, "given">): Readonly<Record<string, z.core.$ZodType>> {
+  return Object.assign({}, ...choicesOf(call).map(({ shape }) => shape)) as Record<string, z.core.$ZodType>;
 }
 
 /** Whether what is given comes as JSON. */

@@ -2,34 +2,18 @@
 // meaning, so that its rules live once, in the room (API-2).
 import { z } from "zod";
 
-import { nameSchema, userSchema } from "../../access/tokens.ts";
 import { historySchema, postSchema, presenceSchema } from "../../chat/payloads.ts";
-import type { HistoryAnswer, PostAnswer, PresenceAnswer, Role } from "../../protocol/chat-events.ts";
-import { ROOM_NAME } from "../../protocol/room-name.ts";
-import { actorOf, refuseRoom } from "./access.ts";
+import type { HistoryAnswer, PostAnswer, PresenceAnswer } from "../../protocol/chat-events.ts";
 import * as answers from "./answers.ts";
-import { call, type ApiCall } from "./call.ts";
+import { call, room, type ApiCall } from "./call.ts";
+import { actingAs, callerFor, SERVICE, STAFF } from "./callers.ts";
 import { exportRoom } from "./export.ts";
 import { FILE_CALLS } from "./files-calls.ts";
-import { respond } from "./responses.ts";
+import { LOBBY_CALLS } from "./lobby-calls.ts";
+import { MESSAGE_CALLS } from "./message-calls.ts";
+import { MODERATION_CALLS } from "./moderation-calls.ts";
+import { LINK_HEADER, linkTo, respond } from "./responses.ts";
 import { SEARCH_CALLS } from "./search-calls.ts";
-
-/** A product's backend. */
-const SERVICE: readonly Role[] = ["service"];
-/** And those who look after a room. */
-const STAFF: readonly Role[] = ["service", "moderator"];
-
-/** Rooms that one call may drain. */
-export const DRAIN_ROOMS_MAX = 100;
-/** Ten minutes: within it everyone is back after a drain. */
-export const RECONNECT_WITHIN_MS_MAX = 600_000;
-
-const room = z.string().regex(ROOM_NAME).describe("A room's name");
-
-/** On whose behalf a service acts. */
-const actingAs = z
-  .union([userSchema, z.object({ user: userSchema, name: nameSchema.optional() })])
-  .describe("Whom the service speaks for: a user id, or that and a display name. The room judges as if a member asked");
 
 export const CALLS: readonly ApiCall[] = [
   call({
@@ -71,7 +55,7 @@ export const CALLS: readonly ApiCall[] = [
       200: {
         description: "The page",
         schema: answers.messages,
-        headers: { Link: 'The next page, `rel="next"`, where there is one' },
+        headers: LINK_HEADER,
       },
     },
     run: async ({ identity, given, url, doorOf }) => {
@@ -93,12 +77,15 @@ export const CALLS: readonly ApiCall[] = [
       200: { description: "It had been stored before", schema: answers.posted },
     },
     run: async ({ identity, given: { as, ...payload }, doorOf }) => {
-      const caller = actorOf(identity, as);
+      const caller = callerFor(identity, as);
       if (caller instanceof Response) return caller;
       const answer = (await doorOf(payload.room).ask("chat-message", caller, payload)) as PostAnswer;
       return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
     },
   }),
+  ...MESSAGE_CALLS,
+  ...MODERATION_CALLS,
+  ...LOBBY_CALLS,
   ...SEARCH_CALLS,
   call({
     id: "listMembers",
@@ -128,31 +115,6 @@ export const CALLS: readonly ApiCall[] = [
     },
     run: ({ given, doorOf }) => exportRoom(doorOf(given.room), given.room),
   }),
-  call({
-    id: "drainRooms",
-    method: "post",
-    path: "/api/drain",
-    summary: "Send everyone away for a while",
-    description:
-      "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window to come back at, and is disconnected.",
-    roles: SERVICE,
-    given: z.object({
-      rooms: z.array(room).min(1).max(DRAIN_ROOMS_MAX),
-      reconnectWithinMs: z.int().min(0).max(RECONNECT_WITHIN_MS_MAX),
-    }),
-    answers: { 200: { description: "All of these rooms are empty now", schema: answers.drained } },
-    run: async ({ identity, given, doorOf }) => {
-      for (const name of given.rooms) {
-        const refusal = refuseRoom(identity, name);
-        if (refusal) return refusal;
-      }
-      const drains = [...new Set(given.rooms)].map(async (name) => ({
-        room: name,
-        connections: await doorOf(name).drain(given.reconnectWithinMs),
-      }));
-      return Response.json({ ok: true, rooms: await Promise.all(drains) });
-    },
-  }),
   ...FILE_CALLS,
 ];
 
@@ -164,5 +126,5 @@ function linkToNext(url: URL, { messages, hasMore }: Extract<HistoryAnswer, { ok
   const query = new URLSearchParams(url.searchParams);
   for (const start of ["around", "beforeTime", "afterTime"]) query.delete(start);
   query.set(isForward ? "after" : "before", String(edge.seq));
-  return { Link: `<${url.pathname}?${query.toString()}>; rel="next"` };
+  return linkTo(url, query);
 }

@@ -2,17 +2,12 @@
 import { z } from "zod";
 
 import { userSchema } from "../../access/tokens.ts";
-import type { Role } from "../../protocol/chat-events.ts";
 import { parseFileKey } from "../../protocol/file-key.ts";
-import { ROOM_NAME } from "../../protocol/room-name.ts";
-import { actorOf } from "./access.ts";
 import * as answers from "./answers.ts";
-import { call, type ApiCall } from "./call.ts";
+import { call, room, type ApiCall } from "./call.ts";
+import { callerFor, EVERYONE } from "./callers.ts";
 import { noSuchFile, readFile } from "./file-reading.ts";
 import { uploadFile } from "./file-upload.ts";
-
-/** The room knows better: it may have granted a reader more. */
-const EVERYONE: readonly Role[] = ["service", "moderator", "member", "reader"];
 
 /** UTF-16 units of a name that is given; what is longer is no name. */
 const NAME_GIVEN_LENGTH_MAX = 1024;
@@ -26,17 +21,18 @@ export const FILE_CALLS: readonly ApiCall[] = [
     description:
       "The body is the file, its type the `Content-Type`. What comes back is posted as `attachment` of a message, unchanged " +
       "and by the same user, within two days.",
+    // The room knows better: it may have granted a reader more.
     roles: EVERYONE,
     given: z.object({
-      room: z.string().regex(ROOM_NAME).describe("A room's name"),
+      room,
       name: z.string().max(NAME_GIVEN_LENGTH_MAX).default("").describe("What the file is called; a path is cut off"),
       as: userSchema.optional().describe("The user who will post it, where a service uploads for somebody"),
     }),
     rawBody: "The file's bytes, with `Content-Length`",
     answers: { 201: { description: "It is stored", schema: answers.uploaded } },
-    refusals: [411, 413, 415, 503],
+    refusals: [411, 413, 415],
     run: async (asked) => {
-      const caller = actorOf(asked.identity, asked.given.as);
+      const caller = callerFor(asked.identity, asked.given.as);
       return caller instanceof Response ? caller : uploadFile(asked, caller);
     },
   }),
@@ -68,7 +64,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
       },
       304: { description: "`If-None-Match` names what is there" },
     },
-    refusals: [416, 503],
+    refusals: [416],
     run: async (asked) => {
       const key = parseFileKey(asked.given.key);
       return key ? readFile(asked, key) : noSuchFile();

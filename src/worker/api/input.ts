@@ -4,7 +4,7 @@ import type { z } from "zod";
 
 import { readText } from "../../access/body.ts";
 import { issuesOf, refuseIssues, refuseRequest } from "../refusals.ts";
-import { hasBody, type ApiCall } from "./call.ts";
+import { hasBody, shapeOf, type ApiCall } from "./call.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ export async function readGiven(
 ): Promise<Fields | Response> {
   const fields = hasBody(call)
     ? await readBody(request, bodyBytesMax)
-    : readQuery(new URL(request.url).searchParams, call.given);
+    : readQuery(new URL(request.url).searchParams, shapeOf(call));
   if (fields instanceof Response) return fields;
   const fromHeaders = readHeaders(request.headers, call.headers ?? {}, fields);
   if (fromHeaders instanceof Response) return fromHeaders;
@@ -44,7 +44,7 @@ function isJson(contentType: string | null): boolean {
 }
 
 /** Text that stands for a number is one where the schema wants a number. One name twice becomes a list, which no field is. */
-function readQuery(query: URLSearchParams, { shape }: z.ZodObject): Fields {
+function readQuery(query: URLSearchParams, shape: ReturnType<typeof shapeOf>): Fields {
   const names = [...new Set(query.keys())];
   return Object.fromEntries(
     names.map((name) => {

@@ -11,7 +11,7 @@ import {
 
 import { guestSchema } from "../guest-route.ts";
 import * as answers from "./answers.ts";
-import { hasBody, pathParameters, type ApiCall, type GoodAnswer } from "./call.ts";
+import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
 import { CALLS } from "./calls.ts";
 
 const JSON_TYPE = "application/json";
@@ -27,7 +27,9 @@ const REFUSALS = {
   415: refusal(415, "The body is of a type that is not taken: not application/json, or a file of another type"),
   416: refusal(416, "The file has no such range", { "Content-Range": z.string() }),
   429: refusal(429, "Too many requests", { "Retry-After": z.string().describe("Seconds") }),
-  503: refusal(503, "Not set up here, or out of reach for the moment"),
+  default: refusal("Trouble", "500 `INTERNAL`: storing failed, or a bug. 503 `UNAVAILABLE`: try again soon", {
+    "Retry-After": z.string().optional().describe("Seconds"),
+  }),
 } as const;
 
 let text: string | undefined;
@@ -50,24 +52,26 @@ function documentOf(version: string): ZodOpenApiObject {
 }
 
 function operationOf(call: ApiCall): ZodOpenApiOperationObject {
-  const { id, summary, description, roles, given, headers, answers, rawBody } = call;
+  const { id, summary, description, roles, headers, answers, rawBody } = call;
   const inPath = pathParameters(call);
-  const path = fieldsOf(given, (name) => inPath.includes(name));
-  const rest = fieldsOf(given, (name) => !inPath.includes(name));
+  const shape = shapeOf(call);
+  const path = fieldsOf(shape, (name) => inPath.includes(name));
   return {
     operationId: id,
     summary,
     description: [description, `Roles: ${roles.join(", ")}.`].filter(Boolean).join(" "),
     requestParams: {
       path,
-      ...(!hasBody(call) && { query: rest }),
-      ...(headers && { header: z.object(mapValues(headers, (field) => given.shape[field] as z.ZodType)) }),
+      ...(!hasBody(call) && { query: fieldsOf(shape, (name) => !inPath.includes(name)) }),
+      ...(headers && { header: z.object(mapValues(headers, (field) => shape[field] as z.ZodType)) }),
     },
-    ...(hasBody(call) && { requestBody: { required: true, content: { [JSON_TYPE]: { schema: rest } } } }),
+    ...(hasBody(call) && {
+      requestBody: { required: true, content: { [JSON_TYPE]: { schema: bodyOf(call, inPath) } } },
+    }),
     ...(rawBody !== undefined && { requestBody: { required: true, description: rawBody, content: BYTES } }),
     responses: {
       ...mapValues(answers, goodResponse),
-      ...refusals(400, 401, 403, 429),
+      ...refusals(400, 401, 403, 429, "default"),
       ...(inPath.length > 0 && refusals(404)),
       ...(hasBody(call) && refusals(413, 415)),
       ...(call.refusals && refusals(...call.refusals)),
@@ -75,7 +79,13 @@ function operationOf(call: ApiCall): ZodOpenApiOperationObject {
   };
 }
 
-function fieldsOf({ shape }: z.ZodObject, isWanted: (name: string) => boolean): z.ZodObject {
+/** What the path does not name, in each of the ways in which it may be given. */
+function bodyOf(call: ApiCall, inPath: readonly string[]): z.ZodType {
+  const bodies = choicesOf(call).map(({ shape }) => fieldsOf(shape, (name) => !inPath.includes(name)));
+  return bodies.length === 1 ? bodies[0]! : z.union(bodies);
+}
+
+function fieldsOf(shape: ReturnType<typeof shapeOf>, isWanted: (name: string) => boolean): z.ZodObject {
   return z.object(Object.fromEntries(Object.entries(shape).filter(([name]) => isWanted(name))));
 }
 
@@ -85,7 +95,7 @@ function goodResponse({ description, schema, contentType = JSON_TYPE, headers = 
 }
 
 function refusal(
-  status: number,
+  status: number | string,
   description: string,
   headers: Record<string, z.ZodType> = {},
 ): ZodOpenApiResponseObject {
@@ -113,6 +123,6 @@ const GUEST: ZodOpenApiOperationObject = {
   requestBody: { content: { [JSON_TYPE]: { schema: guestSchema } } },
   responses: {
     200: goodResponse({ description: "A user of their own, for a day", schema: answers.guest }),
-    ...refusals(400, 403, 413),
+    ...refusals(400, 403, 413, "default"),
   },
 };

@@ -38,3 +38,18 @@ function issuesIn(message: string): Issue[] {
     return { path, message: how };
   });
 }
+
+/** The header that leads to the next page (API-7). */
+export function linkTo({ pathname }: URL, query: URLSearchParams): { readonly Link: string } {
+  return { Link: `<${pathname}?${query.toString()}>; rel="next"` };
+}
+
+/** The same, with one parameter of the present page replaced. */
+export function linkFrom(url: URL, parameter: string, value: string | number): { readonly Link: string } {
+  const query = new URLSearchParams(url.searchParams);
+  query.set(parameter, String(value));
+  return linkTo(url, query);
+}
+
+/** What a page's answer says of its headers. */
+export const LINK_HEADER = { Link: 'The next page, `rel="next"`, where there is one' } as const;

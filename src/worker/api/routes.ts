@@ -6,7 +6,7 @@ import type { RoomDoor } from "../../access/room-door.ts";
 import { isRoomName } from "../../protocol/room-name.ts";
 import type { App, WorkerEnv } from "../deployment.ts";
 import { refuseRequest, refuseRoomName } from "../refusals.ts";
-import { identify, refuseRoom } from "./access.ts";
+import { identify, refuseByRoom, refuseRoom } from "./access.ts";
 import type { ApiCall } from "./call.ts";
 import { CALLS } from "./calls.ts";
 import { readGiven } from "./input.ts";
@@ -33,19 +33,19 @@ function honoPath(path: string): string {
 async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
   const request = c.req.raw;
   const { deployment } = c.var;
+  const doorOf = (name: string): RoomDoor => doorTo(c.env, name);
   const identity = await identify(request, call, deployment);
   if (identity instanceof Response) return identity;
   const parameters: Record<string, string> = c.req.param();
   const { room } = parameters;
   if (room !== undefined) {
     if (!isRoomName(room)) return refuseRoomName();
-    const refusal = refuseRoom(identity, room);
+    const refusal = refuseRoom(identity, room) ?? (await refuseByRoom(identity, call, () => doorOf(room)));
     if (refusal) return refusal;
   }
-  const { maxPayloadBytes } = deployment.settings;
-  const given = await readGiven(request, call, { parameters, bodyBytesMax: maxPayloadBytes });
+  const { settings } = deployment;
+  const given = await readGiven(request, call, { parameters, bodyBytesMax: settings.maxPayloadBytes });
   if (given instanceof Response) return given;
-  const doorOf = (name: string): RoomDoor => doorTo(c.env, name);
   return call.run({ identity, given, url: new URL(request.url), doorOf, request, env: c.env, deployment });
 }
 

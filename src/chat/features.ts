@@ -1,0 +1,103 @@
+// The features of a chat room, and what they share. Their order is that in which their hooks are called.
+import type { FilesWelcome } from "../protocol/files-events.ts";
+import { Attachments } from "./attachments.ts";
+import { AuditTrail } from "./audit-trail.ts";
+import { Changes } from "./changes.ts";
+import { Editing } from "./editing.ts";
+import { Exclusion } from "./exclusion.ts";
+import { FileSweep, type FileStore } from "./file-sweep.ts";
+import { History } from "./history.ts";
+import { LobbyReport, type ReportToLobby } from "./lobby-report.ts";
+import type { Members } from "./members.ts";
+import { MessageChanges } from "./message-changes.ts";
+import type { MessageLog } from "./message-log.ts";
+import { ModerationLists } from "./moderation-lists.ts";
+import { Moderation } from "./moderation.ts";
+import { Posting } from "./posting.ts";
+import { Presence } from "./presence.ts";
+import { Reacting } from "./reacting.ts";
+import { Reading } from "./reading.ts";
+import { Modes } from "./room-modes.ts";
+import type { RoomState } from "./room-state.ts";
+import type { ChatSettings, Feature, Room } from "./room.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { Searching } from "./searching.ts";
+import { Speaking } from "./speaking.ts";
+import { Standings } from "./standings.ts";
+import { TokenLife, type Authenticate } from "./token-life.ts";
+import { Typing } from "./typing.ts";
+import { Webhooks, type Deliver } from "./webhooks.ts";
+
+export interface ChatDependencies {
+  readonly room: string;
+  readonly settings: ChatSettings;
+  readonly log: MessageLog;
+  readonly state: RoomState;
+  readonly index: SearchIndex;
+  readonly authenticate: Authenticate;
+  /** Where files are; without it none are taken. */
+  readonly files?: FileOptions;
+  /** Where to tell what happens; absent where nobody wants to know. */
+  readonly deliver?: Deliver;
+  /** Where the room says how it is doing, if anybody wants to know. */
+  readonly reportToLobby?: ReportToLobby | undefined;
+}
+
+export interface FileOptions {
+  readonly store: FileStore;
+  /** What newcomers are told of uploads. */
+  readonly limits: NonNullable<FilesWelcome["files"]>;
+  /** How long a message may be kept at most. */
+  readonly keptMs: number;
+}
+
+/** All of them, and by name those that the room itself has business with. */
+export interface Features {
+  readonly all: readonly Feature[];
+  readonly posting: Posting;
+  readonly standings: Standings;
+  readonly exclusion: Exclusion;
+  readonly changes: MessageChanges;
+  readonly attachments: Attachments;
+  readonly files: FileSweep;
+  readonly lobbyReport: LobbyReport | undefined;
+}
+
+export function makeFeatures(
+  room: Room,
+  members: Members,
+  { state, index, authenticate, files: fileOptions, deliver, reportToLobby }: ChatDependencies,
+): Features {
+  const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
+  const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
+  const posting = new Posting(room, members, attachments);
+  const standings = new Standings(state);
+  const exclusion = new Exclusion(room, members, standings);
+  const [modes, trail] = [new Modes(state), new AuditTrail(state)];
+  const moderation = { exclusion, standings, modes, trail };
+  const changes = new MessageChanges(room, (changing) => {
+    for (const feature of all) feature.onChanging?.(changing);
+  });
+  const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby);
+  const all: readonly Feature[] = [
+    exclusion,
+    new Speaking(room, standings, modes),
+    new Presence(room, members),
+    posting,
+    new History(room),
+    new Editing(room, changes, files),
+    new Reacting(room, changes),
+    new Changes(changes),
+    new Searching(room, index),
+    new Typing(room, members),
+    new Reading(room, members),
+    new TokenLife(room, members, authenticate),
+    new Moderation(room, moderation),
+    new ModerationLists(room, moderation),
+    attachments,
+    files,
+    ...(deliver ? [new Webhooks(room, members, deliver)] : []),
+    ...(lobbyReport ? [lobbyReport] : []),
+  ];
+  return { all, posting, standings, exclusion, changes, attachments, files, lobbyReport };
+}

@@ -1,0 +1,83 @@
+// The list of rooms as it travels: what a room says of itself, what may be asked, and the one order that everybody
+// agrees on, so that the lists of several lobbies merge into one (LOB-5).
+import type { RoomOverview } from "./chat-events.ts";
+
+/** A room's word on itself. */
+export interface RoomReport extends RoomOverview {
+  /** How long it counts as occupied if nothing more is heard of it, in ms (LOB-4). */
+  readonly believedMs: number;
+}
+
+export const ROOM_SORTS = ["activity", "members", "name"] as const;
+
+/** By the newest message, by how many are there (the most come first), or by name. */
+export type RoomSort = (typeof ROOM_SORTS)[number];
+
+/** Where a page ended: what its last room was sorted by, and its name. */
+export interface RoomPlace {
+  readonly value: number;
+  readonly room: string;
+}
+
+export interface RoomQuery {
+  readonly sort: RoomSort;
+  readonly limit: number;
+  /** Exclusive. */
+  readonly after?: RoomPlace | undefined;
+  /** How the names begin. */
+  readonly prefix?: string | undefined;
+  /** A token's claim: names, or prefixes ending in `*`. Absent: every room. */
+  readonly rooms?: readonly string[] | undefined;
+  /** Whether rooms are left out that are nobody's business but their members'. */
+  readonly isForMembers?: boolean;
+  /** Whether only rooms with somebody in them are meant. */
+  readonly isOccupied?: boolean;
+}
+
+export interface RoomPage {
+  readonly rooms: readonly RoomOverview[];
+  readonly hasMore: boolean;
+}
+
+/** Rooms whose names begin so are in no list for members (LOB-6). */
+const PRIVATE_PREFIX = "dm~";
+
+export const isPrivateRoom = (room: string): boolean => room.startsWith(PRIVATE_PREFIX);
+
+/** What a room is sorted by; the higher comes first. */
+export function valueIn(sort: RoomSort, { members, lastActivity }: RoomOverview): number {
+  if (sort === "name") return 0;
+  return sort === "members" ? members : (lastActivity ?? 0);
+}
+
+export const placeOf = (sort: RoomSort, room: RoomOverview): RoomPlace => ({
+  value: valueIn(sort, room),
+  room: room.room,
+});
+
+/** Names decide where the values are the same, so no two rooms have one place. */
+export const byPlace = (a: RoomPlace, b: RoomPlace): number =>
+  b.value - a.value || (a.room < b.room ? -1 : +(a.room > b.room));
+
+/** @param pages each in this order, of the same question */
+export function mergePages(pages: readonly RoomPage[], { sort, limit }: Pick<RoomQuery, "sort" | "limit">): RoomPage {
+  const all = pages.flatMap(({ rooms }) => rooms).sort((a, b) => byPlace(placeOf(sort, a), placeOf(sort, b)));
+  return { rooms: all.slice(0, limit), hasMore: all.length > limit || pages.some(({ hasMore }) => hasMore) };
+}
+
+/** The name of the lobby that a room reports to. With another number of lobbies every list begins anew. */
+export function lobbyOf(room: string, lobbies: number): string {
+  return lobbyName(hashOf(room) % lobbies, lobbies);
+}
+
+export const lobbyNames = (lobbies: number): string[] =>
+  Array.from({ length: lobbies }, (_, index) => lobbyName(index, lobbies));
+
+const lobbyName = (index: number, lobbies: number): string => `${index}-of-${lobbies}`;
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return hash;
+}

@@ -1,0 +1,34 @@
+// Who may call what, and on whose behalf a service may speak: API-1, API-5.
+import { z } from "zod";
+
+import type { OutsideCaller } from "../../access/room-door.ts";
+import { displayName, nameSchema, userSchema } from "../../access/tokens.ts";
+import type { Role } from "../../protocol/chat-events.ts";
+import type { Identity } from "../../protocol/identity.ts";
+import { refuseRequest } from "../refusals.ts";
+
+/** A product's backend. */
+export const SERVICE: readonly Role[] = ["service"];
+/** And those who look after a room: moderators by token, or by the room's own grant. */
+export const STAFF: readonly Role[] = ["service", "moderator"];
+export const EVERYONE: readonly Role[] = ["service", "moderator", "member", "reader"];
+
+/** On whose behalf a service acts. */
+export const actingAs = z
+  .union([userSchema, z.object({ user: userSchema, name: nameSchema.optional() })])
+  .describe("Whom the service speaks for: a user id, or that and a display name. The room judges as if a member asked");
+
+/** The same where it stands in a query. */
+export const actingAsUser = userSchema.describe("Whom the service speaks for. The room judges as if a member asked");
+
+type As = z.output<typeof actingAs>;
+
+/** Acting as somebody gives no more rights than a member has (API-5). @returns who asks, or the refusal */
+export function callerFor(identity: Identity, as: As | undefined): OutsideCaller | Response {
+  if (as === undefined) return identity;
+  if (identity.role !== "service") {
+    return refuseRequest(403, "FORBIDDEN", "Only the role service may act as somebody else");
+  }
+  const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
+  return { user, name: displayName(user, name), role: "member" };
+}

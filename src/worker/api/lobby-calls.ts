@@ -1,0 +1,146 @@
+// Calls about all rooms: listing them, and sending everyone away. The lobby knows which there are, so no room is woken to
+// find out: LOB-1.
+import { z } from "zod";
+
+import { ROOM_NAME } from "../../protocol/room-name.ts";
+import { placeOf, ROOM_SORTS, type RoomPlace, type RoomSort } from "../../protocol/room-list.ts";
+import { listOf, type RoomList } from "../lobbies.ts";
+import { refuseIssues, refuseRequest } from "../refusals.ts";
+import { refuseRole, refuseRoom } from "./access.ts";
+import { call, room, type ApiCall } from "./call.ts";
+import { EVERYONE, SERVICE, STAFF } from "./callers.ts";
+import * as answers from "./lobby-answers.ts";
+import { LINK_HEADER, linkFrom } from "./responses.ts";
+
+export const ROOMS_LIMIT_DEFAULT = 50;
+export const ROOMS_LIMIT_MAX = 500;
+/** Rooms that one call may name. */
+export const DRAIN_ROOMS_MAX = 100;
+/** Rooms that one call drains where it names none: what one request may ask of others is limited by the platform. */
+export const DRAIN_ALL_MAX = 500;
+/** And so many of them at once. */
+const DRAIN_AT_ONCE = 25;
+/** Ten minutes: within it everyone is back after a drain. */
+export const RECONNECT_WITHIN_MS_MAX = 600_000;
+
+const CURSOR_LENGTH_MAX = 200;
+const placeSchema = z.tuple([z.enum(ROOM_SORTS), z.number(), z.string().regex(ROOM_NAME)]);
+
+export const LOBBY_CALLS: readonly ApiCall[] = [
+  call({
+    id: "listRooms",
+    method: "get",
+    path: "/api/rooms",
+    summary: "The rooms that there are",
+    description:
+      "Those that the token opens, with somebody in them or a message. No room is woken for it. Members and readers may ask " +
+      "while `ROOM_LIST` is on; rooms whose names begin with `dm~` are not shown to them.",
+    roles: EVERYONE,
+    given: z.object({
+      prefix: z.string().max(64).optional().describe("How the names begin"),
+      sort: z
+        .enum(ROOM_SORTS)
+        .default("activity")
+        .describe("By the newest message, by members (most first), or by name"),
+      limit: z.int().min(1).max(ROOMS_LIMIT_MAX).default(ROOMS_LIMIT_DEFAULT),
+      cursor: z.string().max(CURSOR_LENGTH_MAX).optional().describe("Where the page before ended; `Link` has it"),
+    }),
+    answers: { 200: { description: "The page", schema: answers.rooms, headers: LINK_HEADER } },
+    run: async ({ identity, given: { prefix, sort, limit, cursor }, url, env, deployment: { settings } }) => {
+      const isForMembers = !STAFF.includes(identity.role);
+      if (isForMembers && !settings.roomList) return refuseRole({ roles: STAFF });
+      const list = listOf(env, settings.lobbies);
+      if (!list) return refuseWithoutLobby();
+      const after = cursor === undefined ? undefined : placeIn(cursor, sort);
+      if (after === null) return refuseIssues([{ path: "cursor", message: `is none of a list by ${sort}` }]);
+      const page = await list({ prefix, sort, limit, after, rooms: identity.rooms, isForMembers });
+      const last = page.rooms.at(-1);
+      const headers = page.hasMore && last ? linkFrom(url, "cursor", cursorOf(sort, placeOf(sort, last))) : {};
+      return Response.json({ ok: true, ...page }, { headers });
+    },
+  }),
+  call({
+    id: "drainRooms",
+    method: "post",
+    path: "/api/drain",
+    summary: "Send everyone away for a while",
+    description:
+      "Everyone gets a notice SERVER_SHUTDOWN with a moment within the window to come back at, and is disconnected. Without " +
+      `\`rooms\` all rooms with somebody in them are meant, ${DRAIN_ALL_MAX} per call.`,
+    roles: SERVICE,
+    given: z.object({
+      rooms: z.array(room).min(1).max(DRAIN_ROOMS_MAX).optional(),
+      reconnectWithinMs: z.int().min(0).max(RECONNECT_WITHIN_MS_MAX),
+      after: room.optional().describe("Where `rooms` is absent: the last room of the call before"),
+    }),
+    answers: { 200: { description: "All of these rooms are empty now", schema: answers.drained } },
+    run: async ({ identity, given: { rooms, reconnectWithinMs, after }, doorOf, env, deployment }) => {
+      const drain = (name: string): Promise<number> => doorOf(name).drain(reconnectWithinMs);
+      if (!rooms) {
+        const list = listOf(env, deployment.settings.lobbies);
+        return list ? drainAll(list, drain, { rooms: identity.rooms, after }) : refuseWithoutLobby();
+      }
+      for (const name of rooms) {
+        const refusal = refuseRoom(identity, name);
+        if (refusal) return refusal;
+      }
+      const drained = [...new Set(rooms)].map(async (name) => ({ room: name, connections: await drain(name) }));
+      return Response.json({ ok: true, rooms: await Promise.all(drained) });
+    },
+  }),
+];
+
+function refuseWithoutLobby(): Response {
+  return refuseRequest(503, "MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
+}
+
+/** A few rooms at a time; one that cannot be reached keeps no other from being drained. */
+async function drainAll(
+  list: RoomList,
+  drain: (room: string) => Promise<number>,
+  { rooms: allowed, after }: { readonly rooms: readonly string[] | undefined; readonly after: string | undefined },
+): Promise<Response> {
+  const { rooms, hasMore } = await list({
+    sort: "name",
+    limit: DRAIN_ALL_MAX,
+    after: after === undefined ? undefined : { value: 0, room: after },
+    rooms: allowed,
+    isOccupied: true,
+  });
+  const names = rooms.map(({ room }) => room);
+  const drained: Array<{ room: string; connections: number }> = [];
+  const failed: string[] = [];
+  for (let from = 0; from < names.length; from += DRAIN_AT_ONCE) {
+    const step = names.slice(from, from + DRAIN_AT_ONCE);
+    const results = await Promise.allSettled(step.map(drain));
+    for (const [i, result] of results.entries()) {
+      if (result.status === "fulfilled") drained.push({ room: step[i]!, connections: result.value });
+      else failed.push(step[i]!);
+    }
+  }
+  return Response.json({
+    ok: true,
+    rooms: drained,
+    ...(failed.length > 0 && { failed }),
+    ...(hasMore && { hasMore, after: names.at(-1)! }),
+  });
+}
+
+/** Opaque to whoever carries it: which order, and where in it. */
+function cursorOf(sort: RoomSort, { value, room }: RoomPlace): string {
+  return btoa(JSON.stringify([sort, value, room]))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+/** @returns `null` for what is no place in that order */
+function placeIn(cursor: string, sort: RoomSort): RoomPlace | null {
+  try {
+    const place = placeSchema.safeParse(JSON.parse(atob(cursor.replaceAll("-", "+").replaceAll("_", "/"))));
+    if (!place.success || place.data[0] !== sort) return null;
+    return { value: place.data[1], room: place.data[2] };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,21 @@
+// What the calls about a single message answer with.
+import { z } from "zod";
+
+import type { Version } from "../../protocol/changes-events.ts";
+import { message, reactions } from "./answers.ts";
+
+const ok = z.literal(true);
+const atMs = (what: string) => z.int().min(0).describe(`${what}, in milliseconds since 1970`);
+
+const version = z
+  .object({
+    content: z.string(),
+    timestamp: atMs("From when on it said so"),
+    by: z.string().describe("The user id of who wrote it"),
+  })
+  .meta({ id: "Version" }) satisfies z.ZodType<Version>;
+
+export const oneMessage = z.object({ ok, message });
+export const edited = z.object({ ok, editedAt: atMs("When it was edited") });
+export const versions = z.object({ ok, versions: z.array(version).describe("The oldest first, the present one last") });
+export const allReactions = z.object({ ok, reactions });

@@ -1,0 +1,82 @@
+// Calls of those who look after a room: what they do is the events of moderation, told apart by `action` (API-14), and what they
+// look up is the room's lists: MOD-1, MOD-11.
+import { z } from "zod";
+
+import * as payloads from "../../chat/moderation-payloads.ts";
+import type { AuditAnswer, ModerationAction, ModerationStateAnswer } from "../../protocol/moderation-events.ts";
+import { done } from "./answers.ts";
+import { call, room, type ApiCall } from "./call.ts";
+import { actingAs, callerFor, STAFF } from "./callers.ts";
+import * as answers from "./moderation-answers.ts";
+import { LINK_HEADER, linkFrom, respond } from "./responses.ts";
+
+/** A schema as one of several that `action` tells apart. */
+const action = <Name extends ModerationAction, Shape extends z.ZodRawShape>(name: Name, schema: z.ZodObject<Shape>) =>
+  z.object({ ...schema.shape, action: z.literal(name), room, as: actingAs.optional() });
+
+const ACTIONS = [
+  action("kick", payloads.kickSchema),
+  action("ban", payloads.banSchema),
+  action("unban", payloads.userSchema),
+  action("mute", payloads.muteSchema),
+  action("unmute", payloads.userSchema),
+  action("slow-mode", payloads.slowModeSchema),
+  action("read-only", payloads.readOnlySchema),
+  action("grant", payloads.grantSchema),
+  action("revoke", payloads.userSchema),
+] as const;
+
+const NAMES = ACTIONS.map(({ shape }) => shape.action.value);
+
+export const MODERATION_CALLS: readonly ApiCall[] = [
+  call({
+    id: "moderate",
+    method: "post",
+    path: "/api/rooms/{room}/moderation",
+    summary: "Moderate a room",
+    description:
+      "`action` is the event of that name, and what it takes stands beside it. What would change nothing is answered the same.",
+    roles: STAFF,
+    given: z.discriminatedUnion("action", ACTIONS, { error: `must be one of ${NAMES.join(", ")}` }),
+    answers: { 200: { description: "It is stored, it holds, and everyone in the room was told", schema: done } },
+    run: async ({ identity, given: { as, action, ...payload }, doorOf }) => {
+      const caller = callerFor(identity, as);
+      if (caller instanceof Response) return caller;
+      return respond(await doorOf(payload.room).ask(action, caller, payload));
+    },
+  }),
+  call({
+    id: "getModeration",
+    method: "get",
+    path: "/api/rooms/{room}/moderation",
+    summary: "Who is banned or muted, and who has which role by grant",
+    description: "And how the room stands: slow mode, read-only. `after` is the last user of the page before.",
+    roles: STAFF,
+    given: payloads.moderationStateSchema.extend({ room }),
+    answers: { 200: { description: "What holds now", schema: answers.state, headers: LINK_HEADER } },
+    run: async ({ identity, given, url, doorOf }) => {
+      const answer = (await doorOf(given.room).ask("moderation-state", identity, given)) as ModerationStateAnswer;
+      return respond(answer, (page) => {
+        const headers = page.hasMore ? linkFrom(url, "after", page.users.at(-1)!.user) : {};
+        return Response.json(page, { headers });
+      });
+    },
+  }),
+  call({
+    id: "listAudit",
+    method: "get",
+    path: "/api/rooms/{room}/audit",
+    summary: "Who did what",
+    description: "The newest deeds, or those before a `number`. The newest 500 are kept.",
+    roles: STAFF,
+    given: payloads.auditSchema.extend({ room }),
+    answers: { 200: { description: "The page", schema: answers.audit, headers: LINK_HEADER } },
+    run: async ({ identity, given, url, doorOf }) => {
+      const answer = (await doorOf(given.room).ask("audit", identity, given)) as AuditAnswer;
+      return respond(answer, (page) => {
+        const headers = page.hasMore ? linkFrom(url, "before", page.entries[0]!.number) : {};
+        return Response.json(page, { headers });
+      });
+    },
+  }),
+];

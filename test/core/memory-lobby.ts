@@ -1,0 +1,76 @@
+// A lobby over rows in memory, with a clock turned by hand, that can lose its life and be away.
+import { Lobby } from "../../src/lobby/lobby.ts";
+import type { KeptRoom } from "../../src/lobby/kept-room.ts";
+import type { RoomQuery, RoomReport } from "../../src/protocol/room-list.ts";
+import type { RoomOverview } from "../../src/protocol/chat-events.ts";
+import { Deadlines } from "../../src/socketio/deadlines.ts";
+import { START_MS } from "./harness.ts";
+
+export class MemoryLobby {
+  nowMs = START_MS;
+  /** Rows written. */
+  writes = 0;
+  /** While set, storing fails with it. */
+  failure: Error | undefined;
+  readonly problems: string[] = [];
+  readonly #rows = new Map<number, readonly KeptRoom[]>();
+  readonly #roomsMax: number | undefined;
+  #deadlines!: Deadlines;
+  #lobby!: Lobby;
+
+  constructor(roomsMax?: number) {
+    this.#roomsMax = roomsMax;
+    this.restart();
+  }
+
+  /** The next life: what was not stored is gone. */
+  restart(): void {
+    this.#deadlines = new Deadlines();
+    this.#lobby = new Lobby({
+      table: {
+        read: () => [...this.#rows].map(([page, rooms]) => ({ page, rooms: structuredClone(rooms) })),
+        write: (page, rooms) => {
+          if (this.failure) throw this.failure;
+          this.writes++;
+          this.#rows.set(page, structuredClone(rooms));
+        },
+      },
+      saveDeadline: this.#deadlines.add("save", (nowMs) => this.#lobby.save(nowMs), { keepsAwake: true }),
+      report: (problem) => this.problems.push(problem),
+      ...(this.#roomsMax !== undefined && { roomsMax: this.#roomsMax }),
+    });
+  }
+
+  /** Whether a crash would lose nothing, and the lobby may sleep. */
+  get isSaved(): boolean {
+    return this.#deadlines.nextAwake() === undefined;
+  }
+
+  report(report: RoomReport): void {
+    this.#lobby.report(report, this.nowMs);
+  }
+
+  /** By name, all that fit a page of 1,000. */
+  list(query: Partial<RoomQuery> = {}): readonly RoomOverview[] {
+    return this.page(query).rooms;
+  }
+
+  page(query: Partial<RoomQuery> = {}): ReturnType<Lobby["list"]> {
+    return this.#lobby.list({ sort: "name", limit: 1000, ...query }, this.nowMs);
+  }
+
+  /** Turns the clock on and stores what is due on the way. */
+  advanceTo(endMs: number): void {
+    for (;;) {
+      const dueMs = this.#deadlines.next();
+      if (dueMs === undefined || dueMs > endMs) break;
+      this.nowMs = Math.max(this.nowMs, dueMs);
+      this.#deadlines.runDue(this.nowMs, (name) => this.problems.push(name));
+    }
+    this.nowMs = endMs;
+  }
+
+  advance(ms: number): void {
+    this.advanceTo(this.nowMs + ms);
+  }
+}

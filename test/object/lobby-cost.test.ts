@@ -1,0 +1,90 @@
+// What the list of rooms costs, and what of it is stored. A file of its own: a lobby that was busy waits for more before it
+// stores, and what is to be put to sleep has to wait for that. LOB-2, LOB-7
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+
+import { Lobby } from "../../durable/lobby.ts";
+import { lobbyOf } from "../../src/protocol/room-list.ts";
+import { callApi } from "./api-caller.ts";
+import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+import { queriesMade, rowsWritten } from "./rows-written.ts";
+
+const list = async (room: string): Promise<object[]> => (await callApi("GET", `/api/rooms?prefix=${room}`)).body.rooms;
+
+const expectListed = (room: string, rooms: readonly object[]): Promise<void> =>
+  vi.waitFor(async () => expect(await list(room)).toMatchObject(rooms), { timeout: 8000 });
+
+const post = (room: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
+
+const evictLobby = (): Promise<void> => evictDurableObject(env.LOBBY.getByName(lobbyOf("any", 1)));
+
+it("survives the lobby's sleep", async () => {
+  const room = freshRoom();
+  await join(room, "ada");
+  await expectListed(room, [{ members: 1 }]);
+  await evictLobby();
+  expect(await list(room)).toMatchObject([{ members: 1 }]);
+});
+
+/** As after a long time: what is reported next is stored at once. */
+async function quiet(): Promise<void> {
+  await evictLobby();
+  await list("x");
+}
+
+describe("what it costs: LOB-2, LOB-7", () => {
+  /** Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them. */
+  async function countReports(work: () => Promise<unknown>): Promise<number> {
+    let reports = 0;
+    const report = Reflect.get(Lobby.prototype, "report");
+    Lobby.prototype.report = function (this: Lobby, given) {
+      reports++;
+      return report.call(this, given);
+    };
+    try {
+      await work();
+      return reports;
+    } finally {
+      Lobby.prototype.report = report;
+    }
+  }
+
+  it("a message after quiet: a request and a row of the lobby; no row and no alarm of the room's", async () => {
+    const room = freshRoom();
+    await post(room);
+    await expectListed(room, [{ lastSeq: 1 }]);
+    // The one alarm that a room with messages has: for the day on which it forgets them.
+    await vi.waitFor(() =>
+      runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
+    );
+    // An hour later its memory is gone.
+    await new Sleeper(room).sleep();
+    await quiet();
+    let [lobbyRows, reports] = [0, 0];
+    const rows = await rowsWritten(room, async () => {
+      ({ lobbyRows } = await queriesMade(room, async () => {
+        reports = await countReports(async () => {
+          await post(room);
+          await expectListed(room, [{ lastSeq: 2 }]);
+        });
+      }));
+    });
+    expect(rows).toEqual({ rows: 1, alarms: 0 });
+    expect({ reports, lobbyRows }).toEqual({ reports: 1, lobbyRows: 1 });
+  });
+
+  it("an idle room: nothing, however often it is listed and looked at", async () => {
+    const room = freshRoom();
+    await join(room, "ada");
+    await expectListed(room, [{ members: 1 }]);
+    const reports = await countReports(async () => {
+      for (let i = 0; i < 5; i++) {
+        await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
+        await list(room);
+        await callApi("GET", `/api/rooms/${room}`);
+      }
+    });
+    expect(reports).toBe(0);
+  });
+});

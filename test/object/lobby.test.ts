@@ -1,0 +1,179 @@
+// The list of rooms over real objects: who is told of what, through sleep, deletion and a lobby that is away.
+// LOB-1, LOB-3, LOB-6
+import { evictDurableObject } from "cloudflare:test";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { Lobby } from "../../durable/lobby.ts";
+import { callApi, refusal, type CallOptions } from "./api-caller.ts";
+import { join, Sleeper, stubOf, workerWith } from "./rooms.ts";
+import { queriesMade } from "./rows-written.ts";
+
+interface Listed {
+  readonly room: string;
+  readonly members: number;
+  readonly lastSeq: number;
+  readonly lastActivity: number | null;
+}
+
+let names = 0;
+/** Begins the names of one test's rooms: the lobby is one for all tests of this file. */
+const freshPrefix = (): string => `list-${++names}-`;
+
+const list = async (prefix: string, query = "", options: CallOptions = {}): Promise<Listed[]> =>
+  (await callApi("GET", `/api/rooms?prefix=${prefix}${query}`, options)).body.rooms;
+
+/** Waits until the lobby has heard what it is to hear: reports come right after what they are about. */
+const expectListed = (prefix: string, rooms: ReadonlyArray<Partial<Listed>>): Promise<void> =>
+  vi.waitFor(async () => expect(await list(prefix, "&sort=name")).toMatchObject(rooms), { timeout: 8000 });
+
+const post = (room: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("GET /api/rooms: LOB-1", () => {
+  it("has rooms with their members, newest message and when that was; and not one that is only looked at", async () => {
+    const prefix = freshPrefix();
+    await join(`${prefix}a`, "ada");
+    await post(`${prefix}b`);
+    await callApi("GET", `/api/rooms/${prefix}c`);
+    await expectListed(prefix, [
+      { room: `${prefix}a`, members: 1, lastSeq: 0, lastActivity: null },
+      { room: `${prefix}b`, members: 0, lastSeq: 1, lastActivity: expect.any(Number) },
+    ]);
+    const { body } = await callApi("GET", `/api/rooms/${prefix}b`);
+    expect(await list(prefix, "&sort=name&limit=1")).toHaveLength(1);
+    expect({ ok: true, ...(await list(`${prefix}b`))[0] }).toEqual(body);
+  });
+
+  it("wakes no room", async () => {
+    const prefix = freshPrefix();
+    const rooms = ["a", "b", "c"].map((name) => prefix + name);
+    for (const room of rooms) await join(room, "ada");
+    await expectListed(
+      prefix,
+      rooms.map((room) => ({ room, members: 1 })),
+    );
+    const watcher = `${prefix}watcher`;
+    for (const room of rooms) await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
+    // A room that is made looks into its storage first.
+    const listing = await queriesMade(watcher, () => list(prefix));
+    expect(listing.all).toBe(0);
+    const looking = await queriesMade(watcher, () => callApi("GET", `/api/rooms/${rooms[0]}`));
+    expect(looking.all).toBeGreaterThan(0);
+  });
+
+  it("leads through pages in any order: API-7, LOB-5", async () => {
+    const prefix = freshPrefix();
+    const rooms = ["a", "b", "c", "d", "e"].map((name) => prefix + name);
+    for (const room of rooms) await post(room);
+    await join(rooms[2]!, "ada");
+    await vi.waitFor(async () => expect((await list(prefix, "&sort=members"))[0]).toMatchObject({ room: rooms[2] }));
+    for (const sort of ["name", "activity", "members"]) {
+      const whole = (await list(prefix, `&sort=${sort}`)).map(({ room }) => room);
+      const paged: string[] = [];
+      let next: string | undefined = `/api/rooms?prefix=${prefix}&sort=${sort}&limit=2`;
+      while (next !== undefined) {
+        const { body, headers } = await callApi("GET", next);
+        paged.push(...(body.rooms as Listed[]).map(({ room }) => room));
+        next = /^<(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+        expect(next !== undefined).toBe(body.hasMore);
+      }
+      expect(paged, sort).toEqual(whole);
+      expect(paged).toHaveLength(5);
+    }
+  });
+
+  it.each([
+    ["limit=0", "limit"],
+    ["limit=501", "limit"],
+    ["sort=size", "sort"],
+    ["cursor=x", "cursor"],
+    [`cursor=${btoa('["name",0,"a"]')}`, "cursor"],
+    [`cursor=${btoa('["activity","0","a"]')}`, "cursor"],
+    [`cursor=${btoa('["activity",0,"../"]')}`, "cursor"],
+    [`prefix=${"x".repeat(65)}`, "prefix"],
+  ])("%s: 400", async (query, path) => {
+    const refused = await callApi("GET", `/api/rooms?${query}`);
+    expect(refused).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
+    expect(refused.body.error.issues).toMatchObject([{ path }]);
+  });
+
+  it("without a lobby: 503 that says what is missing, and the rest works", async () => {
+    const fetcher = workerWith({ LOBBY: undefined });
+    const refused = await callApi("GET", "/api/rooms", { fetcher });
+    expect(refused).toMatchObject({ status: 503, body: refusal("MISCONFIGURED") });
+    expect(refused.body.error.message).toContain("LOBBY");
+    expect(await callApi("GET", "/api/rooms/a", { fetcher })).toMatchObject({ status: 200 });
+  });
+});
+
+describe("who is told: LOB-6", () => {
+  it("everyone sees the rooms that their token opens; members none that are between people", async () => {
+    const prefix = freshPrefix();
+    const rooms = [`${prefix}a`, `${prefix}b`, `dm~${prefix}c`];
+    for (const room of rooms) await post(room);
+    await expectListed("dm~", [{ room: rooms[2]! }]);
+    await expectListed(prefix, [{ room: rooms[0]! }, { room: rooms[1]! }]);
+    const seen = async (as: CallOptions["as"], begin: string): Promise<string[]> =>
+      (await list(begin, "&sort=name", { as: as! })).map(({ room }) => room);
+    for (const role of ["member", "reader"]) {
+      expect(await seen({ role, user: "ada" }, prefix)).toEqual(rooms.slice(0, 2));
+      expect(await seen({ role, user: "ada", rooms: [rooms[1]!] }, prefix)).toEqual([rooms[1]]);
+      expect(await seen({ role, user: "ada", rooms: [] }, "")).toEqual([]);
+      expect(await seen({ role, user: "ada" }, "dm~")).toEqual([]);
+    }
+    expect(await seen({ role: "moderator", rooms: ["dm~*"] }, "")).toEqual([rooms[2]]);
+  });
+
+  it("in production members are not told, unless ROOM_LIST is on", async () => {
+    const statusOf = async (role: string, settings: Record<string, string>): Promise<number> =>
+      (await callApi("GET", "/api/rooms", { as: { role }, fetcher: workerWith(settings) })).status;
+    expect(await statusOf("member", { ENVIRONMENT: "production", GUEST_ACCESS: "off" })).toBe(403);
+    expect(await statusOf("reader", { ROOM_LIST: "off" })).toBe(403);
+    expect(await statusOf("moderator", { ROOM_LIST: "off" })).toBe(200);
+    expect(await statusOf("service", { ROOM_LIST: "off" })).toBe(200);
+    expect(await statusOf("member", { ENVIRONMENT: "production", ROOM_LIST: "on" })).toBe(200);
+    expect(await callApi("GET", "/api/rooms", { as: null })).toMatchObject({ status: 401 });
+  });
+});
+
+describe("what the lobby knows: LOB-3", () => {
+  it("that a room was deleted: it vanishes, and comes back as a new one", async () => {
+    const room = `${freshPrefix()}a`;
+    await join(room, "ada");
+    await post(room);
+    await expectListed(room, [{ members: 1 }]);
+    await callApi("DELETE", `/api/rooms/${room}`);
+    await expectListed(room, []);
+    await post(room);
+    await expectListed(room, [{ members: 0, lastSeq: 1 }]);
+  });
+
+  it("who comes and goes, also where the room slept in between", async () => {
+    const room = `${freshPrefix()}a`;
+    const ada = await join(room, "ada");
+    await expectListed(room, [{ members: 1 }]);
+    const sleeper = new Sleeper(room);
+    await sleeper.sleep();
+    ada.close();
+    await expectListed(room, []);
+    await sleeper.see();
+  });
+
+  it("later, where it was away: nobody in the room notices", async () => {
+    const room = `${freshPrefix()}a`;
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const report = vi.spyOn(Lobby.prototype, "report").mockImplementation(async () => {
+      throw new Error("moving");
+    });
+    const ada = await join(room, "ada");
+    expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
+    await vi.waitFor(() => expect(report).toHaveBeenCalled());
+    expect(await list(room)).toEqual([]);
+    await vi.waitFor(() => expect(log.mock.calls.flat().join(" ")).toContain("the lobby could not be told"));
+    report.mockRestore();
+    ada.close();
+    // The last one's going is told at once.
+    await expectListed(room, [{ members: 0, lastSeq: 1 }]);
+  });
+});
