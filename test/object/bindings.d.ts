@@ -12,3 +12,8 @@ declare namespace Cloudflare {
     [setting: string]: unknown;
   }
 }
+
+declare module "*?raw" {
+  const text: string;
+  export default text;
+}

@@ -6,8 +6,7 @@ import { UNCHANGED, withChange, type Change } from "../../src/chat/change.ts";
 import { UnreadableBatch } from "../../src/chat/batch-format.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { appendBatch, Counted, Dice, fill, openLog, pageOf, START_MS, withStorage } from "./logs.ts";
-import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
-import { RawClient } from "./raw-client.ts";
+import { freshRoom, join, joinModerator, Sleeper, stubOf } from "./rooms.ts";
 
 const edited = (...contents: string[]): Change => ({
   ...UNCHANGED,
@@ -159,39 +158,32 @@ describe("rows written", () => {
 });
 
 describe("a room whose messages change", () => {
-  async function moderator(room: string): Promise<RawClient> {
-    const client = await RawClient.open({ room });
-    await client.connect({ token: await tokenFor("mona", { role: "moderator" }) });
-    await client.receives("welcome");
-    return client;
-  }
-
   it("tells everyone, and remembers it through sleep: MSG-1 to MSG-6", async () => {
     const room = freshRoom();
-    const [ada, mona] = [await join(room, "ada"), await moderator(room)];
+    const [ada, mia] = [await join(room, "ada"), await joinModerator(room)];
     const posts = [];
     for (const content of ["one", "two", "three"])
       posts.push(await ada.ask<{ id: string }>("chat-message", { content }));
     const [one, two, three] = posts.map(({ id }) => id);
     const sleeper = new Sleeper(room);
     await sleeper.sleep();
-    expect(await ada.ask("edit-message", { id: one, content: "@mona, one" })).toMatchObject({ ok: true });
+    expect(await ada.ask("edit-message", { id: one, content: "@mia, one" })).toMatchObject({ ok: true });
     await sleeper.sleep();
-    expect(await mona.ask("react", { id: one, emoji: "👍", on: true })).toEqual({ ok: true });
-    expect(await mona.ask("delete-message", { id: two })).toEqual({ ok: true });
+    expect(await mia.ask("react", { id: one, emoji: "👍", on: true })).toEqual({ ok: true });
+    expect(await mia.ask("delete-message", { id: two })).toEqual({ ok: true });
     await sleeper.sleep();
     const messages = [
-      { id: one, content: "@mona, one", mentions: ["mona"], reactions: [{ emoji: "👍", count: 1, users: ["mona"] }] },
+      { id: one, content: "@mia, one", mentions: ["mia"], reactions: [{ emoji: "👍", count: 1, users: ["mia"] }] },
       { id: two, content: "", deleted: true },
       { id: three, content: "three" },
     ];
     expect(await ada.ask("history", {})).toMatchObject({ ok: true, messages });
     expect(await ada.ask("changes", { after: 0 })).toMatchObject({ ok: true, messages: messages.slice(0, 2) });
-    expect(await mona.ask("versions", { id: one })).toMatchObject({ versions: [{ content: "one" }, { by: "ada" }] });
-    for (const client of [ada, mona]) {
-      expect(await client.receives("message-edited")).toMatchObject([{ id: one, seq: 1, content: "@mona, one" }]);
-      expect(await client.receives("reaction")).toMatchObject([{ id: one, user: "mona", count: 1 }]);
-      expect(await client.receives("message-deleted")).toMatchObject([{ id: two, seq: 2, by: "mona" }]);
+    expect(await mia.ask("versions", { id: one })).toMatchObject({ versions: [{ content: "one" }, { by: "ada" }] });
+    for (const client of [ada, mia]) {
+      expect(await client.receives("message-edited")).toMatchObject([{ id: one, seq: 1, content: "@mia, one" }]);
+      expect(await client.receives("reaction")).toMatchObject([{ id: one, user: "mia", count: 1 }]);
+      expect(await client.receives("message-deleted")).toMatchObject([{ id: two, seq: 2, by: "mia" }]);
     }
     expect(await runInDurableObject(stubOf(room), (_instance, { storage }) => dump(storage))).not.toMatch("two");
   });

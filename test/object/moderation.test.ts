@@ -4,16 +4,9 @@ import { describe, expect, it, vi } from "vitest";
 
 import { answerOf, Poller, request } from "./poller.ts";
 import { RawClient, upgrade, type UpgradeOptions } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
+import { freshRoom, join, joinModerator, Sleeper, stubOf, tokenFor } from "./rooms.ts";
 
 const OK = { ok: true };
-
-async function moderator(room: string): Promise<RawClient> {
-  const client = await RawClient.open({ room });
-  await client.connect({ token: await tokenFor("mia", { role: "moderator" }) });
-  await client.receives("welcome");
-  return client;
-}
 
 const post = (client: RawClient): Promise<unknown> => client.ask("chat-message", { content: "hello" });
 const refusalOf = (code: string): object => ({ error: { code } });
@@ -28,7 +21,7 @@ const WAYS: ReadonlyArray<[way: string, options: (token: string) => UpgradeOptio
 describe("MOD-3: a ban", () => {
   it("puts every tab out at once: notice, disconnect, close; what is said then reaches them no more", async () => {
     const room = freshRoom();
-    const [mia, ben] = [await moderator(room), await join(room, "ben")];
+    const [mia, ben] = [await joinModerator(room), await join(room, "ben")];
     const tabs = [await join(room, "ada"), await join(room, "ada")];
     expect(await mia.ask("ban", { user: "ada", seconds: 60 })).toEqual(OK);
     for (const tab of tabs) {
@@ -44,7 +37,7 @@ describe("MOD-3: a ban", () => {
 
   it("answers a request that brings the token with 403, and a CONNECT with BANNED, also after eviction", async () => {
     const room = freshRoom();
-    const mia = await moderator(room);
+    const mia = await joinModerator(room);
     await mia.ask("ban", { user: "ada", seconds: 60, reason: "spam" });
     const sleeper = new Sleeper(room);
     for (let life = 0; life < 2; life++) {
@@ -80,7 +73,7 @@ describe("MOD-3: a ban", () => {
 
   it("tells a polling client first, and ends its session with the poll that follows", async () => {
     const room = freshRoom();
-    const mia = await moderator(room);
+    const mia = await joinModerator(room);
     for (const event of ["kick", "ban"]) {
       const ada = await Poller.join(room, "ada");
       const polled = ada.pollUntil((packet) => packet === "41");
@@ -94,7 +87,7 @@ describe("MOD-3: a ban", () => {
 
   it("says no end where there is none", async () => {
     const room = freshRoom();
-    await (await moderator(room)).ask("ban", { user: "ada" });
+    await (await joinModerator(room)).ask("ban", { user: "ada" });
     const response = await upgrade({ room, query: { token: await tokenFor("ada") } });
     expect(response.headers.get("Retry-After")).toBeNull();
     expect(await response.json()).toEqual({ error: { code: "BANNED", message: expect.any(String) } });
@@ -105,7 +98,7 @@ describe("after eviction", () => {
   it("everything holds as before: mute, slow mode, read-only, grants, lists", async () => {
     const room = freshRoom();
     const sleeper = new Sleeper(room);
-    const mia = await moderator(room);
+    const mia = await joinModerator(room);
     const [ada, ben, cyd] = await Promise.all(["ada", "ben", "cyd"].map((user) => join(room, user)));
     await mia.ask("mute", { user: "ada", seconds: 600 });
     await mia.ask("slow-mode", { seconds: 600 });
@@ -129,7 +122,7 @@ describe("after eviction", () => {
   it("user ids of any characters are told apart", async () => {
     const room = freshRoom();
     const sleeper = new Sleeper(room);
-    const mia = await moderator(room);
+    const mia = await joinModerator(room);
     const users = ["é", "É", "e\u0301", "😀", "a b", '"', "\\", "%", "x".repeat(128), "\ud800", "\udc00", "\u0000"];
     for (const user of users) expect(await mia.ask("ban", { user })).toEqual(OK);
     await sleeper.sleep();
@@ -172,7 +165,7 @@ describe("what it costs", () => {
 
   it("two rows a deed; none for asking, for what is refused, or for what changes nothing", async () => {
     const room = freshRoom();
-    const [mia, ada] = [await moderator(room), await join(room, "ada")];
+    const [mia, ada] = [await joinModerator(room), await join(room, "ada")];
     // The first message of a room lays out its log.
     await post(mia);
     const rows = await countRows(room);

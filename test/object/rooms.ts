@@ -33,6 +33,14 @@ export async function join(room: string, user: string, options: RawClientOptions
   return client;
 }
 
+/** Mia, who is a moderator by her token. */
+export async function joinModerator(room: string): Promise<RawClient> {
+  const client = await RawClient.open({ room });
+  await client.connect({ token: await tokenFor("mia", { role: "moderator" }) });
+  await client.receives("welcome");
+  return client;
+}
+
 /**
  * Settings of the objects that this file creates, and of the Worker from its first request on.
  * Works because the isolate of a test file has one `env`, which its objects share.

@@ -1,0 +1,129 @@
+// The table in docs/cost.md, line by line: what people do, and what a room writes for it.
+import { runInDurableObject } from "cloudflare:test";
+import { expect, it, vi } from "vitest";
+
+import doc from "../../docs/cost.md?raw";
+import type { RawClient } from "./raw-client.ts";
+import { freshRoom, join, joinModerator, stubOf } from "./rooms.ts";
+import { rowsWritten, type Counted } from "./rows-written.ts";
+
+interface Line extends Counted {
+  readonly what: string;
+}
+
+/** The lines of the first table whose columns are numbers. */
+const LINES: readonly Line[] = [...doc.matchAll(/^\| (.+?) +\| (\d+) +\| (\d+) +\|$/gm)].map(
+  ([, what, rows, alarms]) => ({
+    what: what!,
+    rows: Number(rows),
+    alarms: Number(alarms),
+  }),
+);
+
+interface People {
+  readonly room: string;
+  readonly ada: RawClient;
+  readonly mia: RawClient;
+  /** Posts as ada. @returns the id */
+  readonly post: (content?: string) => Promise<string>;
+}
+
+/** What is prepared, uncounted, and then done. */
+type Scene = (people: People) => Promise<() => Promise<unknown>>;
+
+const good = async (answer: Promise<object>): Promise<void> => expect(await answer).toHaveProperty("ok", true);
+const onMessage =
+  (event: string, more: object = {}): Scene =>
+  async ({ ada, post }) => {
+    // The first change of a segment lays out its table.
+    await good(ada.ask("react", { id: await post(), emoji: "🧊", on: true }));
+    const id = await post();
+    return () => good(ada.ask(event, { id, ...more }));
+  };
+
+const SCENES: Readonly<Record<string, Scene>> = {
+  "a message": async ({ post }) => post,
+  "ten messages at once, at most":
+    async ({ post }) =>
+    () =>
+      Promise.all(Array.from({ length: 10 }, (_, i) => post(`${i}`))),
+  "a message that was sent before, or is refused": async ({ ada }) => {
+    const known = { content: "again", clientMsgId: "known" };
+    await good(ada.ask("chat-message", known));
+    return async () => {
+      await good(ada.ask("chat-message", known));
+      expect(await ada.ask("chat-message", { content: "" })).toHaveProperty("error");
+    };
+  },
+  "the first edit or reaction of a segment": async ({ ada, post }) => {
+    const id = await post();
+    return () => good(ada.ask("react", { id, emoji: "👍", on: true }));
+  },
+  "an edit": onMessage("edit-message", { content: "better" }),
+  "a reaction": onMessage("react", { emoji: "👍", on: true }),
+  "a deletion": onMessage("delete-message"),
+  typing:
+    async ({ ada }) =>
+    async () => {
+      for (const on of [true, false]) await good(ada.ask("typing", { on }));
+    },
+  "history, search of new messages, presence":
+    async ({ ada }) =>
+    async () => {
+      await good(ada.ask("history", {}));
+      await good(ada.ask("search", { query: "first" }));
+      await good(ada.ask("presence", {}));
+    },
+  "somebody comes":
+    async ({ room }) =>
+    () =>
+      join(room, "newcomer"),
+  "a ban, a mute, slow mode, a grant":
+    async ({ mia }) =>
+    () =>
+      good(mia.ask("ban", { user: "zoe" })),
+  "the audit list":
+    async ({ mia }) =>
+    () =>
+      good(mia.ask("audit", {})),
+};
+
+/** A room that has been used, and has nothing more to do. */
+async function usedRoom(): Promise<People> {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  const mia = await joinModerator(room);
+  const post = async (content = "first"): Promise<string> =>
+    (await ada.ask<{ id: string }>("chat-message", { content })).id;
+  await post();
+  return { room, ada, mia, post };
+}
+
+/** Until the alarm that a room with people has is set. */
+async function calm(room: string): Promise<void> {
+  await vi.waitFor(() =>
+    runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
+  );
+}
+
+it("every line has its scene", () => {
+  expect(LINES.map(({ what }) => what)).toEqual(Object.keys(SCENES));
+});
+
+it.each(LINES)("$what: $rows rows, $alarms alarms", async ({ what, rows, alarms }) => {
+  const people = await usedRoom();
+  const act = await SCENES[what]!(people);
+  await calm(people.room);
+  const counted = await rowsWritten(people.room, act);
+  if (what.endsWith("at most")) expect(counted.rows).toBeLessThanOrEqual(rows);
+  else expect(counted.rows).toBe(rows);
+  expect(counted.alarms).toBe(alarms);
+});
+
+it("the first message of a room lays out its log: 6 rows", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  await calm(room);
+  const { rows, alarms } = await rowsWritten(room, () => good(ada.ask("chat-message", { content: "first" })));
+  expect([rows - alarms, alarms]).toEqual([6, 0]);
+});
