@@ -6,12 +6,14 @@ import { parseArgs } from "node:util";
 import { readLocalSettings } from "./local-variables.ts";
 import { arriving } from "./tour/chapters/arriving.ts";
 import { byHttp } from "./tour/chapters/by-http.ts";
+import { files } from "./tour/chapters/files.ts";
 import { lookingAfter } from "./tour/chapters/looking-after.ts";
 import { talking } from "./tour/chapters/talking.ts";
+import { webhooks } from "./tour/chapters/webhooks.ts";
 import { Stage } from "./tour/stage.ts";
 
 const USAGE = "npm run tour -- [--url http://127.0.0.1:8787]";
-const CHAPTERS = [arriving, talking, lookingAfter, byHttp];
+const CHAPTERS = [arriving, talking, files, lookingAfter, webhooks, byHttp];
 
 try {
   await walk(process.argv.slice(2));
@@ -23,14 +25,15 @@ try {
 
 async function walk(args: string[]): Promise<void> {
   const { url } = readWishes(args);
-  const jwtSecret = readLocalSettings().jwt.secret;
+  const { jwt, webhook } = readLocalSettings();
+  const jwtSecret = jwt.secret;
   if (jwtSecret === undefined) throw new Error("JWT_SECRET is empty: the tour makes tokens of its own.");
   await mustRun(url);
   const room = `tour-${randomUUID().slice(0, 8)}`;
   const stage = new Stage({ url, jwtSecret, room, say: (line) => console.log(line) });
   console.log(`A tour of ${url}, in the room ${room}.`);
   try {
-    for (const chapter of CHAPTERS) await chapter(stage);
+    for (const chapter of CHAPTERS) await chapter(stage, webhook);
   } finally {
     stage.close();
   }

@@ -1,17 +1,25 @@
 // The tour walks a newcomer through everything; each of its steps fails where what came back is not as it should be.
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { freePort, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { freePort, ProcessGroup, startDevServer, TEST_SECRET } from "./dev-server.ts";
 
-const tour = (url: string): ProcessGroup =>
-  new ProcessGroup({ args: ["scripts/tour.ts", "--url", url], env: { JWT_SECRET: TEST_SECRET } });
+const tour = (url: string, settings: Readonly<Record<string, string>> = {}): ProcessGroup =>
+  new ProcessGroup({ args: ["scripts/tour.ts", "--url", url], env: { JWT_SECRET: TEST_SECRET, ...settings } });
 
 it("npm run tour goes through all of it", { timeout: 120_000 }, async () => {
-  const walk = tour(inject("serverUrl"));
-  const code = await walk.exit();
-  expect([code, walk.stderr]).toEqual([0, ""]);
-  expect(walk.stdout).toContain("That was all of it.");
-  expect(walk.stdout.match(/^# /gm)?.length).toBeGreaterThan(5);
+  const url = `http://127.0.0.1:${await freePort()}/hook`;
+  const settings = { WEBHOOK_URL: url, WEBHOOK_SECRET: "a-secret-that-only-the-tour-knows" };
+  const server = await startDevServer({ settings });
+  try {
+    const walk = tour(server.url, settings);
+    const code = await walk.exit();
+    expect([code, walk.stderr]).toEqual([0, ""]);
+    expect(walk.stdout).toContain("That was all of it.");
+    expect(walk.stdout.match(/^# .*/gm)).toHaveLength(9);
+    expect(walk.stdout).toMatch(/"type":"member.left"/);
+  } finally {
+    await server.stop();
+  }
 });
 
 it("npm run tour says how to start a server where there is none", async () => {

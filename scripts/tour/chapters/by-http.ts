@@ -28,6 +28,10 @@ export async function byHttp(stage: Stage): Promise<void> {
     body(200, await stage.call("PATCH", `${at}/messages/${posted.id}`, { token, body: { content: "Paid. Thanks!" } })),
   );
   await stage.step("who is there", async () => body(200, await stage.call("GET", `${at}/members`, { token })));
+  await stage.step("all rooms, without waking any of them", async () => {
+    const listed = await stage.call("GET", `/api/rooms?prefix=${stage.room}`, { token });
+    return body(200, listed);
+  });
   await stage.step("it moderates", async () =>
     body(200, await stage.call("POST", `${at}/moderation`, { token, body: { action: "slow-mode", seconds: 0 } })),
   );

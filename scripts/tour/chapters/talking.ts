@@ -41,6 +41,11 @@ export async function talking(stage: Stage): Promise<void> {
     refused("INVALID_PAYLOAD", await ada.ask("chat-message", { content: 7 } as never)),
   );
 
+  await stage.step("what was said is found again, by words or by how they begin", async () => {
+    good(await ada.ask("chat-message", { content: "The café on the corner, at seven?" }));
+    return good(await ben.ask("search", { query: "CAFE corn" }));
+  });
+
   stage.chapter("Typing and reading");
   await stage.step("ada types, ben sees it", async () => {
     good(await ada.ask("typing", { on: true }));
