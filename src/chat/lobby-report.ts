@@ -53,6 +53,8 @@ export class LobbyReport implements Feature {
   #told: RoomReport | undefined;
   #isOwed = false;
   #isSending = false;
+  /** Of an erased room the next life speaks. */
+  #isOver = false;
   #failures = 0;
   /** Of the newest message; `undefined` until it is looked up. */
   #lastActivity: number | null | undefined;
@@ -89,6 +91,14 @@ export class LobbyReport implements Feature {
     this.#change();
   }
 
+  /** Where nothing is left to be listed for, the lobby should hear of it (LOB-1). */
+  onTrimmed(): void {
+    const { firstSeq, lastSeq } = this.#room.log;
+    if (firstSeq <= lastSeq || lastSeq === 0 || this.#lastActivity === null) return;
+    this.#lastActivity = null;
+    this.#change();
+  }
+
   onDisconnect(client: Client): void {
     if (client === this.#carrier) this.#keep();
   }
@@ -100,6 +110,11 @@ export class LobbyReport implements Feature {
     this.#settle();
   }
 
+  onErase(): void {
+    this.#isOver = true;
+    for (const deadline of [this.#along, this.#latest, this.#awake]) deadline.clear();
+  }
+
   #change(): void {
     this.#isOwed = true;
     this.#settle();
@@ -107,7 +122,7 @@ export class LobbyReport implements Feature {
 
   /** Pays what is owed now, or sees to it that it will be paid. */
   #settle(): void {
-    if (this.#isSending || !this.#isOwed) return;
+    if (this.#isSending || this.#isOver || !this.#isOwed) return;
     const nowMs = this.#room.now();
     if (this.#mayReport(nowMs)) return this.#report(nowMs);
     if (this.#isEmpty) this.#awake.pull(this.#window.state.atMs + REPORT_WINDOW_EMPTY_MS);
@@ -158,7 +173,14 @@ export class LobbyReport implements Feature {
     // A log that cannot be read is trouble enough; the next change tries again.
     if (lastActivity === undefined) return undefined;
     const members = this.#members.count;
-    return { room: name, members, lastSeq: seenSeq(), lastActivity, believedMs: REPORT_BELIEVED_MS };
+    return {
+      room: name,
+      members,
+      lastSeq: seenSeq(),
+      lastActivity,
+      believedMs: REPORT_BELIEVED_MS,
+      madeAtMs: this.#room.now(),
+    };
   }
 
   #isKnown({ members, lastSeq, lastActivity }: RoomReport): boolean {
@@ -175,9 +197,9 @@ export class LobbyReport implements Feature {
     const { turn } = this.#room;
     try {
       await this.#send(report);
-      turn(() => this.#succeed(report));
+      turn(() => this.#isOver || this.#succeed(report));
     } catch (error) {
-      turn(() => this.#fail(error));
+      turn(() => this.#isOver || this.#fail(error));
     }
   }
 

@@ -18,49 +18,51 @@ export class PendingChanges {
   readonly #log: MessageLog;
   /** The latest `rev` by `seq`, in the order of the changes. */
   readonly #remembered = new Map<number, number>();
-  /** From which `rev` on the log has to be searched. */
-  #searchFrom: number | undefined;
+  /** The log has to be searched from `at` on; what happened from `sinceRev` on is news, wherever it is found. */
+  #search: { readonly sinceRev: number; readonly at: number } | undefined;
 
   /** @param from what `from` was in the room's last life */
   constructor(log: MessageLog, from: number | undefined) {
     this.#log = log;
-    this.#searchFrom = from;
+    if (from !== undefined) this.#search = { sinceRev: from, at: from };
   }
 
   /** No pending change has a lower `rev`; `undefined` while there is none. */
   get from(): number | undefined {
-    if (this.#remembered.size === 0) return this.#searchFrom;
-    return Math.min(this.#searchFrom ?? Infinity, ...this.#remembered.values());
+    if (this.#remembered.size === 0) return this.#search?.sinceRev;
+    return Math.min(this.#search?.sinceRev ?? Infinity, ...this.#remembered.values());
   }
 
   note({ seq, rev }: ChangedMessage): void {
     this.#remembered.delete(seq);
     this.#remembered.set(seq, rev);
     if (this.#remembered.size <= CHANGES_REMEMBERED_MAX) return;
-    this.#searchFrom = this.from;
+    const { sinceRev, at } = this.#search ?? { sinceRev: Infinity, at: Infinity };
+    const oldestRev = Math.min(...this.#remembered.values());
+    this.#search = { sinceRev: Math.min(sinceRev, oldestRev), at: Math.min(at, oldestRev) };
     this.#remembered.clear();
   }
 
   /** @throws whatever reading throws */
   take(limit: number): ChangesTaken {
-    const from = this.#searchFrom;
-    if (from !== undefined) {
-      const changed = this.#log.changedAfter(from - 1, limit);
-      return { changed, sinceRev: from, isFound: true, hasMore: changed.length === limit };
+    if (this.#search) {
+      const { sinceRev, at } = this.#search;
+      const changed = this.#log.changedAfter(at - 1, limit);
+      return { changed, sinceRev, isFound: true, hasMore: changed.length === limit };
     }
     const changed = [...this.#remembered].slice(0, limit).map(([seq, rev]) => ({ seq, rev }));
     return { changed, sinceRev: 0, isFound: false, hasMore: false };
   }
 
   /** The first `count` of what was taken have been told. */
-  settle({ changed, isFound, hasMore }: ChangesTaken, count: number): void {
+  settle({ changed, sinceRev, isFound, hasMore }: ChangesTaken, count: number): void {
     if (!isFound) {
       for (const { seq, rev } of changed.slice(0, count))
         if (this.#remembered.get(seq) === rev) this.#remembered.delete(seq);
       return;
     }
-    const next = changed[count];
-    if (next) this.#searchFrom = next.rev;
-    else this.#searchFrom = hasMore ? changed.at(-1)!.rev + 1 : undefined;
+    const next = changed[count]?.rev ?? (hasMore ? changed.at(-1)!.rev + 1 : undefined);
+    // Of a message that changed several times only the last change is found, also where an earlier one is the news.
+    this.#search = next === undefined ? undefined : { sinceRev, at: next };
   }
 }

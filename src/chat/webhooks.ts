@@ -71,9 +71,10 @@ export class Webhooks implements Feature {
     this.#soon = deadline("webhooks", (nowMs) => this.#run(nowMs), { keepsAwake: true });
     this.#later = deadline("webhooks-later", (nowMs) => this.#resume(nowMs));
     const known = state.get(STATE_KEY) as Mark | undefined;
-    const isKnown = known?.epoch === log.epoch;
-    // Where nothing was ever told, what is in the log already is no news.
-    this.#mark = isKnown ? known : { epoch: log.epoch, seq: log.lastSeq };
+    const isKnown = known !== undefined && known.epoch === log.epoch;
+    // Where nothing was ever told, what is in the log already is no news. Nobody has to be asked for the log's name then: a
+    // room that is only looked at stores nothing (API-13).
+    this.#mark = isKnown ? known : { epoch: "", seq: log.lastSeq };
     if (isKnown) this.#stored = JSON.stringify(known);
     const { seq, changedFrom, failures = 0, retryAtMs } = this.#mark;
     this.#seq = seq;
@@ -81,7 +82,6 @@ export class Webhooks implements Feature {
     if (retryAtMs !== undefined) this.#retryAtMs = Math.min(retryAtMs, now() + WEBHOOK_RETRY_MS_MAX);
     this.#changes = new PendingChanges(log, changedFrom);
     this.#attendance = new Attendance(this.#room, this.#members, this.#mark, () => this.#schedule());
-    if (!isKnown) this.#store();
     this.#schedule();
   }
 
@@ -93,6 +93,8 @@ export class Webhooks implements Feature {
   }
 
   onPosted(): void {
+    // Together with the first message, lest the next life takes that for old.
+    if (this.#stored === "") this.#store();
     this.#schedule();
   }
 

@@ -7,12 +7,13 @@ export interface KeptRoom extends RoomOverview {
   readonly believedUntilMs: number;
 }
 
-export function keptRoom({ believedMs, ...overview }: RoomReport, nowMs: number): KeptRoom {
-  return { ...overview, believedUntilMs: nowMs + believedMs };
+export function keptRoom(report: RoomReport, nowMs: number): KeptRoom {
+  const { room, members, lastSeq, lastActivity, believedMs } = report;
+  return { room, members, lastSeq, lastActivity, believedUntilMs: nowMs + believedMs };
 }
 
-/** The room as it is taken to be now; `undefined` where nothing is left of it: nobody there, and never a message. */
+/** The room as it is taken to be now; `undefined` where nothing is left of it: nobody there, and no message. */
 export function seenAt({ believedUntilMs, ...told }: KeptRoom, nowMs: number): RoomOverview | undefined {
   const members = nowMs < believedUntilMs ? told.members : 0;
-  return members === 0 && told.lastSeq === 0 ? undefined : { ...told, members };
+  return members === 0 && told.lastActivity === null ? undefined : { ...told, members };
 }

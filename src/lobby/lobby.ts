@@ -1,19 +1,14 @@
 // A lobby: what rooms last said of themselves, listed. It asks no room anything, so listing wakes none (LOB-1); it
 // stores reports at once in quiet times and together in busy ones (LOB-7).
 import { roomAllowed } from "../protocol/room-name.ts";
-import {
-  byPlace,
-  isPrivateRoom,
-  placeOf,
-  type RoomPage,
-  type RoomQuery,
-  type RoomReport,
-} from "../protocol/room-list.ts";
+import { byPlace, isPrivateRoom, type RoomPage, type RoomQuery, type RoomReport } from "../protocol/room-list.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { GrowingWindow } from "../socketio/growing-window.ts";
 import { keptRoom, seenAt } from "./kept-room.ts";
+import { NewestReports } from "./newest-reports.ts";
 import { RoomPages, type RoomTable } from "./room-pages.ts";
+import { SortedRooms } from "./sorted-rooms.ts";
 
 /**
  * From one storing to the next. To wait a second for company costs about as much as a row and a half; where company keeps
@@ -37,6 +32,8 @@ export interface LobbyPorts {
 export class Lobby {
   readonly #ports: LobbyPorts;
   readonly #rooms: RoomPages;
+  readonly #newest = new NewestReports();
+  readonly #sorted = new SortedRooms();
   readonly #window = new GrowingWindow({ minMs: SAVE_WINDOW_MS_MIN, maxMs: SAVE_WINDOW_MS_MAX });
 
   constructor(ports: LobbyPorts) {
@@ -45,6 +42,7 @@ export class Lobby {
   }
 
   report(report: RoomReport, nowMs: number): void {
+    if (!this.#newest.accept(report)) return;
     const kept = keptRoom(report, nowMs);
     if (seenAt(kept, nowMs)) this.#rooms.set(kept);
     else this.#rooms.delete(kept.room);
@@ -68,22 +66,20 @@ export class Lobby {
 
   list(query: RoomQuery, nowMs: number): RoomPage {
     const { sort, limit, after } = query;
-    const found = this.#find(query, nowMs)
-      .map((room) => ({ room, place: placeOf(sort, room) }))
-      .filter(({ place }) => after === undefined || byPlace(place, after) > 0)
-      .sort((a, b) => byPlace(a.place, b.place));
-    return { rooms: found.slice(0, limit).map(({ room }) => room), hasMore: found.length > limit };
+    const found: RoomOverview[] = [];
+    for (const { room, place } of this.#sorted.in(sort, nowMs, this.#rooms.size, () => this.#seen(nowMs))) {
+      if ((after !== undefined && byPlace(place, after) <= 0) || !isMeant(query, room)) continue;
+      found.push(room);
+      if (found.length > limit) break;
+    }
+    return { rooms: found.slice(0, limit), hasMore: found.length > limit };
   }
 
-  #find({ prefix = "", rooms, isForMembers = false, isOccupied = false }: RoomQuery, nowMs: number): RoomOverview[] {
-    const found: RoomOverview[] = [];
+  *#seen(nowMs: number): Iterable<RoomOverview> {
     for (const kept of this.#rooms.all()) {
-      const { room } = kept;
-      if (!room.startsWith(prefix) || !roomAllowed(rooms, room) || (isForMembers && isPrivateRoom(room))) continue;
       const seen = seenAt(kept, nowMs);
-      if (seen && (!isOccupied || seen.members > 0)) found.push(seen);
+      if (seen) yield seen;
     }
-    return found;
   }
 
   #makeSpace(nowMs: number): void {
@@ -94,4 +90,10 @@ export class Lobby {
     idle.sort((a, b) => (a.lastActivity ?? 0) - (b.lastActivity ?? 0));
     for (const { room } of idle.slice(0, Math.ceil(roomsMax / 10))) this.#rooms.delete(room);
   }
+}
+
+function isMeant(query: RoomQuery, { room, members }: RoomOverview): boolean {
+  const { prefix = "", rooms, isForMembers = false, isOccupied = false } = query;
+  if (!room.startsWith(prefix) || !roomAllowed(rooms, room)) return false;
+  return !(isForMembers && isPrivateRoom(room)) && !(isOccupied && members === 0);
 }

@@ -35,10 +35,6 @@ export class RoomPages {
     return this.#changed.size > 0;
   }
 
-  get(room: string): KeptRoom | undefined {
-    return this.#rooms.get(room);
-  }
-
   all(): Iterable<KeptRoom> {
     return this.#rooms.values();
   }

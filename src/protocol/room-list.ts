@@ -6,6 +6,8 @@ import type { RoomOverview } from "./chat-events.ts";
 export interface RoomReport extends RoomOverview {
   /** How long it counts as occupied if nothing more is heard of it, in ms (LOB-4). */
   readonly believedMs: number;
+  /** By the room's own clock, in milliseconds since 1970: of two reports the later one counts, whichever arrives last. */
+  readonly madeAtMs: number;
 }
 
 export const ROOM_SORTS = ["activity", "members", "name"] as const;

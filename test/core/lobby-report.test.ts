@@ -8,9 +8,11 @@ import {
   REPORT_RETRY_MS_MIN,
   REPORT_WINDOW_MS_MIN,
 } from "../../src/chat/lobby-report.ts";
+import { ROOM_DELETED } from "../../src/chat/farewell.ts";
 import { ChatRoom, ROOM } from "./chat-room.ts";
 import { START_MS } from "./harness.ts";
 import { ReportingRoom } from "./lobby-room.ts";
+import { MemoryLobby } from "./memory-lobby.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -20,7 +22,7 @@ describe("when a room reports: LOB-2", () => {
     await reporting.room.join("ada");
     await reporting.settle();
     const empty = { room: ROOM, lastSeq: 0, lastActivity: null, believedMs: REPORT_BELIEVED_MS };
-    expect(reporting.reports).toEqual([{ ...empty, members: 1 }]);
+    expect(reporting.reports).toEqual([{ ...empty, members: 1, madeAtMs: START_MS }]);
     await reporting.advance(HOUR_MS);
     reporting.take();
     await reporting.post();
@@ -251,5 +253,37 @@ describe("a lobby that is away: LOB-3", () => {
     expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
     room.chat.tellLobby();
     expect(room.shell.reports).toEqual([]);
+  });
+});
+
+describe("a room that ends", () => {
+  it("says no more of what it was, also where a report was under way", async () => {
+    const reporting = new ReportingRoom();
+    const ada = await reporting.room.join("ada");
+    await reporting.post();
+    await reporting.advance(HOUR_MS);
+    reporting.take();
+    await reporting.room.call("chat-message", "ada", { content: "last words" });
+    reporting.room.chat.sayGoodbye(() => ROOM_DELETED);
+    ada.leave();
+    reporting.room.chat.prepareErase();
+    reporting.take();
+    await reporting.settle();
+    expect(reporting.take()).toEqual([]);
+  });
+
+  it("by forgetting its last message is in no list any more: LOB-1", async () => {
+    const reporting = new ReportingRoom();
+    const lobby = new MemoryLobby();
+    reporting.onReport = (report) => lobby.report(report);
+    reporting.room.log.retention = { messages: 100, ageMs: 24 * HOUR_MS };
+    await reporting.post();
+    await reporting.settle();
+    expect(lobby.list()).toHaveLength(1);
+    reporting.room.shell.evict();
+    await reporting.advance(48 * HOUR_MS);
+    reporting.room.shell.ring();
+    await reporting.settle();
+    expect(lobby.list()).toEqual([]);
   });
 });

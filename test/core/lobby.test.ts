@@ -14,6 +14,7 @@ import {
   type RoomReport,
   type RoomSort,
 } from "../../src/protocol/room-list.ts";
+import { SORTED_AT_ONCE_MAX, SORTED_MS_MAX } from "../../src/lobby/sorted-rooms.ts";
 import { START_MS } from "./harness.ts";
 import { MemoryLobby } from "./memory-lobby.ts";
 import { fc } from "./properties.ts";
@@ -24,6 +25,7 @@ const reportOf = (room: string, more: Partial<RoomReport> = {}): RoomReport => (
   lastSeq: 1,
   lastActivity: START_MS,
   believedMs: REPORT_BELIEVED_MS,
+  madeAtMs: START_MS,
   ...more,
 });
 
@@ -102,6 +104,7 @@ describe("orders and pages: LOB-5", () => {
     lastSeq: fc.integer({ min: 1, max: 3 }),
     lastActivity: fc.option(fc.integer({ min: START_MS, max: START_MS + 3 })),
     believedMs: fc.constant(REPORT_BELIEVED_MS),
+    madeAtMs: fc.constant(START_MS),
   });
 
   it("pages follow one another without a gap, however many lobbies share the rooms", () => {
@@ -220,4 +223,33 @@ describe("storing: LOB-7", () => {
     expect(namesIn(lobby)).toEqual(expect.arrayContaining(["room-0", "room-3", "one-more"]));
     expect(namesIn(lobby)).not.toContain("room-1");
   });
+});
+
+describe("reports that overtake one another", () => {
+  it("the one that was made last counts, whichever comes last: LOB-1", () => {
+    const lobby = lobbyWith(reportOf("a", { members: 2 }));
+    lobby.report(reportOf("a", { lastActivity: null, madeAtMs: START_MS + 20 }));
+    lobby.report(reportOf("a", { members: 2, madeAtMs: START_MS + 10 }));
+    expect(namesIn(lobby)).toEqual([]);
+    lobby.report(reportOf("a", { members: 1, madeAtMs: START_MS + 30 }));
+    expect(namesIn(lobby)).toEqual(["a"]);
+  });
+
+  it("a room whose clock was set back is believed all the same", () => {
+    const lobby = lobbyWith(reportOf("a", { members: 2 }));
+    lobby.report(reportOf("a", { members: 1, madeAtMs: START_MS - 3_600_000 }));
+    expect(lobby.list()).toMatchObject([{ members: 1 }]);
+  });
+});
+
+it("a large lobby sorts once a second, however many ask: LOB-7", () => {
+  const lobby = new MemoryLobby();
+  const names = Array.from({ length: SORTED_AT_ONCE_MAX + 1 }, (_, i) => `room-${String(i).padStart(5, "0")}`);
+  for (const name of names) lobby.report(reportOf(name));
+  expect(namesIn(lobby, { limit: 2 })).toEqual(names.slice(0, 2));
+  lobby.report(reportOf("a-newcomer"));
+  expect(namesIn(lobby, { limit: 1 })).toEqual(names.slice(0, 1));
+  lobby.advance(SORTED_MS_MAX);
+  expect(namesIn(lobby, { limit: 1 })).toEqual(["a-newcomer"]);
+  expect(namesIn(lobby, { limit: 2, prefix: "room-010" })).toEqual(["room-01000"]);
 });

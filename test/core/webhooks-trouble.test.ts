@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { CHANGES_REMEMBERED_MAX } from "../../src/chat/pending-changes.ts";
 import { WEBHOOK_RETRY_MS, WEBHOOK_RETRY_MS_MAX, WEBHOOK_SEND_MS_MAX } from "../../src/chat/webhooks.ts";
+import { WEBHOOK_EVENTS_MAX } from "../../src/chat/webhook-batch.ts";
 import { say, sayAll, told } from "./webhook-room.ts";
 
 describe("a queue in trouble", () => {
@@ -152,4 +153,25 @@ describe("a room's own troubles", () => {
     expect(room.state.writes).toBe(writes);
     expect(room.queue.story).toHaveLength(3);
   });
+});
+
+it("HOOK-3: an edit is told also where the message was reacted to since, and more changes wait than a batch takes", async () => {
+  const { room, ada } = await told();
+  const ids: string[] = [];
+  for (let i = 0; i < WEBHOOK_EVENTS_MAX + 30; i++) {
+    ids.push(await say(ada, `post ${i}`));
+    await room.pass(60);
+  }
+  await room.pass(5000);
+  room.queue.mood = "refuses";
+  for (const [i, id] of ids.entries()) {
+    await room.call("edit-message", { user: `service-${i}`, role: "service" }, { id, content: `edited ${i}` });
+    await room.pass(20);
+  }
+  await room.call("react", { user: "ben", role: "service" }, { id: ids[0], emoji: "👍", on: true });
+  room.shell.crash();
+  room.queue.mood = "takes";
+  await room.pass(600_000);
+  const edited = new Set(room.queue.of("message.edited").map(({ data }) => data.message.id));
+  expect(ids.filter((id) => !edited.has(id))).toEqual([]);
 });

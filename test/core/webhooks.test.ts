@@ -277,3 +277,9 @@ it("HOOK-1: an edit is told where the clock moves on while it is made", async ()
   await room.pass(1500);
   expect(room.queue.story).toEqual(["posted 1 helo", "edited 1 hello"]);
 });
+
+it("a room that is only looked at stores nothing, with a webhook either: API-13", () => {
+  const room = new WebhookRoom();
+  room.chat.overview();
+  expect(room.state.writes + room.log.rowsWritten).toBe(0);
+});

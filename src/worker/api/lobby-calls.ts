@@ -84,8 +84,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
         const refusal = refuseRoom(identity, name);
         if (refusal) return refusal;
       }
-      const drained = [...new Set(rooms)].map(async (name) => ({ room: name, connections: await drain(name) }));
-      return Response.json({ ok: true, rooms: await Promise.all(drained) });
+      return Response.json({ ok: true, ...(await drainEach([...new Set(rooms)], drain)) });
     },
   }),
 ];
@@ -94,7 +93,6 @@ function refuseWithoutLobby(): Response {
   return refuseRequest(503, "MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
 }
 
-/** A few rooms at a time; one that cannot be reached keeps no other from being drained. */
 async function drainAll(
   list: RoomList,
   drain: (room: string) => Promise<number>,
@@ -108,6 +106,12 @@ async function drainAll(
     isOccupied: true,
   });
   const names = rooms.map(({ room }) => room);
+  const drained = await drainEach(names, drain);
+  return Response.json({ ok: true, ...drained, ...(hasMore && { hasMore, after: names.at(-1)! }) });
+}
+
+/** A few rooms at a time; one that cannot be reached keeps no other from being drained. */
+async function drainEach(names: readonly string[], drain: (room: string) => Promise<number>): Promise<object> {
   const drained: Array<{ room: string; connections: number }> = [];
   const failed: string[] = [];
   for (let from = 0; from < names.length; from += DRAIN_AT_ONCE) {
@@ -118,12 +122,7 @@ async function drainAll(
       else failed.push(step[i]!);
     }
   }
-  return Response.json({
-    ok: true,
-    rooms: drained,
-    ...(failed.length > 0 && { failed }),
-    ...(hasMore && { hasMore, after: names.at(-1)! }),
-  });
+  return { rooms: drained, ...(failed.length > 0 && { failed }) };
 }
 
 /** Opaque to whoever carries it: which order, and where in it. */
