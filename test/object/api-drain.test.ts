@@ -110,6 +110,11 @@ describe("draining rooms: API-10", () => {
     const { status, body } = await callApi("POST", "/api/drain", { body: { reconnectWithinMs: 0 }, fetcher });
     expect({ status, ...body }).toMatchObject({ status: 200, failed: ["r007"], hasMore: true, after: "r499" });
     expect(body.rooms).toHaveLength(499);
+    const named = { rooms: ["r006", "r007", "r008"], reconnectWithinMs: 0 };
+    expect(await callApi("POST", "/api/drain", { body: named, fetcher })).toMatchObject({
+      status: 200,
+      body: { rooms: [{ room: "r006" }, { room: "r008" }], failed: ["r007"] },
+    });
   });
 
   it("without a lobby there is no list of all rooms: 503 that says what is missing", async () => {

@@ -114,7 +114,7 @@ function mapValues<Value, Mapped>(
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }
 
-/** The one call that is not for staff: its route has rules of its own. */
+/** The one call that needs no token: its route has rules of its own. */
 const GUEST: ZodOpenApiOperationObject = {
   operationId: "becomeGuest",
   summary: "A token for a visitor without an account",
