@@ -24,7 +24,7 @@ import { systemClock } from "./clock.ts";
 import { RoomConnection, type StockSocket } from "./connection.ts";
 import { Files } from "./files.ts";
 import { Listeners } from "./listeners.ts";
-import { searchMessage } from "./message-search.ts";
+import { lookUpPosted } from "./posted-lookup.ts";
 import { OrderedMessages, type FetchDone } from "./ordered-messages.ts";
 import { defaultStorage, OutboxStorage } from "./outbox-storage.ts";
 import { Outbox } from "./outbox.ts";
@@ -97,7 +97,7 @@ class ConnectedRoom implements Room {
       queueLimit,
       storage: new OutboxStorage(storage ?? undefined, new URL(origin).origin, room),
       post: (payload, done) => void post(this.socket, payload, this.#maxContentLength, done),
-      lookUp: (user, message, done) => searchMessage(fetch, user, message, done),
+      lookUp: (user, message, done) => lookUpPosted(fetch, user, message, done),
       lastSeq: () => this.#messages.through,
       report: (state) => this.#onMessageState(state),
     });

@@ -141,6 +141,16 @@ const fileTypes = z
 
 const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
+/** Whether user and password can be read out of it. */
+function isDecodable(address: string): boolean {
+  const { username, password } = URL.canParse(address) ? new URL(address) : { username: "", password: "" };
+  try {
+    return [username, password].every((text) => decodeURIComponent(text) !== undefined);
+  } catch {
+    return false;
+  }
+}
+
 const publicKey = z.string().refine(isPublicKey, {
   error: "must be a public key: a PEM (-----BEGIN PUBLIC KEY-----) or a JWK of kind RSA, EC or OKP",
 });
@@ -207,7 +217,9 @@ function schemaFor(environment: Settings["environment"]) {
       FILE_BYTES_MAX: integer(1, FILE_BYTES_MAX).default(10 * 1024 * 1024),
       FILE_TYPES: fileTypes.default(FILE_TYPES_DEFAULT),
       RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
-      WEBHOOK_URL: url.optional(),
+      WEBHOOK_URL: url
+        .refine(isDecodable, { error: "has a % in its user or password that begins no escape: write %25" })
+        .optional(),
       WEBHOOK_SECRET: z.string().optional(),
     })
     .refine(({ PING_INTERVAL_MS, PING_TIMEOUT_MS }) => PING_INTERVAL_MS + PING_TIMEOUT_MS <= TIMER_MS_MAX, {

@@ -16,13 +16,21 @@ export class AuditTrail {
     this.#state = state;
   }
 
-  note(change: ModerationChange, nowMs: number): void {
+  /** @returns takes it back, for a deed that came to nothing */
+  note(change: ModerationChange, nowMs: number): () => void {
     const entries = this.#read();
     const number = (entries.at(-1)?.number ?? 0) + 1;
     const entry = { number, at: nowMs, ...change };
-    this.#state.put(`${PREFIX}${number % AUDIT_ENTRIES_MAX}`, entry);
+    const key = `${PREFIX}${number % AUDIT_ENTRIES_MAX}`;
+    this.#state.put(key, entry);
     entries.push(entry);
-    if (entries.length > AUDIT_ENTRIES_MAX) entries.shift();
+    const oldest = entries.length > AUDIT_ENTRIES_MAX ? entries.shift() : undefined;
+    return () => {
+      entries.pop();
+      if (oldest) entries.unshift(oldest);
+      if (oldest) this.#state.put(key, oldest);
+      else this.#state.delete(key);
+    };
   }
 
   page({ before = Infinity, limit }: { readonly before?: number | undefined; readonly limit: number }): {

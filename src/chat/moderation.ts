@@ -102,8 +102,8 @@ export class Moderation implements Feature {
     const told: ModerationChange = { action, by, ...change };
     this.#room.commit();
     try {
-      this.#parts.trail.note(told, this.#room.now());
-      keep();
+      const takeBack = this.#parts.trail.note(told, this.#room.now());
+      keepOr(takeBack, keep);
     } catch (error) {
       this.#room.report("what a moderator did could not be stored", error);
       return refuse("INTERNAL", "It could not be stored; try again.");
@@ -246,4 +246,14 @@ const NOTHING_TO_LIFT = {
 export function refuseUnlessModerator({ role }: Caller): ErrorAnswer | undefined {
   if (role === "moderator" || role === "service") return undefined;
   return refuse("FORBIDDEN", "Only moderators may do this.");
+}
+
+/** @throws what `keep` throws, once what was said of it is taken back */
+function keepOr(takeBack: () => void, keep: () => void): void {
+  try {
+    keep();
+  } catch (error) {
+    takeBack();
+    throw error;
+  }
 }

@@ -31,7 +31,7 @@ export class RetentionClock {
       this.#trimmed();
       this.#schedule();
     } catch (error) {
-      // What should be forgotten is still there, which harms nobody.
+      // What should be forgotten is still there, for a while.
       this.#report("old messages could not be forgotten", error);
       this.#deadline.set(nowMs + RETRY_MS);
     }

@@ -23,6 +23,9 @@ export const WEBHOOK_RETRY_MS = 1000;
 /** … up to this. */
 export const WEBHOOK_RETRY_MS_MAX = 300_000;
 
+/** What a deleted room still has to tell is handed over at once and from memory: so many batches, and no more. */
+const LAST_BATCHES_MAX = 50;
+
 const STATE_KEY = "webhooks";
 
 /** How far the room has told what happens: one row, written once the queue has taken a batch. */
@@ -113,12 +116,13 @@ export class Webhooks implements Feature {
     this.#soon.clear();
     this.#later.clear();
     this.#attendance.endGrace();
-    for (;;) {
+    for (let left = LAST_BATCHES_MAX; left > 0; left--) {
       const telling = this.#room.read(() => this.#collect(this.#room.now()));
       if (!telling || telling.batch.events.length === 0) return;
       this.#deliver(telling.batch.events).catch((error) => this.#room.report("last webhook events were lost", error));
       for (const note of [...telling.before, ...telling.after]) note();
     }
+    this.#room.report("a deleted room had more to tell than it may at once", new Error(`${LAST_BATCHES_MAX} batches`));
   }
 
   // ---- when ------------------------------------------------------------------------------------------------

@@ -171,6 +171,8 @@ export class MemoryState implements RoomState {
   readonly #values = new Map<string, unknown>();
   /** While set, storing fails with it. */
   failure: Error | undefined;
+  /** Values that are stored before it fails. */
+  storedBeforeFailure = 0;
   /** Rows written. */
   writes = 0;
 
@@ -179,7 +181,7 @@ export class MemoryState implements RoomState {
   }
 
   put(key: string, value: unknown): void {
-    if (this.failure) throw this.failure;
+    if (this.failure && this.storedBeforeFailure-- <= 0) throw this.failure;
     this.writes++;
     this.#values.set(key, structuredClone(value));
   }

@@ -1,7 +1,7 @@
 // Messages that were sent and never answered: did they arrive? Sent once all the same, and none blocks what is behind it.
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { SEARCH_PAGES_MAX } from "../../client/message-search.ts";
+import { LOOKUP_PAGES_MAX } from "../../client/posted-lookup.ts";
 import { PAGE_MESSAGES } from "../../client/ordered-messages.ts";
 import { BREAKS_MAX, RECOGNISED_MS, TRIES_MAX } from "../../client/outbox.ts";
 import { ACK_TIMEOUT_MS, MemoryStorage, ModelRoom, Page } from "./client-world.ts";
@@ -185,7 +185,7 @@ describe("a message whose answer was lost so long ago that the room does not rec
     [
       "is too long to search",
       () => {
-        for (let n = 0; n <= SEARCH_PAGES_MAX * PAGE_MESSAGES; n++) room.say("ben", "meanwhile");
+        for (let n = 0; n <= LOOKUP_PAGES_MAX * PAGE_MESSAGES; n++) room.say("ben", "meanwhile");
       },
     ],
   ])("fails when history %s; who tries again takes the risk", (_why, happen) => {

@@ -1,7 +1,7 @@
 // A room, and the pages of one browser that talk to it over lines that a test cuts, delays and mends. The room is a model of
 // what the server promises (CHAT-2, CHAT-4, REC-4); the pages run the client's cores, put together as client/room.ts does.
 import type { Gap, MessageState } from "../../client/api.ts";
-import { searchMessage } from "../../client/message-search.ts";
+import { lookUpPosted } from "../../client/posted-lookup.ts";
 import { OrderedMessages, type FetchDone, type HistoryPage } from "../../client/ordered-messages.ts";
 import { OutboxStorage } from "../../client/outbox-storage.ts";
 import { Outbox } from "../../client/outbox.ts";
@@ -152,7 +152,7 @@ export class Page {
       queueLimit,
       storage: new OutboxStorage(storage, "https://chat.example", "model"),
       post: (payload, done) => this.#post(payload, done),
-      lookUp: (user, message, done) => searchMessage(fetch, user, message, done),
+      lookUp: (user, message, done) => lookUpPosted(fetch, user, message, done),
       lastSeq: () => this.messages.through,
       report: (state) => this.states.push(state),
     });

@@ -117,7 +117,7 @@ describe("source files", () => {
 
   it("the pure cores know no clock, no timer, no randomness and no platform", () => {
     const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
-    const ofClient = ["backoff", "frames", "heartbeat", "message-search", "ordered-messages", "outbox", "reconnection"];
+    const ofClient = ["backoff", "frames", "heartbeat", "posted-lookup", "ordered-messages", "outbox", "reconnection"];
     const cores = [
       ...["src/protocol", "src/socketio", "src/chat", "src/lobby"].flatMap(sourcesIn),
       ...ofClient.map((name) => `client/${name}.ts`),

@@ -224,6 +224,10 @@ describe("the webhook", () => {
   it.each([
     [{ WEBHOOK_URL: "ftp://example.com" }, "WEBHOOK_URL: must be an http or https URL"],
     [{ WEBHOOK_URL: "example.com" }, "WEBHOOK_URL: must be an http or https URL"],
+    [
+      { WEBHOOK_URL: "https://ada:100%@example.com" },
+      "WEBHOOK_URL: has a % in its user or password that begins no escape: write %25",
+    ],
     [{ WEBHOOK_SECRET: "" }, "WEBHOOK_SECRET: is missing: WEBHOOK_URL needs it, to sign what is sent there"],
   ])("HOOK-6: %j is named as wrong", (wrong, problem) => {
     expect(problemsOf({ ...WEBHOOK, ...wrong })).toEqual([problem]);

@@ -5,12 +5,12 @@ import type { LookUpDone } from "./outbox.ts";
 import type { StoredMessage } from "./outbox-storage.ts";
 
 /** Pages of history read at most; a busier room keeps its secret. */
-export const SEARCH_PAGES_MAX = 10;
+export const LOOKUP_PAGES_MAX = 10;
 
 type Fetch = (after: number, limit: number, done: FetchDone) => void;
 
 /** @param done is told `absent` only when everything since the first try has been read */
-export function searchMessage(
+export function lookUpPosted(
   fetch: Fetch,
   user: string,
   { clientMsgId, triedAfterSeq }: StoredMessage,
@@ -31,5 +31,5 @@ export function searchMessage(
     });
   };
   if (triedAfterSeq === undefined) done("unknown");
-  else read(triedAfterSeq, SEARCH_PAGES_MAX);
+  else read(triedAfterSeq, LOOKUP_PAGES_MAX);
 }

@@ -1,0 +1,52 @@
+// A room that is deleted while reports of it are under way to a lobby far away: it does not come back into the list.
+import { afterEach, expect, it, vi } from "vitest";
+
+import { Lobby } from "../../durable/lobby.ts";
+import type { RoomReport } from "../../src/protocol/room-list.ts";
+import { callApi } from "./api-caller.ts";
+import { freshRoom, join } from "./rooms.ts";
+
+const report = Reflect.get(Lobby.prototype, "report");
+const underWay = new Set<() => void>();
+let arrived: RoomReport[] = [];
+afterEach(() => {
+  Lobby.prototype.report = report;
+  arrived = [];
+});
+
+/** From now on reports wait on their way until they are let go. */
+function holdReports(): void {
+  Lobby.prototype.report = async function (this: Lobby, given) {
+    await new Promise<void>((resolve) => underWay.add(resolve));
+    await report.call(this, given);
+    arrived.push(given);
+  };
+}
+
+async function letGo(latestFirst: boolean): Promise<void> {
+  const waiting = latestFirst ? [...underWay].reverse() : [...underWay];
+  underWay.clear();
+  for (const [i, go] of waiting.entries()) {
+    const before = arrived.length;
+    go();
+    await vi.waitFor(() => expect(arrived.length, `report ${i}`).toBeGreaterThan(before));
+  }
+}
+
+it.each([
+  { order: "as they were made", latestFirst: false },
+  { order: "the other way round", latestFirst: true },
+])("API-9: reports arrive $order", async ({ latestFirst }) => {
+  const room = freshRoom();
+  await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
+  const listed = async (): Promise<object[]> => (await callApi("GET", `/api/rooms?prefix=${room}`)).body.rooms;
+  await vi.waitFor(async () => expect(await listed()).toHaveLength(1));
+  holdReports();
+  await join(room, "ada");
+  await vi.waitFor(() => expect(underWay.size).toBe(1));
+  expect((await callApi("DELETE", `/api/rooms/${room}`)).status).toBe(200);
+  await vi.waitFor(() => expect(underWay.size).toBe(2));
+  await letGo(latestFirst);
+  expect(arrived).toHaveLength(2);
+  expect(await listed()).toEqual([]);
+});
