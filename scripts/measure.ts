@@ -42,7 +42,8 @@ async function bench(wishes: BenchArguments): Promise<void> {
   const outcomes: Outcome[] = [];
   for (const scenario of chosen) await runScenario(scenario, wishes, outcomes);
   if (wishes.jsonFile === undefined) return;
-  writeFileSync(wishes.jsonFile, `${JSON.stringify({ machine, ...wishes, outcomes }, null, 2)}\n`);
+  const { jsonFile, ...asked } = wishes;
+  writeFileSync(jsonFile, `${JSON.stringify({ machine, ...asked, outcomes }, null, 2)}\n`);
 }
 
 function printMachine({ cpu, cores, kernel, isPinned, loadBefore, versions, changedSettings }: Machine): void {

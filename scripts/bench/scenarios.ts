@@ -67,7 +67,7 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
       question: "ten minutes of silence: who wakes, who writes",
       peers: ["parley-shim"],
       roundsMax: 1,
-      runs: [idle(isQuick ? 200 : 1000, isQuick ? 20 : 600, "sleep")],
+      runs: [sleep(isQuick ? 200 : 1000, isQuick ? 20 : 600)],
     },
     {
       name: "emits",
@@ -108,10 +108,21 @@ function storm(membersPerRoom: number): Run {
   };
 }
 
-function idle(connections: number, seconds: number, name = "idle"): Run {
+// A room sleeps 10 s after its last packet, and sets its alarm a moment before that.
+const SETTLE_SECONDS = 14;
+/** Until the list of rooms, too, has stored who came. */
+const SETTLE_LIST_SECONDS = 90;
+
+function sleep(connections: number, seconds: number): Run {
+  return idle(connections, seconds, { name: "sleep", settleSeconds: SETTLE_LIST_SECONDS });
+}
+
+function idle(
+  connections: number,
+  seconds: number,
+  { name, settleSeconds } = { name: "idle", settleSeconds: SETTLE_SECONDS },
+): Run {
   const rooms = connections / MEMBERS_PER_IDLE_ROOM;
-  // A room sleeps 10 s after its last packet, and sets its alarm a moment before that.
-  const settleSeconds = 14;
   return {
     label: `${name} ${connections}`,
     job: { kind: "idle", rooms, membersPerRoom: MEMBERS_PER_IDLE_ROOM, settleSeconds, seconds },
