@@ -18,7 +18,7 @@ describe("npm run bench", () => {
     const group = bench("echo", "--quick", "--peers", "parley", "--json", file);
     expect(await group.exit(), group.output).toBe(0);
     expect(group.stdout).toMatch(/^\| echo +\| p50 ms/m);
-    expect(group.stdout).toMatch(/^\| Parley, stock clients.*\| 0 \/ 0 \/ 0 \/ 0 +\|$/m);
+    expect(group.stdout).toMatch(/^\| Parley, stock clients.*\| 0 \/ 0 \/ 0 \/ 0 \/ 0 +\|$/m);
     const { machine, outcomes } = JSON.parse(readFileSync(file, "utf8")) as { machine: object; outcomes: object[] };
     expect(machine).toMatchObject({ versions: { node: expect.stringMatching(/^24\./), workerd: expect.any(String) } });
     expect(outcomes).toMatchObject([{ run: "echo", peer: "parley", verdict: "ok", reading: { kind: "echo" } }]);
