@@ -5,6 +5,8 @@ import { Namespace } from "../../src/socketio/namespace.ts";
 import { Server } from "../../src/socketio/server.ts";
 
 const FLUSH_EVERY = 1000;
+/** Emits that cross to another room in one call. */
+const RELAY_PACK = 100;
 const OPTIONS = {
   pingIntervalMs: 45_000,
   pingTimeoutMs: 30_000,
@@ -22,6 +24,33 @@ class Emitter extends Namespace {
   constructor(log) {
     super();
     if (log) this.recovery = { log, windowMs: WINDOW_MS };
+  }
+}
+
+/** To another room by direct calls, several emits in each. */
+class Relay {
+  #room;
+  #texts = [];
+  #calls = [];
+
+  constructor(room) {
+    this.#room = room;
+  }
+
+  push(text) {
+    this.#texts.push(text);
+    if (this.#texts.length === RELAY_PACK) this.#send();
+  }
+
+  #send() {
+    this.#calls.push(this.#room.relayed(this.#texts));
+    this.#texts = [];
+  }
+
+  async flush() {
+    if (this.#texts.length > 0) this.#send();
+    await Promise.all(this.#calls);
+    this.#calls = [];
   }
 }
 
@@ -43,12 +72,20 @@ export class EmittingRoom extends SocketObject {
   async fetch(request) {
     const query = new URL(request.url).searchParams;
     const [count, chars] = [Number(query.get("count")), Number(query.get("chars"))];
+    const relay = query.has("relayed") && new Relay(this.env.ROOM.getByName("other"));
     const text = "x".repeat(chars);
     for (let i = 1; i <= count; i++) {
       this.#emitter.to("nobody").emit("message", text);
-      if (i % FLUSH_EVERY === 0) await this.ctx.storage.sync();
+      if (relay) relay.push(text);
+      if (i % FLUSH_EVERY === 0) await (relay ? relay.flush() : this.ctx.storage.sync());
     }
+    if (relay) await relay.flush();
     return new Response("done");
+  }
+
+  /** What another room emitted. */
+  relayed(texts) {
+    for (const text of texts) this.#emitter.to("nobody").emit("message", text);
   }
 }
 

@@ -40,6 +40,12 @@ export const EMITTING_PEERS: readonly EmittingPeer[] = [
     start: (count, chars) => startObject(count, chars, ["--stored"]),
   },
   {
+    name: "parley-relayed",
+    title: "Parley: in memory, and relayed to another room by direct calls, 100 to a call",
+    isInstalled: false,
+    start: (count, chars) => startObject(count, chars, ["--relayed"]),
+  },
+  {
     name: "socketio-redis",
     title: "Socket.IO on Node + Redis adapter: flushed every 1,000",
     isInstalled: true,

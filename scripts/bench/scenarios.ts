@@ -29,7 +29,7 @@ const CHAT_PEERS = ["socketio-ws", "parley", "parley-shim", "socketio-bun", "soc
 const CROWD_PEERS = [...CHAT_PEERS, "bare-object", "bare-batches"];
 const RECOVERING_PEERS = ["socketio-ws", "parley", "parley-shim", "socketio-bun"];
 const IDLE_PEERS = ["socketio-ws", "parley", "parley-shim", "bare-object", "socketio-bun", "ws"];
-const EMITTERS = ["socketio-ws", "parley", "parley-stored", "socketio-redis"];
+const EMITTERS = ["socketio-ws", "parley", "parley-stored", "parley-relayed", "socketio-redis"];
 
 const EMIT_CHARS = 350;
 const MEMBERS_PER_IDLE_ROOM = 100;
