@@ -94,7 +94,7 @@ export class FileSweep implements Feature {
   }
 
   /** Messages were forgotten since the last look: their files need not wait for their age. */
-  onPosted(): void {
+  onTrimmed(): void {
     if (this.#deadline.atMs === undefined || this.#room.log.firstSeq === this.#sweptSeq) return;
     this.#sweptSeq = this.#room.log.firstSeq;
     const soonMs = this.#room.now() + SWEEP_EVERY_MS_MIN;

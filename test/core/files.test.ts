@@ -313,6 +313,18 @@ describe("FILE-6: files that no message can refer to any more", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
+  it("go although nothing is said after what made the room forget", async () => {
+    const { room, attachment } = await quietRoomWithFile();
+    await room.call("chat-message", "ada", { content: "", attachment });
+    room.shell.advance(POST_WINDOW_MS + DAY_MS);
+    room.log.retention = { messages: 1, ageMs: Infinity };
+    await room.call("chat-message", "ada", { content: "the newest" });
+    room.quiet();
+    expect(room.log.messages).toHaveLength(1);
+    await room.pass(DAY_MS);
+    expect(room.files.keys.size).toBe(0);
+  });
+
   it("of an earlier life of the room go at once, as many as there are, and those of its next life stay", async () => {
     const room = new FileRoom();
     const ofOthers = fileKey({ ...parseFileKey((await room.upload("ada")).key)!, room: `${ROOM}2` });
