@@ -100,7 +100,7 @@ function foldAlone(character: string): string {
 function foldWhole(piece: string, effort: Effort): string {
   effort.units += FOLD_UNITS + FOLD_CHAR_UNITS * piece.length;
   if (piece.length <= FOLDED_AT_ONCE) return fold(piece);
-  const characters = [...piece];
+  const characters = Array.from(piece);
   const parts: string[] = [];
   for (let at = 0; at < characters.length; at += FOLDED_AT_ONCE)
     parts.push(fold(characters.slice(at, at + FOLDED_AT_ONCE).join("")));
