@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { POST_WINDOW_MS } from "../../src/chat/attachments.ts";
 import { SWEEP_RETRY_MS } from "../../src/chat/file-sweep.ts";
 import { fileKey, parseFileKey } from "../../src/protocol/file-key.ts";
-import { EPOCH, ROOM } from "./chat-room.ts";
+import type { Attachment } from "../../src/protocol/files-events.ts";
+import { EPOCH, identityOf, ROOM } from "./chat-room.ts";
 import { DAY_MS, FileRoom, KEPT_MS, quietRoomWithFile, roomWithFile } from "./file-room.ts";
 import { MemoryFiles } from "./memory-files.ts";
 import { fc } from "./properties.ts";
@@ -37,6 +38,19 @@ describe("FILE-5: the file of a deleted message", () => {
     room.files.failure = undefined;
     await room.pass(SWEEP_RETRY_MS);
     expect(room.files.keys.size).toBe(0);
+  });
+
+  it("is read by nobody whom the room is asked about, even while it is still there: FILE-4", async () => {
+    const { room, ada, attachment } = await posted();
+    const other = await room.upload("ada");
+    const read = ({ key }: Attachment) => room.chat.permitReading(identityOf("ben"), { key, epoch: EPOCH });
+    expect(read(attachment)).toEqual({ ok: true });
+    room.files.failure = new Error("R2 is away");
+    await ada.ask("delete-message", { id: `${EPOCH}-1` });
+    await room.pass(0);
+    room.shell.evict();
+    expect(read(attachment)).toMatchObject({ error: { code: "NOT_FOUND" } });
+    expect(read(other)).toEqual({ ok: true });
   });
 
   it("that was deleted by a moderator goes too; one that stays, stays", async () => {
@@ -118,7 +132,8 @@ describe("FILE-6: files that no message can refer to any more", () => {
     for (let i = 0; i < 9; i++)
       room.files.keys.add(fileKey({ ...parseFileKey(ofOthers)!, room: ROOM, epoch: "old", id: `${i}` }));
     room.files.keys.add(ofOthers);
-    room.chat.deleteFiles();
+    room.chat.leaveFiles();
+    room.shell.evict();
     await room.pass(0);
     expect([...room.files.keys].map((key) => key.slice(0, key.lastIndexOf("!") - 29))).toEqual([
       `${ROOM}!${EPOCH}!`,
@@ -130,7 +145,8 @@ describe("FILE-6: files that no message can refer to any more", () => {
     const room = new FileRoom();
     const late = (await room.upload("ada")).key.replace(`!${EPOCH}!`, "!old!");
     room.files.keys.clear();
-    room.chat.deleteFiles();
+    room.chat.leaveFiles();
+    room.shell.evict();
     await room.pass(0);
     room.files.keys.add(late);
     room.shell.evict();
