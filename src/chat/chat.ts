@@ -99,7 +99,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     try {
       return read(this.#room.log);
     } catch (error) {
-      this.context.report("the log could not be read", error);
+      this.context.report("what is stored could not be read", error);
       return undefined;
     }
   }

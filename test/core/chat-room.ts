@@ -171,6 +171,8 @@ export class MemoryState implements RoomState {
   readonly #values = new Map<string, unknown>();
   /** While set, storing fails with it. */
   failure: Error | undefined;
+  /** While set, listing fails with it. */
+  unreadable: Error | undefined;
   /** Rows written. */
   writes = 0;
 
@@ -190,6 +192,7 @@ export class MemoryState implements RoomState {
   }
 
   *list({ prefix, startAfter = "", limit }: Parameters<RoomState["list"]>[0]): Iterable<[string, unknown]> {
+    if (this.unreadable) throw this.unreadable;
     const keys = [...this.#values.keys()].filter((key) => key.startsWith(prefix) && key > startAfter);
     for (const key of keys.toSorted().slice(0, limit)) yield [key, this.get(key)];
   }
