@@ -46,8 +46,8 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     });
   }
 
-  async permitReading(caller: OutsideCaller, epoch: string): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.permitReading(caller, epoch));
+  async permitReading(caller: OutsideCaller, file: Parameters<RoomDoor["permitReading"]>[1]): Promise<Answer<object>> {
+    return this.turn(() => this.parts.chat.permitReading(caller, file));
   }
 
   async refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined> {
@@ -82,8 +82,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
       for (const session of server.sessions.values()) server.dismissSession(session);
       chat.prepareErase();
     });
-    await this.erase();
-    if (hasFiles) this.turn(() => this.parts.chat.deleteFiles());
+    await this.erase(hasFiles ? () => chat.leaveFiles() : undefined);
     this.turn(() => this.parts.chat.tellLobby());
   }
 }

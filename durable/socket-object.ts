@@ -11,6 +11,7 @@ import type { Identity } from "../src/protocol/identity.ts";
 import type { Effect } from "../src/socketio/outbox.ts";
 import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
 import { withoutPartial, type Handshake, type Session, type SessionRecord } from "../src/socketio/session.ts";
+import { eraseBut } from "./erasing.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
 import { TIMER_MS_MAX, WakeClock, type Waiting } from "./wake-clock.ts";
 
@@ -113,12 +114,16 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     return this.#server.outbox.turn(run);
   }
 
-  /** Erases all that is stored and begins anew, as an object that never was. Sessions must have been closed before. */
-  protected erase(): Promise<void> {
+  /**
+   * Erases all that is stored and begins anew, as an object that never was. Sessions must have been closed before.
+   * @param leave where something is left to the next life: stores it
+   */
+  protected erase(leave?: () => void): Promise<void> {
     return this.ctx.blockConcurrencyWhile(async () => {
       this.#clock.stop();
       await this.ctx.storage.deleteAlarm();
-      await this.ctx.storage.deleteAll();
+      if (leave) eraseBut(this.ctx.storage, leave);
+      else await this.ctx.storage.deleteAll();
       this.#begin();
       this.#server.wake();
       await this.#clock.wake();

@@ -194,8 +194,9 @@ export class Visit {
   #onMessage(message: Message): void {
     this.timeline.add(message, this.#self);
     if (this.following) this.timeline.keepNewest(MESSAGES_KEPT_MAX);
-    if (message.sender !== this.#self)
-      this.#hooks.announce(`${message.name}: ${message.content || message.attachment?.name}`);
+    // What comes again after a break may have been deleted meanwhile: then nothing is left to be told.
+    const said = message.content || message.attachment?.name;
+    if (message.sender !== this.#self && said) this.#hooks.announce(`${message.name}: ${said}`);
     this.#hooks.changed();
   }
 

@@ -21,8 +21,8 @@ export interface RoomDoor<Place = unknown> {
    */
   permitUpload(caller: OutsideCaller, file: object): Promise<Answer<{ readonly attachment: Attachment }>>;
 
-  /** Whether somebody may read files of that life of the room. */
-  permitReading(caller: OutsideCaller, epoch: string): Promise<Answer<object>>;
+  /** Whether somebody may read a file, and with it the others of that life of the room. */
+  permitReading(caller: OutsideCaller, file: { readonly key: string; readonly epoch: string }): Promise<Answer<object>>;
 
   /** @returns why somebody may not look after this room, or nothing where they may */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;

@@ -16,8 +16,12 @@ import type { Feature, Room } from "./room.ts";
 /** The name by which features are asked for their leave. No event: sockets cannot ask for a signature. */
 export const UPLOAD = "upload-file";
 
-/** What an upload takes from the bucket of requests: ten at once, then some two a second. */
+/** What an upload takes from the bucket of requests: ten small ones at once, then some two a second. */
 export const UPLOAD_COST = 20;
+/** One token more for so many bytes: large ones are slowed down to some 3 MB a second. */
+const UPLOAD_BYTES_PER_TOKEN = 65_536;
+/** A full bucket: more than that nobody has. */
+export const UPLOAD_COST_MAX = 200;
 
 /** How long after its upload a file may be posted: longer than a client keeps trying (a day). */
 export const POST_WINDOW_MS = 2 * 86_400_000;
@@ -38,7 +42,7 @@ export class Attachments implements Feature {
   readonly upload: Operation<UploadAnswer> = operation(
     uploadSchema,
     (caller, { id, ...facts }, reply: (answer: UploadAnswer) => void) => reply(this.#sign(caller, id, facts)),
-    () => UPLOAD_COST,
+    ({ size }) => Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
   );
 
   constructor(room: Room, files: FileSweep, told: FilesWelcome) {

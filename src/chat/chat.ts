@@ -99,7 +99,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     try {
       return read(this.#room.log);
     } catch (error) {
-      this.context.report("the log could not be read", error);
+      this.context.report("what is stored could not be read", error);
       return undefined;
     }
   }
@@ -229,9 +229,13 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return perform(this.#upload, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
   }
 
-  /** FILE-4: whether somebody may read the files of this life of the room. */
-  permitReading({ user, role }: Bearer, epoch: string): Answer<object> {
-    if (epoch !== this.#room.log.epoch) return refuse("NOT_FOUND", "No such file");
+  /** FILE-4: whether somebody may read a file. One of an earlier life of the room, or of a deleted message, is none. */
+  permitReading(
+    { user, role }: Bearer,
+    { key, epoch }: { readonly key: string; readonly epoch: string },
+  ): Answer<object> {
+    const isGone = epoch !== this.#room.log.epoch || this.#features.files.isDiscarded(key);
+    if (isGone) return refuse("NOT_FOUND", "No such file");
     const refusal = this.refuseBearer({ user, role });
     const { retryAfterMs } = (refusal?.data ?? {}) as { readonly retryAfterMs?: number };
     return refusal ? refuse("FORBIDDEN", refusal.message, retryAfterMs) : { ok: true };
@@ -242,9 +246,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return this.#features.files.hasFiles;
   }
 
-  /** The room was deleted before this life of it began: its files go, too (FILE-6). */
-  deleteFiles(): void {
-    this.#features.files.sweepAll();
+  /** What is stored is erased in this very turn, and nothing may leave the room's files behind (FILE-6). */
+  leaveFiles(): void {
+    this.#features.files.leave();
   }
 
   /** The room from outside, without waking more of it than the log's newest row (API-13). */

@@ -28,7 +28,8 @@ export interface FileStore {
 
 /** When this life of the room looks for files to delete; there is one while there may be files. */
 interface Plan {
-  readonly epoch: string;
+  /** Absent where the life before left it: it could not know what the next one is called. */
+  readonly epoch?: string;
   readonly atMs: number;
   /** Whether files of the room's earlier lives may be there, too. */
   readonly isAll: boolean;
@@ -65,6 +66,8 @@ export class FileSweep implements Feature {
     this.#deadline = this.#room.deadline("files", () => void this.#work());
     if (!this.#store) return;
     this.#sweptSeq = this.#room.log.firstSeq;
+    const plan = this.#plan;
+    if (plan && plan.epoch === undefined) this.#keepPlan(this.#room.now(), true);
     this.#schedule();
   }
 
@@ -82,19 +85,23 @@ export class FileSweep implements Feature {
     this.#schedule();
   }
 
+  /** Whether the file of a message that was deleted waits for its end. */
+  isDiscarded(key: string): boolean {
+    return this.#store !== undefined && this.#room.state.get(DISCARDED + key) !== undefined;
+  }
+
   /** Whether there may be files of this room. */
   get hasFiles(): boolean {
     return this.#store !== undefined && this.#plan !== undefined;
   }
 
-  /** The room was deleted, and this is its next life: all files of earlier ones go. */
-  sweepAll(): void {
-    this.#keepPlan(this.#room.now(), true);
-    this.#schedule();
+  /** All else that is stored is erased in this very turn: the room's next life finds this, and deletes all files of earlier ones. @throws what storing throws */
+  leave(): void {
+    this.#room.state.put(PLAN, { atMs: this.#room.now(), isAll: true } satisfies Plan);
   }
 
   /** Messages were forgotten since the last look: their files need not wait for their age. */
-  onPosted(): void {
+  onTrimmed(): void {
     if (this.#deadline.atMs === undefined || this.#room.log.firstSeq === this.#sweptSeq) return;
     this.#sweptSeq = this.#room.log.firstSeq;
     const soonMs = this.#room.now() + SWEEP_EVERY_MS_MIN;

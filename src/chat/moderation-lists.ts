@@ -1,6 +1,7 @@
 // What moderators can look up: who did what, and about whom something still holds: MOD-11.
-import type { ErrorAnswer } from "../protocol/chat-events.ts";
+import type { Answer } from "../protocol/chat-events.ts";
 import type { AuditAnswer, Decision, ModeratedUser, ModerationStateAnswer } from "../protocol/moderation-events.ts";
+import { refuse } from "./answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { refuseUnlessModerator } from "./moderation.ts";
 import { auditSchema, moderationStateSchema } from "./moderation-payloads.ts";
@@ -23,18 +24,17 @@ export class ModerationLists implements Feature {
     this.operations = {
       audit: operation(
         auditSchema,
-        (caller, query, reply: Reply<AuditAnswer>) =>
-          reply(forModerators(caller, () => ({ ok: true as const, ...trail.page(query) }))),
+        (caller, query, reply: Reply<AuditAnswer>) => reply(forModerators(room, caller, () => trail.page(query))),
         costOf,
       ),
       "moderation-state": operation(
         moderationStateSchema,
         (caller, { after, limit }, reply: Reply<ModerationStateAnswer>) =>
           reply(
-            forModerators(caller, () => {
-              const page = usersOf(standings.current(after, room.now()), limit);
-              return { ok: true as const, ...modes.current, ...page };
-            }),
+            forModerators(room, caller, () => ({
+              ...modes.current,
+              ...usersOf(standings.current(after, room.now()), limit),
+            })),
           ),
         costOf,
       ),
@@ -42,8 +42,11 @@ export class ModerationLists implements Feature {
   }
 }
 
-function forModerators<Good>(caller: Caller, answer: () => Good): Good | ErrorAnswer {
-  return refuseUnlessModerator(caller) ?? answer();
+function forModerators<Page extends object>(room: Room, caller: Caller, read: () => Page): Answer<Page> {
+  const refusal = refuseUnlessModerator(caller);
+  if (refusal) return refusal;
+  const page = room.read(read);
+  return page ? { ok: true, ...page } : refuse("INTERNAL", "The list could not be read.");
 }
 
 function usersOf(standings: Iterable<[string, Standing]>, limit: number): { users: ModeratedUser[]; hasMore: boolean } {

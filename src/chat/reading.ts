@@ -44,8 +44,7 @@ export class Reading implements Feature {
     ),
     "read-marks": operation(
       readMarksSchema,
-      (_caller, _payload, reply: (answer: ReadMarksAnswer) => void) =>
-        reply({ ok: true, marks: this.#marks.furthest(READ_MARKS_SHOWN_MAX) }),
+      (_caller, _payload, reply: (answer: ReadMarksAnswer) => void) => reply(this.#list()),
       () => READ_MARKS_COST,
     ),
   };
@@ -79,6 +78,12 @@ export class Reading implements Feature {
     const { user, readSeq } = client.peek();
     if (readSeq === undefined || !this.#marks.isUnstored(user)) return;
     this.#storeDeadline.pull(this.#room.now() + READ_STORE_GATHER_MS);
+  }
+
+  /** READ-5. */
+  #list(): ReadMarksAnswer {
+    const marks = this.#room.read(() => this.#marks.furthest(READ_MARKS_SHOWN_MAX));
+    return marks ? { ok: true, marks } : refuse("INTERNAL", "The marks could not be read.");
   }
 
   /** READ-1. */

@@ -2,10 +2,10 @@
 // may hold what is looked for. The log decides, so an index may be coarse, and be thrown away at any time.
 import type { Message } from "../protocol/chat-events.ts";
 import type { Query } from "./search-query.ts";
-import { wordsIn, type Word } from "./words.ts";
+import { wordsIn, type Effort, type Word } from "./words.ts";
 
 /** Another number wherever `termsOf`, what counts as a word or the shape changes: what was indexed before is then forgotten. */
-export const INDEX_VERSION = 1;
+export const INDEX_VERSION = 2;
 
 /** How an index is laid out, in places of the log. */
 export interface IndexShape {
@@ -19,8 +19,8 @@ export interface IndexShape {
   readonly unindexedMessages: number;
   /** Read at once where nothing is indexed. A gap between parts that is shorter is not worth a table. */
   readonly pieceMessages: number;
-  /** UTF-16 units of a part: one with more ends sooner. */
-  readonly partChars: number;
+  /** The effort that a part takes: one that takes more ends sooner. */
+  readonly partUnits: number;
   /** Parts there are at most, because an object that wakes reads the names of all its tables. What is older is read. */
   readonly partsMax: number;
 }
@@ -31,7 +31,7 @@ export const INDEX_SHAPE: IndexShape = {
   partMessages: 2048,
   unindexedMessages: 1024,
   pieceMessages: 256,
-  partChars: 200_000,
+  partUnits: 200_000,
   partsMax: 256,
 };
 
@@ -83,11 +83,14 @@ const OTHER = "\ue001";
 const authorTerm = (user: string): string => AUTHOR + user.replace(/[^A-Za-z0-9\u0080-\uffff]/g, OTHER);
 const clip = (text: string): string => text.slice(0, TERM_LENGTH_MAX);
 
-/** Under which terms a message is found. Of glyphs each two neighbours are one term, and the last one is another. */
-export function* termsOf({ content, sender, deleted }: Message): Iterable<string> {
+/**
+ * Under which terms a message is found. Of glyphs each two neighbours are one term, and the last one is another.
+ * @param effort grows by what it took
+ */
+export function* termsOf({ content, sender, deleted }: Message, effort: Effort): Iterable<string> {
   if (deleted) return;
   yield clip(authorTerm(sender));
-  const words = wordsIn(content);
+  const words = wordsIn(content, effort);
   for (const [at, { text, isGlyph }] of words.entries()) {
     const next = isGlyph ? glyphAt(words, at + 1) : undefined;
     yield clip(next ? text + next.text : text);

@@ -2,10 +2,14 @@
 // into words here, and what the index is asked is made of those.
 import type { Message } from "../protocol/chat-events.ts";
 import type { MatchRange } from "../protocol/search-events.ts";
-import { wordsIn, type Word } from "./words.ts";
+import { wordsIn, type Effort, type Word } from "./words.ts";
 
 /** Ranges that a found message carries at most. */
 export const MATCHES_MAX = 32;
+
+/** Two words that are compared, and a place that was found: what they cost, in characters of plain English. */
+const COMPARISON_UNITS = 0.25;
+const RANGE_UNITS = 4;
 
 /** Words that have to follow on each other. */
 export interface Phrase {
@@ -35,25 +39,40 @@ export function parsePhrases(text: string): Phrase[] {
   return phrases;
 }
 
-/** @returns where the message has what is looked for, `undefined` where it is not it */
-export function match({ phrases, from }: Query, message: Message): MatchRange[] | undefined {
+/** What is looked for twice need not be compared twice. */
+export function withoutRepeats(phrases: readonly Phrase[]): Phrase[] {
+  const nameOf = ({ words, isPrefix }: Phrase): string => JSON.stringify([isPrefix, ...words.map(({ text }) => text)]);
+  return [...new Map(phrases.map((phrase) => [nameOf(phrase), phrase])).values()];
+}
+
+/**
+ * @param effort grows by what it took
+ * @returns where the message has what is looked for, `undefined` where it is not it
+ */
+export function match(
+  { phrases, from }: Query,
+  message: Message,
+  effort: Effort = { units: 0 },
+): MatchRange[] | undefined {
   if (message.deleted || (from !== undefined && message.sender !== from)) return undefined;
   if (phrases.length === 0) return [];
-  const words = wordsIn(message.content);
+  const words = wordsIn(message.content, effort);
   const ranges: MatchRange[] = [];
   for (const phrase of phrases) {
-    const found = rangesOf(phrase, words);
+    const found = rangesOf(phrase, words, effort);
     if (found.length === 0) return undefined;
     ranges.push(...found);
   }
   return merged(ranges).slice(0, MATCHES_MAX);
 }
 
-function rangesOf(phrase: Phrase, words: readonly Word[]): MatchRange[] {
+function rangesOf(phrase: Phrase, words: readonly Word[], effort: Effort): MatchRange[] {
   const { length } = phrase.words;
   const ranges: MatchRange[] = [];
+  effort.units += words.length * length * COMPARISON_UNITS;
   for (let at = 0; at + length <= words.length; at++)
     if (standsAt(phrase, words, at)) ranges.push([words[at]!.from, words[at + length - 1]!.to]);
+  effort.units += ranges.length * RANGE_UNITS;
   return ranges;
 }
 

@@ -13,9 +13,12 @@ import {
   type SearchIndex,
 } from "./search-index.ts";
 import { match, type Query } from "./search-query.ts";
+import type { Effort } from "./words.ts";
 
-/** So many UTF-16 units are as much work as an ordinary message. */
-const CHARS_PER_MESSAGE = 100;
+/** So much effort is as much work as an ordinary message. */
+const UNITS_PER_MESSAGE = 100;
+/** Where nothing is known of how heavy the messages are, so small a part of a piece is read first. */
+const FIRST_PIECE_PART = 8;
 
 export interface WalkParts {
   readonly log: MessageLog;
@@ -35,7 +38,7 @@ export class SearchWalk {
   readonly #terms: readonly IndexTerm[];
   readonly #found: FoundMessage[] = [];
   #before: number;
-  /** Messages looked at or indexed so far, about; long ones count as several. */
+  /** Messages looked at or indexed so far, about; those that take more effort count as several. */
   work = 0;
   #isIndexBroken = false;
   /** Places to read at once. */
@@ -45,7 +48,7 @@ export class SearchWalk {
     this.#walk = walk;
     this.#before = Math.min(walk.before, walk.log.lastSeq + 1);
     this.#terms = termsSought(walk.query);
-    this.#piece = walk.index.shape.pieceMessages;
+    this.#piece = Math.ceil(walk.index.shape.pieceMessages / FIRST_PIECE_PART);
   }
 
   /** Newest first. */
@@ -68,7 +71,7 @@ export class SearchWalk {
   }
 
   /**
-   * Goes on, by about so many messages. What happened to log and index since the last time does no harm.
+   * Goes on, by the work of about so many messages, and of one message at most besides. What happened to log and index since the last time does no harm.
    * @throws whatever reading the log throws
    */
   go(messages: number): void {
@@ -77,8 +80,10 @@ export class SearchWalk {
   }
 
   /** A message that was found, as it stands now; `undefined` if it is no longer what was looked for. */
-  again({ seq }: FoundMessage): FoundMessage | undefined {
-    const [message] = this.#messages(seq, seq);
+  again(found: FoundMessage): FoundMessage | undefined {
+    const [message] = this.#messages(found.seq, found.seq);
+    // Most say what they said, and a page of long ones would be much work in one turn.
+    if (message && !message.deleted && message.content === found.content) return { ...message, matches: found.matches };
     return message && this.#foundIn(message);
   }
 
@@ -100,7 +105,7 @@ export class SearchWalk {
     const chunk = chunkOf(gap, last, index.shape);
     const isWorthIt = isWorthIndexing(chunk, next ? undefined : log.lastSeq, index.shape);
     if (isWorthIt && !this.#isIndexBroken && this.#makesRoom(chunk)) this.#index(chunk);
-    else this.#readPiece(chunk);
+    else this.#readPiece(chunk, until);
   }
 
   /** Where there are as many parts as may be, the oldest one goes for a newer one. */
@@ -116,24 +121,30 @@ export class SearchWalk {
   /** What cannot be indexed is read; what cannot be read fails the search. */
   #index({ firstSeq, lastSeq }: IndexPart): void {
     const { index } = this.#walk;
-    const { blockMessages, blockChars, partChars } = index.shape;
+    const { blockMessages, blockChars, partUnits } = index.shape;
+    const effort: Effort = { units: 0 };
     const blocks: IndexBlock[] = [];
-    let [next, chars] = [firstSeq, 0];
-    for (; next <= lastSeq && chars < partChars; next += blockMessages) {
-      const messages = this.#messages(next, Math.min(lastSeq, next + blockMessages - 1));
-      chars += charsIn(messages);
-      blocks.push(...blocksOf(messages, blockChars));
+    let end = firstSeq - 1;
+    while (end < lastSeq && effort.units < partUnits) {
+      const blockEnd = Math.min(lastSeq, end + blockMessages);
+      const messages = this.#messages(end + 1, blockEnd);
+      const next = blocksOf(messages, { charsMax: blockChars, unitsMax: partUnits }, effort);
+      blocks.push(...next.blocks);
+      end = next.cutAt ?? blockEnd;
     }
-    const part = { firstSeq, lastSeq: Math.min(lastSeq, next - 1) };
-    this.work += workOf(part.lastSeq - firstSeq + 1, chars);
-    this.#use(() => index.add(part, blocks));
+    this.#work(end - firstSeq + 1, effort);
+    this.#use(() => index.add({ firstSeq, lastSeq: end }, blocks));
   }
 
-  /** Fewer at once where they are long. */
-  #readPiece({ firstSeq }: IndexPart): void {
-    const { pieceMessages, partChars } = this.#walk.index.shape;
-    const chars = this.#read(Math.max(firstSeq, this.#before - this.#piece));
-    const isHeavy = chars > partChars / 2;
+  #work(places: number, { units }: Effort): void {
+    this.work += Math.max(1, places, Math.floor(units / UNITS_PER_MESSAGE));
+  }
+
+  /** Fewer at once where they are heavy. */
+  #readPiece({ firstSeq }: IndexPart, until: number): void {
+    const { pieceMessages, partUnits } = this.#walk.index.shape;
+    const units = this.#read(Math.max(firstSeq, this.#before - this.#piece), until);
+    const isHeavy = units > partUnits / 2;
     this.#piece = isHeavy ? Math.max(1, this.#piece >> 1) : Math.min(pieceMessages, this.#piece * 2);
   }
 
@@ -158,32 +169,36 @@ export class SearchWalk {
     for (const firstSeq of blocks) {
       if (this.isDone || this.work >= until) return;
       this.#before = Math.min(this.#before, firstSeq + index.shape.blockMessages, part.lastSeq + 1);
-      this.#read(firstSeq);
+      this.#read(firstSeq, until);
+      if (this.#before > firstSeq) return;
     }
     if (!this.isDone) this.#before = Math.max(part.firstSeq, this.#oldest);
   }
 
-  /** Looks at everything from a place on that was not looked at yet. @returns how long it was */
-  #read(from: number): number {
+  /** Looks at what was not looked at yet from a place on, as far back as the turn reaches. @returns what it took */
+  #read(from: number, until: number): number {
     const first = Math.max(from, this.#oldest);
-    const messages = this.#messages(first, this.#before - 1);
-    const chars = charsIn(messages);
-    this.work += workOf(this.#before - first, chars);
-    this.#before = this.#take(messages.reverse()) ?? Math.min(this.#before, first);
-    return chars;
+    const effort: Effort = { units: 0 };
+    const unitsMax = (until - this.work) * UNITS_PER_MESSAGE;
+    const before = this.#before;
+    const end = this.#take(this.#messages(first, before - 1).reverse(), effort, unitsMax);
+    this.#before = end ?? Math.min(before, first);
+    this.#work(before - this.#before, effort);
+    return effort.units;
   }
 
-  /** @param messages newest first @returns the place of the one that made the page full */
-  #take(messages: readonly Message[]): number | undefined {
+  /** @param messages newest first @returns the place of the last one, where not all were looked at */
+  #take(messages: readonly Message[], effort: Effort, unitsMax: number): number | undefined {
     for (const message of messages) {
-      const found = this.#foundIn(message);
-      if (found && this.#found.push(found) >= this.#walk.limit) return message.seq;
+      const found = this.#foundIn(message, effort);
+      if (found) this.#found.push(found);
+      if (this.#found.length >= this.#walk.limit || effort.units >= unitsMax) return message.seq;
     }
     return undefined;
   }
 
-  #foundIn(message: Message): FoundMessage | undefined {
-    const matches = match(this.#walk.query, message);
+  #foundIn(message: Message, effort?: Effort): FoundMessage | undefined {
+    const matches = match(this.#walk.query, message, effort);
     return matches && { ...message, matches };
   }
 
@@ -197,14 +212,17 @@ export class SearchWalk {
   }
 }
 
-const workOf = (places: number, chars: number): number => Math.max(1, places, Math.floor(chars / CHARS_PER_MESSAGE));
-
-const charsIn = (messages: readonly Message[]): number =>
-  messages.reduce((chars, { content }) => chars + content.length, 0);
-
-/** One block, or several where it would be too long. */
-function blocksOf(messages: readonly Message[], charsMax: number): IndexBlock[] {
+/**
+ * One block, or several where it would be too long.
+ * @returns besides, the place of the last message where the effort was too much for all of them
+ */
+function blocksOf(
+  messages: readonly Message[],
+  { charsMax, unitsMax }: { readonly charsMax: number; readonly unitsMax: number },
+  effort: Effort,
+): { readonly blocks: readonly IndexBlock[]; readonly cutAt?: number } {
   const blocks: Array<{ readonly firstSeq: number; readonly terms: Set<string> }> = [];
+  const filled = (): readonly IndexBlock[] => blocks.filter(({ terms }) => terms.size > 0);
   let chars = Infinity;
   for (const message of messages) {
     chars += message.content.length;
@@ -212,9 +230,10 @@ function blocksOf(messages: readonly Message[], charsMax: number): IndexBlock[] 
       blocks.push({ firstSeq: message.seq, terms: new Set() });
       chars = message.content.length;
     }
-    for (const term of termsOf(message)) blocks.at(-1)!.terms.add(term);
+    for (const term of termsOf(message, effort)) blocks.at(-1)!.terms.add(term);
+    if (effort.units >= unitsMax) return { blocks: filled(), cutAt: message.seq };
   }
-  return blocks.filter(({ terms }) => terms.size > 0);
+  return { blocks: filled() };
 }
 
 /** The part that would hold a place of a gap. */

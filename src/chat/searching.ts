@@ -11,7 +11,7 @@ import { operation, type Caller, type Reply } from "./operation.ts";
 import type { Feature, KeptChange, Room } from "./room.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { QUERY_WORDS_MAX, searchSchema } from "./search-payloads.ts";
-import { parsePhrases, type Query } from "./search-query.ts";
+import { parsePhrases, withoutRepeats, type Query } from "./search-query.ts";
 import { SearchWalk } from "./search-walk.ts";
 
 /** What a search takes from the bucket of requests. */
@@ -124,7 +124,7 @@ export class Searching implements Feature {
   /** Gives a search one turn, and another one later unless it has ended. */
   #hasEnded(search: Search): boolean {
     const { walk, reply } = search;
-    // About so many are indexed or read in one turn: some 20 ms.
+    // So much work whatever is searched for, and one message more at most: some 20 ms.
     const { partMessages } = this.#index.shape;
     if (!this.#room.read(() => (walk.go(partMessages), true))) {
       reply(unreadable());
@@ -152,7 +152,7 @@ function queryOf({ query = "", from }: Payload): Query | ErrorAnswer {
   const words = phrases.reduce((sum, phrase) => sum + phrase.words.length, 0);
   if (words > QUERY_WORDS_MAX) return refuse("INVALID_PAYLOAD", `query: at most ${QUERY_WORDS_MAX} words`);
   const isWordless = words === 0 && query.trim() !== "";
-  if (!isWordless && (words > 0 || from !== undefined)) return { phrases, from };
+  if (!isWordless && (words > 0 || from !== undefined)) return { phrases: withoutRepeats(phrases), from };
   return refuse("INVALID_PAYLOAD", "query: must have a letter, a digit or an emoji to look for");
 }
 

@@ -27,25 +27,47 @@ const ASCII = /^[\0-\x7f]*$/;
 const ACCENTS =
   /[\u0300-\u036f]|[\u0591-\u05c7]|\u0640|[\u064b-\u065f]|\u0670|[\u20d0-\u20ff]|\p{Variation_Selector}/gu;
 const NO_WORD = /[^\p{L}\p{N}\p{M}]/gu;
+/**
+ * Latin, Greek, Cyrillic, Hebrew and Arabic with their accents, and the forms of them that are one character for several: here
+ * a word folds to what its characters fold to. Elsewhere neighbours make one of two, or change places.
+ */
+const APART =
+  /^(?:[\0-\u036f\u0370-\u0482\u048a-\u052f\u0591-\u05c7\u05d0-\u05ea\u0621-\u065f\u0670-\u06d3\u1e00-\u1fff\ufb00-\ufb06\ufb1d-\ufdff\ufe70-\ufefc\uff10-\uff5a])*$/;
 
-export function wordsIn(text: string): Word[] {
+/** UTF-16 units of a word that are folded at once: the time for putting marks in order grows with the square of them. */
+const FOLDED_AT_ONCE = 64;
+
+/** Work is counted in characters of plain English: what taking them apart costs. Measured; the rest is measured against it. */
+export interface Effort {
+  units: number;
+}
+/** A character that is a word, and any other word that is not plain English. */
+const GLYPH_UNITS = 2;
+const PIECE_UNITS = 10;
+/** What a word costs besides that has to be folded as a whole, and each of its UTF-16 units. */
+const FOLD_UNITS = 20;
+const FOLD_CHAR_UNITS = 6;
+
+/** @param effort grows by what it took */
+export function wordsIn(text: string, effort: Effort = { units: 0 }): Word[] {
+  effort.units += text.length;
   const words: Word[] = [];
   for (const { 0: found, 1: run, index } of text.matchAll(RUN)) {
     // An emoji is itself: ™ is not the letters that it is made of.
     if (run === undefined) addWord(words, found, { at: index, length: found.length, isGlyph: true });
     else if (ASCII.test(run)) addWord(words, run.toLowerCase(), { at: index, length: run.length, isGlyph: false });
-    else addPieces(words, run, index);
+    else addPieces(words, run, index, effort);
   }
   return words;
 }
 
-function addPieces(words: Word[], run: string, at: number): void {
-  for (const { 0: piece, index } of run.matchAll(PIECE))
-    addWord(words, FOLDED_GLYPH.test(piece) ? piece : fold(piece), {
-      at: at + index,
-      length: piece.length,
-      isGlyph: GLYPH.test(piece),
-    });
+function addPieces(words: Word[], run: string, at: number, effort: Effort): void {
+  for (const { 0: piece, index } of run.matchAll(PIECE)) {
+    const isPlain = FOLDED_GLYPH.test(piece);
+    effort.units += isPlain ? GLYPH_UNITS : PIECE_UNITS;
+    const place = { at: at + index, length: piece.length, isGlyph: isPlain || GLYPH.test(piece) };
+    addWord(words, isPlain ? piece : folded(piece, effort), place);
+  }
 }
 
 interface Place {
@@ -56,6 +78,33 @@ interface Place {
 
 function addWord(words: Word[], text: string, { at, length, isGlyph }: Place): void {
   if (text !== "") words.push({ text, from: at, to: at + length, isGlyph });
+}
+
+/** What a character folds to that stands alone; there are not more of them than fit. */
+const foldedAlone = new Map<string, string>();
+
+function folded(piece: string, effort: Effort): string {
+  if (piece.length === 1) return foldAlone(piece);
+  if (!APART.test(piece)) return foldWhole(piece, effort);
+  let text = "";
+  for (let at = 0; at < piece.length; at++) text += foldAlone(piece[at]!);
+  return text;
+}
+
+function foldAlone(character: string): string {
+  let text = foldedAlone.get(character);
+  if (text === undefined) foldedAlone.set(character, (text = fold(character)));
+  return text;
+}
+
+function foldWhole(piece: string, effort: Effort): string {
+  effort.units += FOLD_UNITS + FOLD_CHAR_UNITS * piece.length;
+  if (piece.length <= FOLDED_AT_ONCE) return fold(piece);
+  const characters = Array.from(piece);
+  const parts: string[] = [];
+  for (let at = 0; at < characters.length; at += FOLDED_AT_ONCE)
+    parts.push(fold(characters.slice(at, at + FOLDED_AT_ONCE).join("")));
+  return parts.join("");
 }
 
 /** Upper case first: it spells out what has no capital of its own, such as ß. */

@@ -1,7 +1,7 @@
 // Who was let read the files of which room a moment ago. A page shows many images at once and again and again; without
 // this each of them would wake the room to ask whether its reader is banned (FILE-4).
 
-/** A ban reaches those who read files within this time. */
+/** What the room would refuse by now, be it for a ban or because it was deleted, is given no longer than this. */
 export const READER_MS = 60_000;
 
 /** Leaves kept in memory; the oldest go first. */
@@ -25,6 +25,11 @@ export class FileReaders {
       if (this.#untilMs.size <= READERS_MAX) break;
       this.#untilMs.delete(oldest);
     }
+  }
+
+  /** The room has to be asked about everybody again. Rare: looks through all of them. */
+  forget(files: string): void {
+    for (const name of this.#untilMs.keys()) if (name.startsWith(`["${files}`)) this.#untilMs.delete(name);
   }
 }
 

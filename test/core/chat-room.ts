@@ -173,6 +173,8 @@ export class MemoryState implements RoomState {
   failure: Error | undefined;
   /** Values that are stored before it fails. */
   storedBeforeFailure = 0;
+  /** While set, listing fails with it. */
+  unreadable: Error | undefined;
   /** Rows written. */
   writes = 0;
 
@@ -192,6 +194,7 @@ export class MemoryState implements RoomState {
   }
 
   *list({ prefix, startAfter = "", limit }: Parameters<RoomState["list"]>[0]): Iterable<[string, unknown]> {
+    if (this.unreadable) throw this.unreadable;
     const keys = [...this.#values.keys()].filter((key) => key.startsWith(prefix) && key > startAfter);
     for (const key of keys.toSorted().slice(0, limit)) yield [key, this.get(key)];
   }

@@ -9,6 +9,7 @@ const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeo
 
 let line: FakeWebSocket;
 let visit: Visit;
+let announced: string[];
 
 /** Whatever the page asks, its newest history is this. */
 class Server extends FakeWebSocket {
@@ -36,11 +37,12 @@ async function enter(epoch: string): Promise<void> {
 
 beforeEach(() => {
   vi.useFakeTimers();
+  announced = [];
   vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => (line = new Server(url)));
   const token = { current: () => "token", renew: async () => {} };
   visit = new Visit("http://chat.example", "general", token, {
     changed: () => {},
-    announce: () => {},
+    announce: (text) => announced.push(text),
     tokenNeeded: () => {},
   });
 });
@@ -58,4 +60,19 @@ it("a room that was deleted and began anew shows nothing of what it was", async 
   history = ["new one", "new two"].map((content, at) => messageOf(at + 1, content));
   await enter("second");
   expect(shown()).toEqual(["new one", "new two"]);
+});
+
+it("announces what others say, by its file's name where there are no words, and nothing of what was deleted", async () => {
+  history = [];
+  await enter("first");
+  const heard = [
+    messageOf(1, "hello"),
+    { ...messageOf(2, ""), id: "two", attachment: { name: "cat.png" } },
+    { ...messageOf(3, ""), id: "three", deleted: true },
+    { ...messageOf(4, "mine"), sender: "ada", name: "Ada" },
+  ];
+  for (const message of heard) line.receive(`42${JSON.stringify(["chat-message", message])}`);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(visit.timeline.messages).toHaveLength(4);
+  expect(announced).toEqual(["Ben: hello", "Ben: cat.png"]);
 });

@@ -6,6 +6,7 @@ import type { IndexShape } from "../../src/chat/search-index.ts";
 import { SEARCHES_MAX, SEARCHES_PER_USER_MAX, SEARCH_MESSAGES_MAX } from "../../src/chat/searching.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { FoundMessage } from "../../src/protocol/search-events.ts";
+import { shutdownNotice } from "../../src/chat/farewell.ts";
 import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "./chat-room.ts";
 import { START_MS, type Call, type Client } from "./harness.ts";
 
@@ -15,7 +16,7 @@ const SHAPE: IndexShape = {
   partMessages: 16,
   unindexedMessages: 8,
   pieceMessages: 3,
-  partChars: 1e6,
+  partUnits: 1e6,
   partsMax: 100,
 };
 const MESSAGES = 100;
@@ -66,6 +67,36 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(seqsOf(short.answer)).toEqual([99]);
     for (const { answer } of [first, second, short]) expect(answer).toMatchObject({ hasMore: false, before: 1 });
     expect(room.shell.quietMs).toBeGreaterThan(1000);
+  });
+
+  // What a word of plain English costs has been measured, and what others cost: this holds the measure, not the time.
+  it.each<[what: string, content: string, query: string, messagesMax: number]>([
+    ["plain words", "a b ", "zzz ", 190],
+    ["the same word 31 times", "a b ", `${"a ".repeat(31)}zzz `, 130],
+    ["phrases that begin alike", "a ", `"a" "a a" "a a a" "a a a a" "a a a a a" "a a a a a a" zzz `, 25],
+    ["words that begin alike", "abcdefghi ", `${"abcdefghi".replace(/./g, "$`$&* ")}zzz `, 50],
+    ["accents", "é ", "zzz ", 35],
+    ["characters that stand for many", "\ufdfa ", "zzz ", 35],
+    ["scripts that are folded word by word", "हि ", "zzz ", 14],
+    ["marks without end", `क${"\u093c\u094d".repeat(499)}`, "zzz ", 35],
+  ])("%s: one turn reaches as far as the effort allows", async (_what, content, query, messagesMax) => {
+    const room = new ChatRoom();
+    fill(room, 1000, () => content.repeat(1000 / content.length));
+    const asked = room.ask("ada", "search", { query });
+    room.chat.sayGoodbye(() => shutdownNotice("ada", 0));
+    const { before } = asked.answer as unknown as { before: number };
+    expect(1001 - before).toBeLessThanOrEqual(messagesMax);
+    expect(1001 - before).toBeGreaterThan(messagesMax / 3);
+  });
+
+  it("what is much work to index is indexed in smaller parts", async () => {
+    const room = new ChatRoom();
+    fill(room, 4000, () => "हि ".repeat(30));
+    const ada = await room.join("ada");
+    search(room, ada, { query: "zzz " });
+    const lengths = room.index.parts.map(({ firstSeq, lastSeq }) => lastSeq - firstSeq + 1);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(150);
+    expect(lengths.reduce((sum, length) => sum + length)).toBeGreaterThan(900);
   });
 
   it("leaves what is beyond its measure to the next question, and says so", async () => {
@@ -216,11 +247,11 @@ describe("SRCH-7: the index", () => {
   });
 
   it("is cut smaller where messages are long, and takes more turns then", async () => {
-    const { room, ada } = await longRoom({ ...SHAPE, partChars: 80 });
+    const { room, ada } = await longRoom({ ...SHAPE, partUnits: 80 });
     expect(seqsOf(search(room, ada, { query: "round" }))).toEqual(ROUND);
-    // Messages of some eight characters: three blocks have more than eighty.
+    // Messages of some eight characters: eleven have more than eighty.
     const lengths = room.index.parts.map(({ firstSeq, lastSeq }) => lastSeq - firstSeq + 1);
-    expect(Math.max(...lengths)).toBe(3 * SHAPE.blockMessages);
+    expect(Math.max(...lengths)).toBe(11);
     const written = room.index.rowsWritten;
     expect(seqsOf(search(room, ada, { query: "round" }))).toEqual(ROUND);
     expect(room.index.rowsWritten).toBe(written);

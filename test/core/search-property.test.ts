@@ -73,7 +73,7 @@ class Run {
       partMessages: 16,
       unindexedMessages: 10,
       pieceMessages: 5,
-      partChars: 150,
+      partUnits: 150,
       partsMax: 6,
     };
   }

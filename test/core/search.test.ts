@@ -200,7 +200,7 @@ describe("what is refused", () => {
     const { room, ada } = await roomThatHeard("a");
     room.log.unreadable = new Error("damaged");
     expect(await ada.ask("search", { query: "a" })).toMatchObject({ error: { code: "INTERNAL" } });
-    expect(room.shell.reports).toMatchObject([{ problem: "the log could not be read" }]);
+    expect(room.shell.reports).toMatchObject([{ problem: "what is stored could not be read" }]);
   });
 
   it("SRCH-8: readers may search, the banned may not, by no door", async () => {

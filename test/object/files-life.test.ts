@@ -3,6 +3,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
+import { SqlSearchIndex } from "../../durable/sql-search-index.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, request } from "./api-caller.ts";
 import { png, read, text, uploaded } from "./files.ts";
@@ -146,6 +147,28 @@ describe("deleting the room: FILE-6", () => {
     expect((await read(other.key)).status).toBe(200);
   });
 
+  it("keeps nothing else because of them: neither messages nor bans nor what was indexed: API-9", async () => {
+    const { room, ada } = await roomWithPicture();
+    await ada.ask("chat-message", { content: "more" });
+    await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "ban", user: "bad" } });
+    const tablesOf = "SELECT name FROM sqlite_master WHERE name LIKE 'search%' OR name LIKE 'batches%'";
+    const look = () =>
+      runInDurableObject(stubOf(room), (_room, { storage }) => ({
+        tables: storage.sql.exec(tablesOf).toArray().length,
+        keys: [...storage.kv.list()].map(([key]) => key),
+      }));
+    await runInDurableObject(stubOf(room), (_room, { storage }) =>
+      new SqlSearchIndex(storage).add({ firstSeq: 1, lastSeq: 1 }, [{ firstSeq: 1, terms: ["look"] }]),
+    );
+    const before = await look();
+    expect(before.tables).toBeGreaterThan(3);
+    expect(before.keys.length).toBeGreaterThan(1);
+    expect(await callApi("DELETE", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
+    const { tables, keys } = await look();
+    expect(keys).toEqual(["file-sweep"]);
+    expect(tables).toBeLessThanOrEqual(1);
+  });
+
   it("ends what was signed before, and its next life has files of its own", async () => {
     const { room, attachment } = await roomWithPicture();
     await callApi("DELETE", `/api/rooms/${room}`);
@@ -173,6 +196,36 @@ describe("deleting the room: FILE-6", () => {
     await untilGone(room);
     log.mockRestore();
   });
+
+  it.each(["at once", "a moment later"])(
+    "leaves no file for ever where the process dies %s after erasing",
+    async (when) => {
+      const { room } = await roomWithPicture();
+      await uploaded(room, text("never posted"), { type: "text/plain" });
+      const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+      await runInDurableObject(stubOf(room), (_room, state) => {
+        const storage = Object.getPrototypeOf(state.storage) as DurableObjectStorage;
+        const spies = (["deleteAll", "transactionSync"] as const).map((name) => {
+          const erase = storage[name] as (this: DurableObjectStorage, ...args: unknown[]) => unknown;
+          return vi.spyOn(storage, name).mockImplementation(function (this: DurableObjectStorage, ...args: unknown[]) {
+            for (const spy of spies) spy.mockRestore();
+            const erased = erase.apply(this, args);
+            const die = (): void => state.abort("died in a test");
+            if (when === "at once") void Promise.resolve(erased).then(die);
+            else setTimeout(die, 20);
+            return erased as never;
+          });
+        });
+      });
+      await callApi("DELETE", `/api/rooms/${room}`);
+      const found = await callApi("GET", `/api/rooms/${room}`);
+      // What has not happened is asked for again.
+      if (found.body.lastSeq !== 0)
+        expect(await callApi("DELETE", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
+      await untilGone(room);
+      log.mockRestore();
+    },
+  );
 
   it("without files asks nothing of their storage", async () => {
     const room = freshRoom();

@@ -223,14 +223,29 @@ describe("who may read a file: FILE-4", () => {
     expect((await read(key, { as: { user: "ben" } })).status).toBe(200);
   });
 
-  it("nobody reads a file of a room's earlier life, even while it is still there", async () => {
+  it("nobody reads a file of a room's earlier life by the isolate that deleted it, even while it is still there", async () => {
     const room = freshRoom();
     const { key } = await uploaded(room, png(1, 1));
+    expect((await read(key)).status).toBe(200);
     const broken = vi.spyOn(env.FILES, "delete").mockImplementation(() => Promise.reject(new Error("away")));
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     await callApi("DELETE", `/api/rooms/${room}`);
     expect(await env.FILES.head(key)).not.toBeNull();
     expect((await read(key)).status).toBe(404);
+    broken.mockRestore();
+    log.mockRestore();
+  });
+
+  it("by another isolate, who read a moment ago reads it for a minute, or until the room is asked about anybody", async () => {
+    const { fetcher } = countingWorker();
+    const room = freshRoom();
+    const { key } = await uploaded(room, png(1, 1));
+    const look = async (user: string): Promise<number> => (await read(key, { as: { user }, fetcher })).status;
+    expect([await look("ada"), await look("ben")]).toEqual([200, 200]);
+    const broken = vi.spyOn(env.FILES, "delete").mockImplementation(() => Promise.reject(new Error("away")));
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    await callApi("DELETE", `/api/rooms/${room}`);
+    expect([await look("ada"), await look("cyd"), await look("ada"), await look("ben")]).toEqual([200, 404, 404, 404]);
     broken.mockRestore();
     log.mockRestore();
   });

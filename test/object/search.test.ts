@@ -25,7 +25,7 @@ const SMALL: IndexShape = {
   partMessages: 32,
   unindexedMessages: 16,
   pieceMessages: 8,
-  partChars: 1e6,
+  partUnits: 1e6,
   partsMax: 100,
 };
 const WORDS = ["tea", "Téa", "teapot", "green", "black", "茶", "緑茶", "🎉", "AND", '"', "*", "NEAR(", "it's", "a-b"];
@@ -139,7 +139,7 @@ describe("the index in FTS5", () => {
       const glyphs = (): string =>
         Array.from({ length: 90_000 }, () => String.fromCodePoint(0x4e00 + dice.roll(20_000))).join("");
       for (let seq = 1; seq <= 16; seq++) say(log, room, seq === 5 ? `${glyphs()} woodcut` : glyphs());
-      const shape = { ...INDEX_SHAPE, partMessages: 8, unindexedMessages: 8, partChars: 1e7 };
+      const shape = { ...INDEX_SHAPE, partMessages: 8, unindexedMessages: 8, partUnits: 1e7 };
       const index = new SqlSearchIndex(storage, shape);
       for (let searches = 0; searches < 2; searches++) {
         expect(searchAll({ log, index }, "woodcut").map(({ seq }) => seq)).toEqual([5]);

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { attachmentSchema } from "../../chat/files-payloads.ts";
 import type { Member, Message, RoomOverview } from "../../protocol/chat-events.ts";
 
-const ok = z.literal(true);
-const count = z.int().min(0);
-const atMs = (what: string) => count.describe(`${what}, in milliseconds since 1970`);
+export const ok = z.literal(true);
+export const count = z.int().min(0);
+export const atMs = (what: string) => count.describe(`${what}, in milliseconds since 1970`);
 
 export const reactions = z
   .array(

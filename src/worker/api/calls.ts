@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import { historySchema, postSchema, presenceSchema } from "../../chat/payloads.ts";
+import { filesOf } from "../../protocol/file-key.ts";
 import type { HistoryAnswer, PostAnswer, PresenceAnswer } from "../../protocol/chat-events.ts";
 import * as answers from "./answers.ts";
 import { call, room, type ApiCall } from "./call.ts";
@@ -36,8 +37,9 @@ export const CALLS: readonly ApiCall[] = [
     roles: SERVICE,
     given: z.object({ room }),
     answers: { 200: { description: "Nothing of the room is left", schema: answers.done } },
-    run: async ({ given, doorOf }) => {
+    run: async ({ given, doorOf, deployment }) => {
       await doorOf(given.room).deleteRoom();
+      deployment.fileReaders.forget(filesOf(given.room));
       return Response.json({ ok: true });
     },
   }),

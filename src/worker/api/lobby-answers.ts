@@ -1,9 +1,7 @@
 // What the calls about all rooms answer with.
 import { z } from "zod";
 
-import { overview } from "./answers.ts";
-
-const ok = z.literal(true);
+import { ok, overview } from "./answers.ts";
 
 export const rooms = z.object({
   ok,

@@ -2,10 +2,7 @@
 import { z } from "zod";
 
 import type { Version } from "../../protocol/changes-events.ts";
-import { message, reactions } from "./answers.ts";
-
-const ok = z.literal(true);
-const atMs = (what: string) => z.int().min(0).describe(`${what}, in milliseconds since 1970`);
+import { atMs, message, ok, reactions } from "./answers.ts";
 
 const version = z
   .object({

@@ -2,9 +2,8 @@
 import { z } from "zod";
 
 import type { AuditEntry, Decision, ModeratedUser } from "../../protocol/moderation-events.ts";
+import { atMs, ok } from "./answers.ts";
 
-const ok = z.literal(true);
-const atMs = (what: string) => z.int().min(0).describe(`${what}, in milliseconds since 1970`);
 const by = z.string().describe("The user id of who did it");
 const role = z.enum(["member", "moderator", "reader"]);
 
