@@ -38,7 +38,13 @@ export function withChange(posted: Message, change: Change | undefined): Message
 /** What stays of a deleted message. Its `clientMsgId` does: sent again, it must not come back. */
 export function emptied({ id, seq, room, sender, name, timestamp, clientMsgId, origin }: Message): Message {
   return {
-    ...{ id, seq, room, sender, name, content: "", timestamp },
+    id,
+    seq,
+    room,
+    sender,
+    name,
+    content: "",
+    timestamp,
     ...(clientMsgId !== undefined && { clientMsgId }),
     ...(origin && { origin }),
   };

@@ -86,9 +86,21 @@ export class Link {
     const changes = isWhole ? this.#collectChanges(packing) : [];
     if (posts.length + changes.length === 0) return undefined;
     return {
-      ...{ from, to, epoch: log.epoch, since, linkedAtMs },
-      posts: { after: seq, upTo: this.#seenSeq, items: posts },
-      changes: { after: rev, upTo: this.#seenRev, items: changes },
+      from,
+      to,
+      epoch: log.epoch,
+      since,
+      linkedAtMs,
+      posts: {
+        after: seq,
+        upTo: this.#seenSeq,
+        items: posts,
+      },
+      changes: {
+        after: rev,
+        upTo: this.#seenRev,
+        items: changes,
+      },
     };
   }
 
@@ -155,8 +167,15 @@ export class Link {
     if (by === undefined || rootRev === undefined || origin?.room === this.#mark.to) return undefined;
     const { content } = withChange(posted, change);
     return {
-      ...{ seq, timestamp, rev, rootRev, by },
-      root: origin ?? { room: this.#room.name, seq },
+      seq,
+      timestamp,
+      rev,
+      rootRev,
+      by,
+      root: origin ?? {
+        room: this.#room.name,
+        seq,
+      },
       ...(change?.deletedBy === undefined && { content }),
     };
   }

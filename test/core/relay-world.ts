@@ -1,5 +1,7 @@
 // Rooms that are linked, the queue between them, and its consumer, for tests: all of it can fail, and time passes for all
 // at once.
+import { expect } from "vitest";
+
 import type { RelayBatch, RelayOutcome } from "../../src/protocol/relay-batch.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { ChatSettings } from "../../src/chat/room.ts";
@@ -189,6 +191,33 @@ export class RelayWorld {
   arrived(room: string, root: string): number[] {
     return this.stored(room).flatMap(({ origin }) => (origin?.room === root ? [origin.seq] : []));
   }
+}
+
+export function linked(
+  links: ReadonlyArray<readonly [string, string]> = [["a", "b"]],
+  way: Way = "direct",
+): RelayWorld {
+  const world = new RelayWorld([...new Set(links.flat())], way);
+  for (const [from, to] of links) world.link(from, to);
+  return world;
+}
+
+export async function say(world: RelayWorld, room: string, ...contents: string[]): Promise<void> {
+  for (const content of contents) world.say(room, content);
+  await world.pass(1100);
+}
+
+/** Does something to the newest message of a room, as the backend. */
+export async function change(
+  world: RelayWorld,
+  room: string,
+  event: string,
+  more: object = {},
+  user = "mo",
+): Promise<void> {
+  const { id } = world.room(room).log.messages.at(-1)!;
+  expect(world.room(room).ask(user, event, { id, ...more }).answer).toMatchObject({ ok: true });
+  await world.pass(1100);
 }
 
 /** Everything that only waits for promises is done. */
