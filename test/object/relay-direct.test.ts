@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ChatRoom } from "../../durable/chat-room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi } from "./api-caller.ts";
+import { whenTaking } from "./relay-taking.ts";
 import { freshRoom, join, useSettings, workerWith } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
 
@@ -53,14 +54,12 @@ it("RLY-2, RLY-10: one call per flush, and the rows of the queue's way", async (
 
 it("RLY-2, RLY-3: a room that fails, or takes it and is aborted, is asked again", async () => {
   const [from, to] = await linked();
-  const original = ChatRoom.prototype.takeRelayed;
   let asked = 0;
-  vi.spyOn(ChatRoom.prototype, "takeRelayed").mockImplementation(async function (this: ChatRoom, batches) {
-    const { ctx } = this as unknown as { readonly ctx: DurableObjectState };
+  whenTaking(async (_batches, proceed, state) => {
     asked++;
     if (asked === 1) throw new Error("not now");
-    const outcomes = await original.call(this, batches);
-    if (asked === 2) ctx.abort("in mid-batch");
+    const outcomes = await proceed();
+    if (asked === 2) state.abort("in mid-batch");
     return outcomes;
   });
   await post(from, "1");
