@@ -35,7 +35,7 @@ export class Links implements Feature {
   #isStale = false;
   #linkedAtMs = 0;
 
-  /** @param way absent: nothing is passed on */
+  /** @param way absent: nothing is passed on (RLY-10) */
   constructor(room: Room, changes: MessageChanges, way: RelayWay | undefined) {
     this.#room = room;
     this.#changes = changes;
