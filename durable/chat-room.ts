@@ -12,7 +12,7 @@ import type { ReportToLobby } from "../src/chat/lobby-report.ts";
 import { keptMsMax, type Retention } from "../src/chat/segments.ts";
 import type { Answer, ErrorAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/protocol/closings.ts";
-import type { RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
+import type { LinkName, Reached, RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
 import { lobbyOf } from "../src/protocol/room-list.ts";
 import type { Refusal } from "../src/socketio/namespace.ts";
 import { Server } from "../src/socketio/server.ts";
@@ -76,6 +76,10 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
   async links(): Promise<RoomLinks> {
     const { links, relayed } = this.parts.chat;
     return { links: links.all, feeds: relayed.all };
+  }
+
+  async rewind(to: string, link: LinkName, reached: Reached): Promise<void> {
+    this.turn(() => this.parts.chat.links.rewind(to, link, reached));
   }
 
   async takeRelayed(batches: readonly RelayBatch[]): Promise<RelayOutcome[]> {

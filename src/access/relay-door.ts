@@ -1,7 +1,15 @@
 // What rooms and the Worker can ask of a room about what crosses from room to room, and of the place where that ends
 // which nobody could take.
 import type { Answer } from "../protocol/chat-events.ts";
-import type { DeadBatch, DeadLetter, RelayBatch, RelayOutcome, RoomLinks } from "../protocol/relay-batch.ts";
+import type {
+  DeadBatch,
+  DeadLetter,
+  LinkName,
+  Reached,
+  RelayBatch,
+  RelayOutcome,
+  RoomLinks,
+} from "../protocol/relay-batch.ts";
 
 export interface RelayDoor {
   /** From now on the room passes on to `to`. */
@@ -10,6 +18,9 @@ export interface RelayDoor {
   unlink(to: string): Promise<Answer<object>>;
 
   links(): Promise<RoomLinks>;
+
+  /** The room at the other end of that link misses what comes behind this. */
+  rewind(to: string, link: LinkName, reached: Reached): Promise<void>;
 
   /** @returns what became of each, in their order; resolves when that is durable */
   takeRelayed(batches: readonly RelayBatch[]): Promise<readonly RelayOutcome[]>;

@@ -1,7 +1,7 @@
 // One link to another room: what is still to cross it, packed, and how far it has come. What crosses is read from the
 // log, so nothing waits in memory that a crash could take (RLY-2).
 import type { Message } from "../protocol/chat-events.ts";
-import type { LinkInfo, RelayBatch, RelayedChange, RelayedPost } from "../protocol/relay-batch.ts";
+import type { LinkInfo, LinkName, Reached, RelayBatch, RelayedChange, RelayedPost } from "../protocol/relay-batch.ts";
 import { RELAY_HOPS_MAX } from "../relay/intake.ts";
 import { Packing, RELAY_ITEMS_MAX } from "../relay/packing.ts";
 import { UnreadableBatch } from "./batch-format.ts";
@@ -17,6 +17,9 @@ export const RELAY_RETRY_MS_MAX = 300_000;
 
 /** Messages that do not cross are looked at anew in the room's next life, unless it was so many. */
 export const SEEN_AGAIN_MAX = 1000;
+
+/** What was handed over again may be under way for so long before it is taken for lost, too, in ms. */
+export const REWIND_AGAIN_MS = 60_000;
 
 /** What is kept of a link. */
 export interface LinkMark {
@@ -43,6 +46,7 @@ export class Link {
   /** Names the try that is under way, and when it began. */
   sending: { readonly atMs: number } | undefined;
   ranAtMs = -Infinity;
+  #rewoundAtMs = -Infinity;
 
   constructor(room: Room, mark: LinkMark) {
     this.#room = room;
@@ -64,6 +68,12 @@ export class Link {
   get info(): LinkInfo {
     const { to, linkedAtMs: at, seq, failures } = this.#mark;
     return { to, at, seq, failures };
+  }
+
+  /** Whether it is this one, and none that was there before it. */
+  is({ epoch, since, linkedAtMs }: LinkName): boolean {
+    const { log } = this.#room;
+    return log.lastSeq > 0 && epoch === log.epoch && since === this.#mark.since && linkedAtMs === this.#mark.linkedAtMs;
   }
 
   get isBehind(): boolean {
@@ -198,6 +208,20 @@ export class Link {
   get #settled(): LinkMark {
     const { retryAtMs: _, ...mark } = this.#mark;
     return { ...mark, failures: 0 };
+  }
+
+  /** Goes back to where the other side is: what was handed over since is lost. @returns whether it did */
+  rewind({ seq, rev }: Reached, nowMs: number): boolean {
+    const isAsked = nowMs - this.#rewoundAtMs >= REWIND_AGAIN_MS || nowMs < this.#rewoundAtMs;
+    if (!isAsked || (seq >= this.#mark.seq && rev >= this.#mark.rev)) return false;
+    this.#rewoundAtMs = nowMs;
+    this.sending = undefined;
+    const reached = { seq: Math.min(seq, this.#mark.seq), rev: Math.min(rev, this.#mark.rev) };
+    this.#mark = { ...this.#mark, ...reached, seenSeq: reached.seq };
+    this.#seenSeq = reached.seq;
+    this.#seenRev = reached.rev;
+    this.#isChanged = true;
+    return true;
   }
 
   /** @returns how long to wait, in ms */

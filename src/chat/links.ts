@@ -1,7 +1,7 @@
 // Passes on to other rooms what is said in this one: RLY-1, RLY-2. A queue or the other room itself takes it; what it
 // does not take is tried again, and the log is what remembers it.
 import type { Answer } from "../protocol/chat-events.ts";
-import type { LinkInfo, RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
+import type { LinkInfo, LinkName, Reached, RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
 import { Link, RELAY_RETRY_MS_MAX, type LinkMark } from "./link.ts";
@@ -101,6 +101,14 @@ export class Links implements Feature {
     return this.#keep(() => this.#links.set(to, link));
   }
 
+  /** RLY-4: the room at the other end misses something; the log still has it. */
+  rewind(to: string, name: LinkName, reached: Reached): void {
+    const link = this.#links.get(to);
+    if (!link?.is(name) || !link.rewind(reached, this.#room.now())) return;
+    this.#isStale = true;
+    this.#schedule();
+  }
+
   #keep(undo: () => void): Answer<object> {
     try {
       this.#write();
@@ -172,7 +180,7 @@ export class Links implements Feature {
         this.#schedule();
       });
     way.send(batch).then(
-      (outcome) => end(() => (outcome.ok ? this.#settle(link, batch) : this.#fail(link, new Error(outcome.reason)))),
+      (outcome) => end(() => (outcome.ok ? this.#settle(link, batch) : this.#refused(link, outcome))),
       (error: unknown) => end(() => this.#fail(link, error)),
     );
   }
@@ -180,6 +188,11 @@ export class Links implements Feature {
   /** Stored with what else settles at this moment: one row for all links. */
   #settle(link: Link, batch: RelayBatch): void {
     link.settle(batch);
+    this.#isStale = true;
+  }
+
+  #refused(link: Link, { reason, reached }: Extract<RelayOutcome, { ok: false }>): void {
+    if (!reached || !link.rewind(reached, this.#room.now())) return this.#fail(link, new Error(reason));
     this.#isStale = true;
   }
 

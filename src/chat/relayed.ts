@@ -79,7 +79,7 @@ export class Relayed {
       case "known":
         return OK;
       case "early":
-        return again("what comes before it is not there yet");
+        return { ok: false, isFinal: false, reason: "what comes before it is not there yet", reached: intake.reached };
       case "over":
         return never("the link was taken back or set anew since");
       case "new":

@@ -61,10 +61,16 @@ export interface RelayBatch extends LinkName {
   readonly changes: Span<RelayedChange>;
 }
 
+/** How far a room has come with what another one passes on to it: messages and changes up to here it has. */
+export interface Reached {
+  readonly seq: number;
+  readonly rev: number;
+}
+
 export type RelayOutcome =
   | { readonly ok: true }
-  /** `isFinal`: another try would change nothing. */
-  | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
+  /** `isFinal`: another try would change nothing. `reached`: something between here and the batch is missing. */
+  | { readonly ok: false; readonly isFinal: boolean; readonly reason: string; readonly reached?: Reached };
 
 /** A batch that was given up. */
 export interface DeadBatch {

@@ -1,6 +1,6 @@
 // What a room makes of a batch that another one passes on: each message once, and in order (RLY-3, RLY-4). A batch says
 // what it covers, so the room needs to know no more than how far it has come.
-import type { LinkName, RelayBatch, RelayedChange, RelayedPost, Root } from "../protocol/relay-batch.ts";
+import type { LinkName, Reached, RelayBatch, RelayedChange, RelayedPost, Root } from "../protocol/relay-batch.ts";
 
 /** Links that a message may pass. */
 export const RELAY_HOPS_MAX = 8;
@@ -18,7 +18,7 @@ export interface IntakeMark extends LinkName {
 
 export type Intake =
   /** Something that belongs before it has not come yet. */
-  | { readonly is: "early" }
+  | { readonly is: "early"; readonly reached: Reached }
   /** Of a link that was taken back, or set anew. */
   | { readonly is: "over" }
   | { readonly is: "known" }
@@ -45,7 +45,9 @@ export function receive(batch: RelayBatch, { room, known, rootSeq }: IntakeConte
   if (known && !isSame && batch.linkedAtMs <= known.linkedAtMs) return { is: "over" };
   const before = isSame ? known : begin(batch, known);
   const { posts, changes } = batch;
-  if (posts.after > before.seq || changes.after > before.rev) return { is: "early" };
+  if (posts.after > before.seq || changes.after > before.rev) {
+    return { is: "early", reached: { seq: before.seq, rev: before.rev } };
+  }
   if (isSame && posts.upTo <= before.seq && changes.upTo <= before.rev) return { is: "known" };
   const roots = new Roots(before.roots, rootSeq);
   const fresh = posts.items.filter(({ seq, root, hops }) => {

@@ -109,6 +109,37 @@ describe("how it is passed on", () => {
   });
 });
 
+describe("a queue that loses something", () => {
+  it("RLY-4: is asked again by what comes next: each message arrives once and in order, edits too", async () => {
+    const world = linked([["a", "b"]], "queue");
+    await say(world, "a", "1");
+    await change(world, "a", "edit-message", { content: "one" });
+    await say(world, "a", "2");
+    world.lose();
+    await say(world, "a", "3");
+    for (let i = 0; i < 5; i++) {
+      world.consume({ picks: world.queue.map((_, at) => at) });
+      await world.pass(1100);
+    }
+    expect(world.story("b")).toEqual(["ada: one (a 1)", "ada: 2 (a 2)", "ada: 3 (a 3)"]);
+    expect([world.queue, world.dead]).toEqual([[], []]);
+  });
+
+  it("RLY-4: and not again and again while the answer is under way", async () => {
+    const world = linked([["a", "b"]], "queue");
+    await say(world, "a", "1");
+    world.lose();
+    for (const content of ["2", "3", "4"]) await say(world, "a", content);
+    const { length } = world.sent;
+    const early = world.queue.slice();
+    for (let i = 0; i < 4; i++) {
+      world.consume({ picks: early.map((_, at) => at) });
+      await world.pass(1100);
+    }
+    expect(world.sent.length).toBe(length + 1);
+  });
+});
+
 describe("what it costs", () => {
   it("RLY-10: a row per flush on this side, for all links, and one per batch on the other", async () => {
     const world = linked([

@@ -12,6 +12,8 @@ export type Mood = "takes" | "refuses" | "takes and says it did not" | "is silen
 
 /** What the platform tries before a message is a dead letter. */
 export const TRIES_MAX = 5;
+/** How often a batch has to be early before it is taken that something was lost. */
+const LOST_ATTEMPTS_MIN = 3;
 const WINDOW_MS = 1000;
 
 interface Item {
@@ -106,6 +108,10 @@ export class RelayWorld {
   }
 
   #finish(item: Item, outcome: RelayOutcome | undefined): void {
+    if (outcome?.ok === false && outcome.reached && item.attempts >= LOST_ATTEMPTS_MIN) {
+      const { from, to } = item.batch;
+      this.room(from).chat.links.rewind(to, item.batch, outcome.reached);
+    }
     const isBuried = outcome?.ok === false && (outcome.isFinal || item.attempts >= TRIES_MAX);
     if (isBuried) this.dead.push(item.batch);
     if (outcome?.ok || isBuried) this.queue = this.queue.filter((other) => other !== item);
@@ -118,6 +124,11 @@ export class RelayWorld {
       this.dead = dead.filter((batch) => !this.deliver(batch.to, [batch])[0]!.ok);
       if (this.dead.length === dead.length) return;
     }
+  }
+
+  /** The queue forgets everything, as one in memory does when its process ends. */
+  lose(): void {
+    this.queue = [];
   }
 
   // ---- time ------------------------------------------------------------------------------------------------
@@ -140,9 +151,9 @@ export class RelayWorld {
     this.mood = "takes";
     for (const { state, log } of this.rooms.values()) state.failure = log.failure = undefined;
     await this.pass(320_000);
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 60; round++) {
       if (this.queue.length > 0) this.consume({ picks: this.queue.map((_, i) => i) });
-      await this.pass(1100);
+      await this.pass(2000);
       if (this.queue.length === 0 && round > this.rooms.size) return;
     }
   }

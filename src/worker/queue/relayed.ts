@@ -1,5 +1,6 @@
 // The queue of the relay: what came in one batch goes to each room in one call. What a room cannot take yet comes again
 // later; what it never will, or what was tried too often, ends with the dead letters (RLY-9).
+import type { RelayDoor } from "../../access/relay-door.ts";
 import type { RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { deploymentOf, type WorkerEnv } from "../deployment.ts";
 import { deadLettersOf, deliver } from "../relay-delivery.ts";
@@ -22,6 +23,9 @@ const RETRY_SECONDS_MAX = 3600;
 /** While nothing is to cross, or a setting is wrong, messages wait so long, in seconds. */
 const OFF_RETRY_SECONDS = 600;
 
+/** So often a batch has to be early before what it waits for is taken for lost: some fifteen seconds. */
+const LOST_ATTEMPTS_MIN = 5;
+
 /** What overtook another message comes in its turn the next time: that is nothing to tell. */
 const TOLD_ATTEMPTS_MIN = 3;
 
@@ -40,6 +44,7 @@ export async function deliverRelayed(batch: MessageBatch<RelayBatch>, env: Worke
     return [];
   });
   putOff(failed.filter(({ outcome }) => !outcome.isFinal));
+  await askAgain(failed, env);
   await bury(
     failed.filter(({ outcome }) => outcome.isFinal),
     env,
@@ -51,6 +56,19 @@ function putOff(failed: readonly Failed[]): void {
     if (item.attempts >= TOLD_ATTEMPTS_MIN) tell("relay.retry", item, outcome.reason);
     item.retry({ delaySeconds: Math.min(RETRY_SECONDS * 2 ** (item.attempts - 1), RETRY_SECONDS_MAX) });
   }
+}
+
+/** What has been early for so long does not wait for what overtook it: the queue has lost something, or given it up. */
+async function askAgain(failed: readonly Failed[], { CHAT_ROOM }: WorkerEnv): Promise<void> {
+  const missing = failed.flatMap(({ item: { attempts, body }, outcome: { reached } }) =>
+    reached && attempts >= LOST_ATTEMPTS_MIN ? [{ body, reached }] : [],
+  );
+  await Promise.allSettled(
+    missing.map(async ({ body: { from, to, epoch, since, linkedAtMs }, reached }) => {
+      const door = CHAT_ROOM.getByName(from) as unknown as RelayDoor;
+      await door.rewind(to, { epoch, since, linkedAtMs }, reached);
+    }),
+  );
 }
 
 /** Another try would change nothing. */
