@@ -52,6 +52,24 @@ it("RLY-2, RLY-10: one call per flush, and the rows of the queue's way", async (
   expect(burst.rows).toBeLessThan(80);
 });
 
+it("RLY-10: an edit and a deletion cost a row more than on either side alone", async () => {
+  const [from, to] = await linked();
+  const ids: string[] = [];
+  for (const content of ["1", "2"]) ids.push((await post(from, content)).body.id as string);
+  const path = (i: number): string => `/api/rooms/${from}/messages/${ids[i]}`;
+  const cost = (work: () => Promise<unknown>, contents: readonly string[]) =>
+    rowsWritten(from, async () => {
+      await work();
+      await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(contents), SLOW);
+      await pause(300);
+    });
+  await cost(() => callApi("PATCH", path(0), { body: { content: "one" } }), ["one", "2"]);
+  const edit = await cost(() => callApi("PATCH", path(1), { body: { content: "two" } }), ["one", "two"]);
+  expect(edit).toEqual({ rows: 2 * (1 + 1), alarms: 0 });
+  const deletion = await cost(() => callApi("DELETE", path(1)), ["one", ""]);
+  expect(deletion).toEqual({ rows: 2 * (2 + 1), alarms: 0 });
+});
+
 it("RLY-2, RLY-3: a room that fails, or takes it and is aborted, is asked again", async () => {
   const [from, to] = await linked();
   let asked = 0;

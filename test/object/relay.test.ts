@@ -169,6 +169,23 @@ describe("faults", () => {
     },
   );
 
+  it(
+    "RLY-4: the queue loses a message: the next one misses it, and both arrive in order",
+    { timeout: 60_000 },
+    async () => {
+      const [from, to] = [freshRoom(), freshRoom()];
+      await link(from, to);
+      const queue = env["RELAY_QUEUE"] as Queue<RelayBatch>;
+      const lossy = vi.spyOn(Object.getPrototypeOf(queue) as typeof queue, "send").mockResolvedValue({} as never);
+      await post(from, "1");
+      await vi.waitFor(() => expect(lossy).toHaveBeenCalled(), SLOW);
+      await pause(NOTED_MS);
+      lossy.mockRestore();
+      await post(from, "2");
+      await arrive(to, ["1", "2"]);
+    },
+  );
+
   it("RLY-3: the queue has it, and the room is not told", { timeout: 60_000 }, async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await link(from, to);
