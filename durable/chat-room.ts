@@ -1,4 +1,5 @@
 // One chat room = one Durable Object: the chat core over its own SQLite, behind the Socket.IO shell.
+import type { RelayDoor } from "../src/access/relay-door.ts";
 import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
 import { readSettings, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
@@ -11,12 +12,14 @@ import type { ReportToLobby } from "../src/chat/lobby-report.ts";
 import { keptMsMax, type Retention } from "../src/chat/segments.ts";
 import type { Answer, ErrorAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/protocol/closings.ts";
+import type { LinkName, Reached, RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
 import { lobbyOf } from "../src/protocol/room-list.ts";
 import type { Refusal } from "../src/socketio/namespace.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
 import { BucketFiles } from "./bucket-files.ts";
 import type { Env } from "./env.ts";
+import { relayWay } from "./relay-way.ts";
 import { SocketObject, type Application } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
 import { SqlSearchIndex } from "./sql-search-index.ts";
@@ -28,7 +31,7 @@ interface ChatParts extends Application {
   readonly chat: Chat;
 }
 
-export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<ExportPlace> {
+export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<ExportPlace>, RelayDoor {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, createChat);
   }
@@ -62,6 +65,27 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     return this.turn(() => this.parts.chat.exportPiece(place));
   }
 
+  async link(to: string): Promise<Answer<object>> {
+    return this.turn(() => this.parts.chat.links.add(to));
+  }
+
+  async unlink(to: string): Promise<Answer<object>> {
+    return this.turn(() => this.parts.chat.links.remove(to));
+  }
+
+  async links(): Promise<RoomLinks> {
+    const { links, relayed } = this.parts.chat;
+    return { links: links.all, feeds: relayed.all };
+  }
+
+  async rewind(to: string, link: LinkName, reached: Reached): Promise<void> {
+    this.turn(() => this.parts.chat.links.rewind(to, link, reached));
+  }
+
+  async takeRelayed(batches: readonly RelayBatch[]): Promise<RelayOutcome[]> {
+    return this.turn(() => this.parts.chat.relayed.take(batches));
+  }
+
   /** API-10. */
   async drain(withinMs: number): Promise<number> {
     const { chat, server } = this.parts;
@@ -77,12 +101,14 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
   async deleteRoom(): Promise<void> {
     const { chat, server } = this.parts;
     const { hasFiles } = chat;
+    const { marks } = chat.relayed;
     this.turn(() => {
       chat.sayGoodbye(() => ROOM_DELETED);
       for (const session of server.sessions.values()) server.dismissSession(session);
       chat.prepareErase();
     });
     await this.erase(hasFiles ? () => chat.leaveFiles() : undefined);
+    if (marks.length > 0) this.turn(() => this.parts.chat.relayed.inherit(marks));
     this.turn(() => this.parts.chat.tellLobby());
   }
 }
@@ -109,6 +135,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     // Without its binding the Worker refuses everything.
     ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
     reportToLobby: lobbyPort(env, room, settings.lobbies),
+    relay: relayWay(env, settings.relay),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,

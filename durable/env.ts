@@ -1,5 +1,6 @@
 // The bindings of wrangler.toml. Settings and secrets come as strings beside them and are read by
 // src/access/settings.ts only.
+import type { RelayBatch } from "../src/protocol/relay-batch.ts";
 import type { WebhookBatch } from "../src/protocol/webhook-events.ts";
 import type { ChatRoom } from "./chat-room.ts";
 import type { Lobby } from "./lobby.ts";
@@ -11,5 +12,7 @@ export interface Env {
   readonly WEBHOOKS?: Queue<WebhookBatch>;
   /** Absent: rooms are in no list. */
   readonly LOBBY?: DurableObjectNamespace<Lobby>;
+  /** What rooms pass on to each other, while `RELAY` is `queue`. */
+  readonly RELAY_QUEUE?: Queue<RelayBatch>;
   readonly [setting: string]: unknown;
 }

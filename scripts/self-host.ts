@@ -13,6 +13,8 @@ import { startRuntime } from "./serve/runtime.ts";
 const HOST_DEFAULT = "127.0.0.1";
 const STATE_DEFAULT = path.join(".wrangler", "serve");
 const ENVIRONMENT = "production";
+/** Queues live in the memory of this process here, and what rooms pass on to each other is to outlive it. */
+const RELAY_DEFAULT = { RELAY: "direct" };
 const BUILD_MS_MAX = 60_000;
 const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -29,7 +31,7 @@ async function serve(): Promise<void> {
   readLocalSettings(ENVIRONMENT);
   await assertPortFree(address.port, address.host, "npm run serve");
   const worker = await readDeployment();
-  const bindings = { ...worker.bindings, ...readLocalVariables(ENVIRONMENT) };
+  const bindings = { ...worker.bindings, ...RELAY_DEFAULT, ...readLocalVariables(ENVIRONMENT) };
   const stateDir = path.resolve(PROJECT_ROOT, values.state);
   const runtime = await startRuntime({ ...worker, bindings }, { address, entrypoint: "direct", stateDir });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) {

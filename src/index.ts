@@ -4,5 +4,6 @@ import type { WorkerEnv } from "./worker/deployment.ts";
 import { consume } from "./worker/queue/consumer.ts";
 
 export { ChatRoom } from "../durable/chat-room.ts";
+export { DeadLetters } from "../durable/dead-letters.ts";
 export { Lobby } from "../durable/lobby.ts";
 export default { fetch: app.fetch, queue: consume } satisfies ExportedHandler<WorkerEnv>;

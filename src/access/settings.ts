@@ -56,6 +56,8 @@ export interface Settings {
   readonly fileTypes: readonly string[];
   /** How long after a broken connection a client may recover it; 0 turns recovery off. */
   readonly recoveryWindowSeconds: number;
+  /** How messages get from room to room: by way of a queue, by a call, or not at all. */
+  readonly relay: "queue" | "direct" | "off";
   /** The operator's own server, which is told what happens in the rooms; absent: nobody is. */
   readonly webhook?: Webhook;
 }
@@ -217,6 +219,7 @@ function schemaFor(environment: Settings["environment"]) {
       FILE_BYTES_MAX: integer(1, FILE_BYTES_MAX).default(10 * 1024 * 1024),
       FILE_TYPES: fileTypes.default(FILE_TYPES_DEFAULT),
       RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
+      RELAY: oneOf("queue", "direct", "off").default("queue"),
       WEBHOOK_URL: url
         .refine(isDecodable, { error: "has a % in its user or password that begins no escape: write %25" })
         .optional(),
@@ -299,6 +302,7 @@ export function readSettings(variables: Variables): SettingsResult {
       fileBytesMax: read.FILE_BYTES_MAX,
       fileTypes: read.FILE_TYPES,
       recoveryWindowSeconds: read.RECOVERY_WINDOW_SECONDS,
+      relay: read.RELAY,
       ...(read.WEBHOOK_URL &&
         read.WEBHOOK_SECRET && { webhook: { url: read.WEBHOOK_URL, secret: read.WEBHOOK_SECRET } }),
     },

@@ -2,16 +2,18 @@
 // all read back through `decodeBatch`.
 //
 //   version 2   [2, timestampMs, [message, …]]
-//   message     {s, n?, c, t?, m?, r?, a?}: sender, name where it is not the sender's id, content, milliseconds after
-//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment
+//   message     {s, n?, c, t?, m?, r?, a?, o?}: sender, name where it is not the sender's id, content, milliseconds after
+//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin
 //   attachment  [key, name, type, size, width?, height?]
+//   origin      [room, seq, epoch, hops, via?]: where a mirrored message began, and how it came from there
 //   version 1   [1, [message, …]], each `t` a whole timestamp; read for the sake of rooms that began with it
 //
 // What a reader can derive is not stored: room and epoch are the log's, `seq` and `id` follow from the place of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
-import type { Message } from "../protocol/chat-events.ts";
+import type { Message, Origin } from "../protocol/chat-events.ts";
 import type { Attachment } from "../protocol/files-events.ts";
 import { messageId } from "./message-id.ts";
+import { makeOrigin, routeOf } from "./origin.ts";
 
 const VERSION = 2;
 const VERSIONS_READ: readonly unknown[] = [1, VERSION];
@@ -25,7 +27,10 @@ interface StoredMessage {
   readonly m?: string;
   readonly r?: string;
   readonly a?: StoredAttachment;
+  readonly o?: StoredOrigin;
 }
+
+type StoredOrigin = readonly [room: string, seq: number, epoch: string, hops: number, ...via: [] | readonly [string]];
 
 type StoredAttachment = readonly [
   key: string,
@@ -56,7 +61,7 @@ export function encodeBatch(messages: readonly Message[]): string {
 }
 
 function toStored(message: Message, startMs: number): StoredMessage {
-  const { sender, name, content, timestamp, clientMsgId, replyTo, attachment } = message;
+  const { sender, name, content, timestamp, clientMsgId, replyTo, attachment, origin } = message;
   return {
     s: sender,
     ...(name !== sender && { n: name }),
@@ -65,7 +70,17 @@ function toStored(message: Message, startMs: number): StoredMessage {
     ...(clientMsgId !== undefined && { m: clientMsgId }),
     ...(replyTo !== undefined && { r: replyTo }),
     ...(attachment && { a: storedAttachment(attachment) }),
+    ...(origin && { o: storedOrigin(origin) }),
   };
+}
+
+function storedOrigin(origin: Origin): StoredOrigin {
+  const { epoch, hops, via } = routeOf(origin);
+  return via === undefined ? [origin.room, origin.seq, epoch, hops] : [origin.room, origin.seq, epoch, hops, via];
+}
+
+function toOrigin([room, seq, epoch, hops, via]: StoredOrigin): Origin {
+  return makeOrigin(room, seq, { epoch, hops, ...(via !== undefined && { via }) });
 }
 
 function storedAttachment({ key, name, type, size, width, height }: Attachment): StoredAttachment {
@@ -108,7 +123,12 @@ function parseList(text: string, firstSeq: number): unknown[] {
   throw new UnreadableBatch(`the batch at seq ${firstSeq} is no list`);
 }
 
-function toMessage({ s, n, c, t, m, r, a }: StoredMessage, startMs: number, seq: number, place: BatchPlace): Message {
+function toMessage(
+  { s, n, c, t, m, r, a, o }: StoredMessage,
+  startMs: number,
+  seq: number,
+  place: BatchPlace,
+): Message {
   return {
     id: messageId(place.epoch, seq),
     seq,
@@ -120,5 +140,6 @@ function toMessage({ s, n, c, t, m, r, a }: StoredMessage, startMs: number, seq:
     ...(m !== undefined && { clientMsgId: m }),
     ...(r !== undefined && { replyTo: r }),
     ...(a && { attachment: toAttachment(a) }),
+    ...(o && { origin: toOrigin(o) }),
   };
 }

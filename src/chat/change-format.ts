@@ -3,6 +3,7 @@
 //   d   who deleted it
 //   e   [[content, timestampMs, by], …]: what it said after it was posted
 //   r   [[emoji, [user, …]], …]
+//   o   of a copy: the change's place among those of the room where the message began
 //
 // A new optional key needs no new version; a key that changes what another one means does.
 import { UnreadableBatch } from "./batch-format.ts";
@@ -14,13 +15,15 @@ interface StoredChange {
   readonly d?: string;
   readonly e?: ReadonlyArray<readonly [content: string, timestampMs: number, by: string]>;
   readonly r?: ReadonlyArray<readonly [emoji: string, users: readonly string[]]>;
+  readonly o?: number;
 }
 
-export function encodeChange({ deletedBy, edits, reactions }: Change): string {
+export function encodeChange({ deletedBy, edits, reactions, rootRev }: Change): string {
   const stored: StoredChange = {
     ...(deletedBy !== undefined && { d: deletedBy }),
     ...(edits.length > 0 && { e: edits.map(({ content, timestamp, by }) => [content, timestamp, by] as const) }),
     ...(reactions.size > 0 && { r: [...reactions] }),
+    ...(rootRev !== undefined && { o: rootRev }),
   };
   return JSON.stringify([VERSION, stored]);
 }
@@ -41,10 +44,11 @@ export function decodeChange(text: string, seq: number): Change {
   );
 }
 
-function toChange({ d, e = [], r = [] }: StoredChange): Change {
+function toChange({ d, e = [], r = [], o }: StoredChange): Change {
   return {
     ...(d !== undefined && { deletedBy: d }),
     edits: e.map(([content, timestamp, by]) => ({ content, timestamp, by })),
     reactions: new Map(r),
+    ...(o !== undefined && { rootRev: o }),
   };
 }

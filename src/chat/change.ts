@@ -13,6 +13,8 @@ export interface Change {
   readonly edits: readonly Version[];
   /** Who reacted, by emoji, both in the order of their coming. No list is empty. */
   readonly reactions: ReadonlyMap<string, readonly string[]>;
+  /** Of a copy: the change's place among those of the room where the message began, if it came from there. */
+  readonly rootRev?: number;
 }
 
 /** A message where it was posted, and what became of it. */
@@ -34,8 +36,18 @@ export function withChange(posted: Message, change: Change | undefined): Message
 }
 
 /** What stays of a deleted message. Its `clientMsgId` does: sent again, it must not come back. */
-export function emptied({ id, seq, room, sender, name, timestamp, clientMsgId }: Message): Message {
-  return { id, seq, room, sender, name, content: "", timestamp, ...(clientMsgId !== undefined && { clientMsgId }) };
+export function emptied({ id, seq, room, sender, name, timestamp, clientMsgId, origin }: Message): Message {
+  return {
+    id,
+    seq,
+    room,
+    sender,
+    name,
+    content: "",
+    timestamp,
+    ...(clientMsgId !== undefined && { clientMsgId }),
+    ...(origin && { origin }),
+  };
 }
 
 export function summaries({ reactions }: Change, usersMax: number): ReactionSummary[] {

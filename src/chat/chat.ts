@@ -19,11 +19,13 @@ import { ChatRecoveryLog } from "./chat-recovery.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
 import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
 import { guarded } from "./guard.ts";
+import type { Links } from "./links.ts";
 import { Members } from "./members.ts";
 import type { MessageLog } from "./message-log.ts";
 import { refuseUnlessModerator } from "./moderation.ts";
 import { perform, type Bearer, type Caller, type Operation, type Reply } from "./operation.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
+import type { Relayed } from "./relayed.ts";
 import type { Client, Membership, Room } from "./room.ts";
 import { effectiveRole } from "./standing.ts";
 import type { Authenticate } from "./token-life.ts";
@@ -264,6 +266,16 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   exportPiece(place?: ExportPlace): ExportPiece | undefined {
     this.#features.posting.catchUp();
     return exportPiece(this.#room.log, place);
+  }
+
+  /** What this room passes on, and where to. */
+  get links(): Links {
+    return this.#features.links;
+  }
+
+  /** What other rooms pass on to this one. */
+  get relayed(): Relayed {
+    return this.#features.relayed;
   }
 
   /** Says how it is doing, without being asked: what it was is no more (API-9). */

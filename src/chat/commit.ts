@@ -10,7 +10,7 @@ export interface Post {
   readonly draft: Draft;
 }
 
-export type Draft = Pick<Message, "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment">;
+export type Draft = Pick<Message, "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment" | "origin">;
 
 /** A post that was given its place. */
 export interface Placed<P extends Post> {
@@ -48,17 +48,24 @@ export class Commit<P extends Post> {
     this.storeFirst(posts);
   }
 
+  /** Stores and shows posts behind all that was seen, and at once. @returns them where that was done; they have failed otherwise */
+  takeAtOnce(posts: readonly P[]): ReadonlyArray<Placed<P>> | undefined {
+    this.catchUp();
+    return this.storeFirst(posts);
+  }
+
   /** After this, what was seen is stored, or has failed. Here it always is. */
   catchUp(): void {}
 
   /** For the deadline of a commit that has something to do later. */
   run(): void {}
 
-  protected storeFirst(posts: readonly P[]): void {
+  protected storeFirst(posts: readonly P[]): ReadonlyArray<Placed<P>> | undefined {
     const placed = this.place(posts);
-    if (!this.append(placed)) return;
+    if (!this.append(placed)) return undefined;
     this.context.broadcast(placed.map(({ message }) => message));
     this.context.settle(placed);
+    return placed;
   }
 
   protected place(posts: readonly P[]): Array<Placed<P>> {

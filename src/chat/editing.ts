@@ -23,6 +23,14 @@ export const EDITS_KEPT_MAX = 10;
 /** UTF-16 units of these edits together, beyond the present one: a change has to fit a row. */
 export const EDITS_KEPT_CHARS_MAX = 150_000;
 
+/** What a message is to say from now on, and who says so. */
+interface Rewrite {
+  readonly content: string;
+  readonly by: string;
+  /** Where that is the message in another room that this one is a copy of. */
+  readonly rootRev?: number;
+}
+
 export class Editing implements Feature {
   readonly #room: Room;
   readonly #changes: MessageChanges;
@@ -65,8 +73,7 @@ export class Editing implements Feature {
     const message = withChange(found.posted, found.change);
     // Nothing to change; perhaps it was asked for before.
     if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
-    // The change's own place: no two edits of a message have the same moment.
-    return this.#keepEdit(found, { content, timestamp: this.#changes.nextRev, by: caller.user });
+    return this.rewrite(found, { content, by: caller.user });
   }
 
   #refuseEdit({ user, role }: Caller, { sender, timestamp }: Message): ErrorAnswer | undefined {
@@ -78,14 +85,14 @@ export class Editing implements Feature {
     return refuse("FORBIDDEN", `A message may be edited for ${editWindowMs / 1000} s after it was posted.`);
   }
 
-  #keepEdit({ posted, change = UNCHANGED }: Kept, edit: Version): EditAnswer {
-    const problem = this.#changes.rewrite(
-      posted.seq,
-      { ...change, edits: clip([...change.edits, edit]) },
-      edit.timestamp,
-    );
+  /** Keeps an edit that may be made, and tells everyone. */
+  rewrite({ posted, change = UNCHANGED }: Kept, { content, by, rootRev }: Rewrite): EditAnswer {
+    // The change's own place: no two edits of a message have the same moment.
+    const editedAt = this.#changes.nextRev;
+    const edits = clip([...change.edits, { content, timestamp: editedAt, by }]);
+    const changed = { ...change, edits, ...(rootRev !== undefined && { rootRev }) };
+    const problem = this.#changes.rewrite(posted.seq, changed, editedAt);
     if (problem) return problem;
-    const { content, timestamp: editedAt } = edit;
     const mentions = mentionsIn(content);
     this.#room.everyone.emit("message-edited", {
       id: posted.id,
@@ -107,11 +114,19 @@ export class Editing implements Feature {
     if (posted.sender !== caller.user && !mayModerate(caller.role))
       return refuse("FORBIDDEN", "Only a moderator may delete another's message.");
     if (change?.deletedBy !== undefined) return { ok: true };
-    const failure = this.#changes.rewrite(posted.seq, { ...UNCHANGED, deletedBy: caller.user });
+    return this.keepDeletion(posted, caller.user);
+  }
+
+  /** Keeps a deletion that may be made, and tells everyone. */
+  keepDeletion({ id, seq, attachment }: Message, by: string, rootRev?: number): DeleteAnswer {
+    const failure = this.#changes.rewrite(seq, {
+      ...UNCHANGED,
+      deletedBy: by,
+      ...(rootRev !== undefined && { rootRev }),
+    });
     if (failure) return failure;
-    const { id: messageId, seq, attachment } = posted;
     if (attachment) this.#files.discard(attachment.key);
-    this.#room.everyone.emit("message-deleted", { id: messageId, seq, by: caller.user, rev: this.#changes.toldRev });
+    this.#room.everyone.emit("message-deleted", { id, seq, by, rev: this.#changes.toldRev });
     return { ok: true };
   }
 

@@ -7,6 +7,7 @@ import { Editing } from "./editing.ts";
 import { Exclusion } from "./exclusion.ts";
 import { FileSweep, type FileStore } from "./file-sweep.ts";
 import { History } from "./history.ts";
+import { Links, type RelayWay } from "./links.ts";
 import { LobbyReport, type ReportToLobby } from "./lobby-report.ts";
 import type { Members } from "./members.ts";
 import { MessageChanges } from "./message-changes.ts";
@@ -17,6 +18,7 @@ import { Posting } from "./posting.ts";
 import { Presence } from "./presence.ts";
 import { Reacting } from "./reacting.ts";
 import { Reading } from "./reading.ts";
+import { Relayed } from "./relayed.ts";
 import { Modes } from "./room-modes.ts";
 import type { RoomState } from "./room-state.ts";
 import type { ChatSettings, Feature, Room } from "./room.ts";
@@ -41,6 +43,8 @@ export interface ChatDependencies {
   readonly deliver?: Deliver;
   /** Where the room says how it is doing, if anybody wants to know. */
   readonly reportToLobby?: ReportToLobby | undefined;
+  /** How messages get to the rooms that this one is linked to; without it none do. */
+  readonly relay?: RelayWay | undefined;
 }
 
 export interface FileOptions {
@@ -61,12 +65,14 @@ export interface Features {
   readonly attachments: Attachments;
   readonly files: FileSweep;
   readonly lobbyReport: LobbyReport | undefined;
+  readonly links: Links;
+  readonly relayed: Relayed;
 }
 
 export function makeFeatures(
   room: Room,
   members: Members,
-  { state, index, authenticate, files: fileOptions, deliver, reportToLobby }: ChatDependencies,
+  { state, index, authenticate, files: fileOptions, deliver, reportToLobby, relay }: ChatDependencies,
 ): Features {
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
@@ -78,6 +84,9 @@ export function makeFeatures(
   const changes = new MessageChanges(room, (changing) => {
     for (const feature of all) feature.onChanging?.(changing);
   });
+  const editing = new Editing(room, changes, files);
+  const links = new Links(room, changes, relay);
+  const relayed = new Relayed(room, { posting, editing, standings });
   const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby);
   const all: readonly Feature[] = [
     exclusion,
@@ -85,7 +94,7 @@ export function makeFeatures(
     new Presence(room, members),
     posting,
     new History(room),
-    new Editing(room, changes, files),
+    editing,
     new Reacting(room, changes),
     new Changes(changes),
     new Searching(room, index),
@@ -96,8 +105,9 @@ export function makeFeatures(
     new ModerationLists(room, moderation),
     attachments,
     files,
+    links,
     ...(deliver ? [new Webhooks(room, members, deliver)] : []),
     ...(lobbyReport ? [lobbyReport] : []),
   ];
-  return { all, posting, standings, exclusion, changes, attachments, files, lobbyReport };
+  return { all, posting, standings, exclusion, changes, attachments, files, lobbyReport, links, relayed };
 }

@@ -49,9 +49,9 @@ export class LastPosts {
     const found = new Map<string, number>();
     let messages = 0;
     try {
-      for (const { sender, timestamp } of this.#log.newest(sinceMs)) {
-        // Newest first: what is there already is later.
-        if (!found.has(sender)) found.set(sender, timestamp);
+      for (const { sender, timestamp, origin } of this.#log.newest(sinceMs)) {
+        // Newest first: what is there already is later. What was said in another room does not count here.
+        if (!origin && !found.has(sender)) found.set(sender, timestamp);
         if (++messages >= READ_BACK_MAX) break;
       }
     } catch (error) {

@@ -33,6 +33,11 @@ export class MessageChanges {
     return Math.max(this.#room.now(), this.#lastRev + 1);
   }
 
+  /** The next change comes behind this place, also where the clock was set back since. */
+  raise(rev: number): void {
+    this.#lastRev = Math.max(this.#lastRev, rev);
+  }
+
   /** What clients are told: all changes after it are still to come, and some before. */
   get toldRev(): number {
     return Math.max(0, Math.max(this.#lastRev, this.#room.now()) - CLOCK_SLACK_MS);

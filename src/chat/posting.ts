@@ -1,9 +1,10 @@
 // Posting: who may, how often, and what; what passes goes to the batch that is open.
 import type { z } from "zod";
 
-import type { ErrorAnswer, PostAnswer } from "../protocol/chat-events.ts";
+import type { ErrorAnswer, Message, PostAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
 import type { Attachments } from "./attachments.ts";
+import type { Draft } from "./commit.ts";
 import { contentProblem } from "./content.ts";
 import type { Members } from "./members.ts";
 import { seqOf } from "./message-id.ts";
@@ -75,6 +76,11 @@ export class Posting implements Feature {
   commit(): void {
     this.#posts.flush(this.#room.now());
     this.#posts.catchUp();
+  }
+
+  /** RLY-7: posts that the room itself makes, in one piece. @returns them as they are stored, or nothing if they could not be */
+  take(drafts: readonly Draft[]): Message[] | undefined {
+    return this.#posts.takeAtOnce(drafts);
   }
 
   onConnect(client: Client): void {

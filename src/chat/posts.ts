@@ -99,6 +99,13 @@ export class Posts {
     else this.#pacer.request(nowMs);
   }
 
+  /** Stores and shows in one piece, behind all that was said before, what is no user's request. @returns `undefined` if that failed */
+  takeAtOnce(drafts: readonly Draft[]): Message[] | undefined {
+    this.flush(this.#context.now());
+    const posts = drafts.map((draft) => ({ draft, chars: charsOf(draft), replies: [] }));
+    return this.#commit.takeAtOnce(posts)?.map(({ message }) => message);
+  }
+
   /** Answers a post that was sent before, at once or when the first one is stored. @returns whether it was */
   answerKnown(sender: string, clientMsgId: string | undefined, reply: (answer: PostAnswer) => void): boolean {
     if (clientMsgId === undefined) return false;

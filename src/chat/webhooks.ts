@@ -1,13 +1,13 @@
 // Tells the operator's own server what happens in the room, by way of a queue: HOOK-1 to HOOK-5. What is to be told
 // follows from what is stored and who is there, compared with how far the queue has taken it: nothing waits in memory
 // that a crash could take.
-import type { Message } from "../protocol/chat-events.ts";
 import type { WebhookEvent } from "../protocol/webhook-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { Attendance, type AttendanceMark, type Telling } from "./attendance.ts";
 import { UnreadableBatch } from "./batch-format.ts";
 import type { Members } from "./members.ts";
 import { PendingChanges } from "./pending-changes.ts";
+import { readableAfter } from "./readable.ts";
 import type { Feature, KeptChange, Room } from "./room.ts";
 import { changed, posted, WEBHOOK_EVENTS_MAX, WebhookBatch } from "./webhook-batch.ts";
 
@@ -212,34 +212,14 @@ export class Webhooks implements Feature {
 
   #collectPosted({ batch, after }: Telling): void {
     let seq = this.#seq;
-    for (const message of this.#readable(seq)) {
+    const problem = "messages that cannot be read are not told to the webhook";
+    for (const message of readableAfter(this.#room, seq, problem)) {
       if (!batch.add(posted(message))) break;
       ({ seq } = message);
     }
     // Behind the last message there may be empty places.
     const toldSeq = batch.isFull ? seq : this.#room.log.lastSeq;
     after.push(() => (this.#seq = toldSeq));
-  }
-
-  /** Messages after a place; a batch that cannot be read is passed over, and reported. */
-  *#readable(after: number): Iterable<Message> {
-    const { log, report } = this.#room;
-    let at = after;
-    let isReported = false;
-    while (at < log.lastSeq) {
-      try {
-        for (const message of log.ascending(at)) {
-          yield message;
-          at = message.seq;
-        }
-        return;
-      } catch (error) {
-        if (!(error instanceof UnreadableBatch)) throw error;
-        if (!isReported) report("messages that cannot be read are not told to the webhook", error);
-        isReported = true;
-        at++;
-      }
-    }
   }
 
   #collectChanged({ batch, after }: Telling): void {

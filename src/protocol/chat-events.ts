@@ -31,6 +31,14 @@ export interface Message {
   /** User ids that its content speaks to as `@user`. */
   readonly mentions?: readonly string[];
   readonly attachment?: Attachment;
+  /** Of a mirrored message: where it began. */
+  readonly origin?: Origin;
+}
+
+/** A place in a room. */
+export interface Origin {
+  readonly room: string;
+  readonly seq: number;
 }
 
 /** A person present in a room; several tabs are one member. */

@@ -3,6 +3,7 @@
 import { readSettings, type Settings } from "../access/settings.ts";
 import { TokenVerifier } from "../access/tokens.ts";
 import { Buckets } from "../chat/rate-limit.ts";
+import type { RelayBatch } from "../protocol/relay-batch.ts";
 import type { WebhookBatch } from "../protocol/webhook-events.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { FileReaders } from "./file-readers.ts";
@@ -15,6 +16,9 @@ export interface WorkerEnv {
   readonly WEBHOOKS?: Queue<WebhookBatch>;
   readonly WEBHOOKS_DEAD?: Queue<WebhookBatch>;
   readonly LOBBY?: DurableObjectNamespace;
+  readonly RELAY_QUEUE?: Queue<RelayBatch>;
+  /** Where batches of the relay end that nobody could take. */
+  readonly DEAD_LETTERS?: DurableObjectNamespace;
   readonly [setting: string]: unknown;
 }
 

@@ -3,6 +3,7 @@ import { Chat } from "../../src/chat/chat.ts";
 import type { ChatDependencies } from "../../src/chat/features.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/leavers.ts";
 import type { Retention } from "../../src/chat/segments.ts";
+import { decodeBatch, encodeBatch } from "../../src/chat/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/change.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
@@ -32,7 +33,7 @@ export const UNLIMITED = { perSecond: 10_000, burst: 10_000 };
 
 /** A log that keeps exactly what its retention says. */
 export class MemoryLog implements MessageLog {
-  readonly epoch = EPOCH;
+  readonly epoch: string;
   readonly key = "a-key-that-nobody-guesses";
   readonly batches: Message[][] = [];
   /** All that was ever appended, as it was then. */
@@ -51,6 +52,10 @@ export class MemoryLog implements MessageLog {
   rowsWritten = 0;
   #reservedSeq = 0;
   #takenSeq = 0;
+
+  constructor(epoch = EPOCH) {
+    this.epoch = epoch;
+  }
 
   /** All that is kept, as it stands now. */
   get messages(): Message[] {
@@ -75,7 +80,8 @@ export class MemoryLog implements MessageLog {
     batch.forEach(({ seq }, index) => {
       if (seq !== this.lastSeq + 1 + index) throw new Error(`seq ${seq} does not follow on ${this.lastSeq}`);
     });
-    this.batches.push(structuredClone([...batch]));
+    const place = { room: batch[0]!.room, epoch: this.epoch, firstSeq: batch[0]!.seq, lastSeq: batch.at(-1)!.seq };
+    this.batches.push(decodeBatch(encodeBatch(batch), place));
     this.appended.push(...structuredClone([...batch]));
     this.#takenSeq = batch.at(-1)!.seq;
     this.rowsWritten++;
@@ -211,10 +217,13 @@ export const identityOf = (person: string | Person): Identity => {
 export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 /** What a room has besides its storage, if it has. */
-type Outside = Pick<ChatDependencies, "files" | "deliver" | "reportToLobby">;
+type Outside = Pick<ChatDependencies, "files" | "deliver" | "reportToLobby" | "relay"> & {
+  readonly name?: string;
+  readonly epoch?: string;
+};
 
 export class ChatRoom {
-  readonly log = new MemoryLog();
+  readonly log: MemoryLog;
   readonly state = new MemoryState();
   readonly index = new MemoryIndex();
   readonly shell: FakeShell;
@@ -224,11 +233,16 @@ export class ChatRoom {
   authenticating: Promise<void> | undefined;
   readonly #tokens = new Map<string, Identity>();
 
-  constructor(settings: Partial<ChatSettings> = {}, options: Partial<ServerOptions> = {}, outside: Outside = {}) {
+  constructor(
+    settings: Partial<ChatSettings> = {},
+    options: Partial<ServerOptions> = {},
+    { name = ROOM, epoch, ...outside }: Outside = {},
+  ) {
+    this.log = new MemoryLog(epoch);
     const create = (): Chat => {
       this.log.reopen();
       this.chat = new Chat({
-        room: ROOM,
+        room: name,
         log: this.log,
         state: this.state,
         index: this.index,

@@ -75,10 +75,22 @@ describe("wrangler.toml", () => {
 });
 
 describe("the queues", () => {
-  it("HOOK-9: every environment tries as often as the code counts", () => {
-    const [, tries] = /export const TRIES_MAX = (\d+)/.exec(textOf("src/worker/queue/webhooks.ts"))!;
-    const retries = [...textOf("wrangler.toml").matchAll(/^max_retries = (\d+)$/gm)].map(([, count]) => Number(count));
-    expect(retries).toEqual([1, 2, 3].map(() => Number(tries) - 1));
+  const retriesOf = (queue: string): number[] =>
+    [
+      ...textOf("wrangler.toml").matchAll(
+        new RegExp(`^queue = "[\\w-]+-${queue}"\n(?:max_batch.*\n)+max_retries = (\\d+)$`, "gm"),
+      ),
+    ].map(([, count]) => Number(count));
+  const triesOf = (file: string): number => Number(/export const \w*TRIES_MAX = (\d+)/.exec(textOf(file))![1]);
+
+  it("HOOK-9: every environment tries webhooks as often as the code counts", () => {
+    const retries = triesOf("src/worker/queue/webhooks.ts") - 1;
+    expect(retriesOf("webhooks")).toEqual([retries, retries, retries]);
+  });
+
+  it("RLY-9: every environment tries to pass on as often as the code counts", () => {
+    const retries = triesOf("src/worker/queue/relayed.ts") - 1;
+    expect(retriesOf("relay")).toEqual([retries, retries, retries]);
   });
 });
 
@@ -119,7 +131,7 @@ describe("source files", () => {
     const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
     const ofClient = ["backoff", "frames", "heartbeat", "posted-lookup", "ordered-messages", "outbox", "reconnection"];
     const cores = [
-      ...["src/protocol", "src/socketio", "src/chat", "src/lobby"].flatMap(sourcesIn),
+      ...["src/protocol", "src/socketio", "src/chat", "src/lobby", "src/relay"].flatMap(sourcesIn),
       ...ofClient.map((name) => `client/${name}.ts`),
     ];
     expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);

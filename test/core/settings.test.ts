@@ -39,6 +39,7 @@ const COMMON = {
   historyDays: 30,
   historyMessages: 100_000,
   lobbies: 1,
+  relay: "queue",
 };
 
 const PRODUCTION = {
@@ -88,6 +89,8 @@ describe("a setting that is given", () => {
     ["GUEST_ACCESS", "on", { guestAccess: true }],
     ["ROOM_LIST", "on", { roomList: true }],
     ["LOBBIES", "64", { lobbies: 64 }],
+    ["RELAY", "direct", { relay: "direct" }],
+    ["RELAY", "off", { relay: "off" }],
     ["ALLOWED_ORIGINS", "*", { allowedOrigins: "*" }],
     ["ALLOWED_ORIGINS", "https://a.example, http://b:8080", { allowedOrigins: ["https://a.example", "http://b:8080"] }],
     ["ALLOWED_ORIGINS", "https://a.example,*", { allowedOrigins: "*" }],
@@ -123,6 +126,7 @@ describe("a setting that is given", () => {
     ["ROOM_LIST", "yes"],
     ["LOBBIES", "0"],
     ["LOBBIES", "65"],
+    ["RELAY", "on"],
     ["ALLOWED_ORIGINS", "example.com"],
     ["ALLOWED_ORIGINS", "https://example.com/"],
     ["ALLOWED_ORIGINS", "https://a.example,,https://b.example"],

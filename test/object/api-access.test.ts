@@ -32,9 +32,10 @@ const CALLS: ReadonlyArray<readonly [method: string, path: string, body?: object
   ["GET", "/api/rooms/{room}/audit"],
   ["GET", "/api/rooms/{room}/members"],
   ["GET", "/api/rooms/{room}/export"],
+  ["GET", "/api/rooms/{room}/links"],
   ["POST", "/api/drain", { rooms: [ROOM], reconnectWithinMs: 0 }],
 ];
-const FOR_SERVICES = new Set(["DELETE /api/rooms/{room}", "POST /api/drain"]);
+const FOR_SERVICES = new Set(["DELETE /api/rooms/{room}", "POST /api/drain", "GET /api/rooms/{room}/links"]);
 
 /** What a call about a message is about. */
 let messageId: string;
@@ -63,12 +64,22 @@ const ask = (
 /** Not for staff only: they have tests of their own (files-*.test.ts). */
 const FOR_MEMBERS = ["GET /api/rooms", "GET /files/{key}", "POST /api/guest", "POST /api/rooms/{room}/files"];
 
+/** Not about one room: they have tests of their own (relay-consumer.test.ts). */
+const OF_RELAY = [
+  "POST /api/rooms/{room}/links",
+  "DELETE /api/rooms/{room}/links",
+  "GET /api/relay/dead",
+  "POST /api/relay/dead/replay",
+];
+
 it("the list of calls here is that of the document: API-12", async () => {
   const { body } = await callApi("GET", "/openapi.json", { as: null });
   const described = Object.entries(body.paths as object).flatMap(([path, calls]) =>
     Object.keys(calls as object).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  expect(described.sort()).toEqual([...CALLS.map(([method, path]) => `${method} ${path}`), ...FOR_MEMBERS].sort());
+  expect(described.sort()).toEqual(
+    [...CALLS.map(([method, path]) => `${method} ${path}`), ...FOR_MEMBERS, ...OF_RELAY].sort(),
+  );
 });
 
 const NAMED = CALLS.map((call) => ({ call, name: `${call[0]} ${call[1]}` }));

@@ -2,12 +2,13 @@
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("../../src/index.ts");
-    durableNamespaces: "ChatRoom" | "Lobby";
+    durableNamespaces: "ChatRoom" | "Lobby" | "DeadLetters";
   }
   interface Env {
     CHAT_ROOM: DurableObjectNamespace<import("../../durable/chat-room.ts").ChatRoom>;
     FILES: R2Bucket;
     LOBBY: DurableObjectNamespace<import("../../durable/lobby.ts").Lobby>;
+    DEAD_LETTERS: DurableObjectNamespace<import("../../durable/dead-letters.ts").DeadLetters>;
     JWT_SECRET: string;
     [setting: string]: unknown;
   }

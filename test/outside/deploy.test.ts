@@ -28,6 +28,7 @@ it.each<[what: string, args: string[], environment: string]>([
   expect(await group.exit(), group.output).toBe(0);
   expect(group.output).toMatch(/CHAT_ROOM \(ChatRoom\)/);
   expect(group.output).toMatch(/LOBBY \(Lobby\)/);
+  expect(group.output).toMatch(/DEAD_LETTERS \(DeadLetters\)/);
   expect(group.output).toContain(`env.ENVIRONMENT ("${environment}")`);
   // Secrets are put by `wrangler secret put`, and never travel with the code.
   expect(group.output).not.toMatch(/JWT_SECRET/);

@@ -37,6 +37,9 @@ export const message = z
     reactions: z.exactOptional(reactions),
     mentions: z.exactOptional(z.array(z.string())).describe("User ids that its content speaks to as `@user`"),
     attachment: z.exactOptional(attachment),
+    origin: z
+      .exactOptional(z.object({ room: z.string(), seq: count }))
+      .describe("Of a mirrored message: where it began"),
   })
   .meta({ id: "Message" }) satisfies z.ZodType<Message>;
 

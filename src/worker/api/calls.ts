@@ -13,6 +13,7 @@ import { FILE_CALLS } from "./files-calls.ts";
 import { LOBBY_CALLS } from "./lobby-calls.ts";
 import { MESSAGE_CALLS } from "./message-calls.ts";
 import { MODERATION_CALLS } from "./moderation-calls.ts";
+import { RELAY_CALLS } from "./relay-calls.ts";
 import { LINK_HEADER, linkTo, respond } from "./responses.ts";
 import { SEARCH_CALLS } from "./search-calls.ts";
 
@@ -118,6 +119,7 @@ export const CALLS: readonly ApiCall[] = [
     run: ({ given, doorOf }) => exportRoom(doorOf(given.room), given.room),
   }),
   ...FILE_CALLS,
+  ...RELAY_CALLS,
 ];
 
 /** Back in time from the oldest message of the page, or on from the newest where the page was asked for so: API-7. */

@@ -2,6 +2,8 @@
 // environments; another queue is another line.
 import type { WorkerEnv } from "../deployment.ts";
 import { replayDeadWebhooks } from "./dead-webhooks.ts";
+import { buryRelayed } from "./dead-relayed.ts";
+import { deliverRelayed } from "./relayed.ts";
 import { deliverWebhooks } from "./webhooks.ts";
 
 /** Acks or retries each message of the batch; what is neither counts as acked. */
@@ -10,6 +12,8 @@ type Consumer = (batch: MessageBatch, env: WorkerEnv) => Promise<void>;
 const CONSUMERS: ReadonlyArray<readonly [suffix: string, consume: Consumer]> = [
   ["-webhooks", deliverWebhooks as Consumer],
   ["-webhooks-dead", replayDeadWebhooks as Consumer],
+  ["-relay", deliverRelayed as Consumer],
+  ["-relay-dead", buryRelayed as Consumer],
 ];
 
 /** @throws Error for a queue that nobody here knows, so that its messages stay where they are */

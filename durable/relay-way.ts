@@ -1,0 +1,32 @@
+// How batches leave a room: by way of the queue, or by a call of the other room's object (RLY-2).
+import type { RelayDoor } from "../src/access/relay-door.ts";
+import type { Settings } from "../src/access/settings.ts";
+import type { RelayWay } from "../src/chat/links.ts";
+import type { RelayBatch, RelayOutcome } from "../src/protocol/relay-batch.ts";
+import { isTooLargeForQueue } from "../src/relay/packing.ts";
+import type { Env } from "./env.ts";
+
+/** A busy room gathers for this long, in ms; who wants it quick pays for more calls. */
+const QUEUE_WINDOW_MS = 1000;
+const DIRECT_WINDOW_MS = 200;
+
+export function relayWay({ CHAT_ROOM, RELAY_QUEUE }: Env, relay: Settings["relay"]): RelayWay | undefined {
+  const direct = async (batch: RelayBatch): Promise<RelayOutcome> => {
+    const door = CHAT_ROOM.getByName(batch.to) as unknown as RelayDoor;
+    return (await door.takeRelayed([batch]))[0]!;
+  };
+  const queued = async (batch: RelayBatch): Promise<RelayOutcome> => {
+    if (!RELAY_QUEUE) throw new Error("RELAY: needs the queue binding RELAY_QUEUE, which wrangler.toml does not give");
+    if (isTooLargeForQueue(batch)) return direct(batch);
+    await RELAY_QUEUE.send(batch);
+    return { ok: true };
+  };
+  switch (relay) {
+    case "queue":
+      return { send: queued, windowMs: QUEUE_WINDOW_MS };
+    case "direct":
+      return { send: direct, windowMs: DIRECT_WINDOW_MS };
+    case "off":
+      return undefined;
+  }
+}

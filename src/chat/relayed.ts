@@ -1,0 +1,162 @@
+// Takes what other rooms pass on: each message once and in order, stored in one piece with how far it has come
+// (RLY-3, RLY-4). A mirrored message is the room's own act, as if a service had posted it (RLY-7).
+import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } from "../protocol/relay-batch.ts";
+import { inOrder, receive, type IntakeMark } from "../relay/intake.ts";
+import type { Draft } from "./commit.ts";
+import { Copies } from "./copies.ts";
+import type { Editing } from "./editing.ts";
+import { makeOrigin } from "./origin.ts";
+import type { Posting } from "./posting.ts";
+import type { Room } from "./room.ts";
+import { bindingRuling } from "./standing.ts";
+import type { Standings } from "./standings.ts";
+
+/** In front of the room in the key of a row. */
+const PREFIX = "relay:from:";
+
+/** What outlives the room: names of rooms, and how far it has come with each. */
+export type RelayMarks = ReadonlyArray<readonly [from: string, IntakeMark]>;
+
+type Fresh = Extract<ReturnType<typeof receive>, { is: "new" }>;
+
+export interface RelayedParts {
+  readonly posting: Posting;
+  readonly editing: Editing;
+  readonly standings: Standings;
+}
+
+const OK: RelayOutcome = { ok: true };
+const again = (reason: string): RelayOutcome => ({ ok: false, isFinal: false, reason });
+const never = (reason: string): RelayOutcome => ({ ok: false, isFinal: true, reason });
+
+export class Relayed {
+  readonly #room: Room;
+  readonly #parts: RelayedParts;
+  readonly #copies: Copies;
+  /** Read when they first matter: most rooms have none. */
+  #known: Map<string, IntakeMark> | undefined;
+
+  constructor(room: Room, parts: RelayedParts) {
+    this.#room = room;
+    this.#parts = parts;
+    this.#copies = new Copies(room);
+  }
+
+  get #marks(): Map<string, IntakeMark> {
+    const read = (): Array<[string, IntakeMark]> =>
+      [...this.#room.state.list({ prefix: PREFIX })].map(([key, mark]) => [
+        key.slice(PREFIX.length),
+        mark as IntakeMark,
+      ]);
+    return (this.#known ??= new Map(read()));
+  }
+
+  get all(): FeedInfo[] {
+    return [...this.#marks].map(([from, { seq }]) => ({ from, seq }));
+  }
+
+  get marks(): RelayMarks {
+    return [...this.#marks];
+  }
+
+  /** RLY-8: the room was deleted, and links lead on into its next life. */
+  inherit(marks: RelayMarks): void {
+    for (const [from, mark] of marks) this.#keep(from, mark);
+  }
+
+  /** @returns what became of each, in their order */
+  take(batches: readonly RelayBatch[]): RelayOutcome[] {
+    const outcomes = new Map<RelayBatch, RelayOutcome>();
+    for (const batch of inOrder(batches)) outcomes.set(batch, this.#takeOne(batch));
+    return batches.map((batch) => outcomes.get(batch)!);
+  }
+
+  #takeOne(batch: RelayBatch): RelayOutcome {
+    const { from } = batch;
+    const known = this.#marks.get(from);
+    const intake = receive(batch, { room: this.#room.name, known, rootSeq: (key) => this.#rootSeq(key) });
+    switch (intake.is) {
+      case "known":
+        return OK;
+      case "early":
+        return { ok: false, isFinal: false, reason: "what comes before it is not there yet", reached: intake.reached };
+      case "over":
+        return never("the link was taken back or set anew since");
+      case "new":
+        return this.#apply(from, intake, known);
+    }
+  }
+
+  #rootSeq(key: string): number {
+    const seqs = [...this.#marks.values()].map(({ roots }) => roots.find(([known]) => known === key)?.[1] ?? 0);
+    return Math.max(0, ...seqs);
+  }
+
+  #apply(from: string, fresh: Fresh, known: IntakeMark | undefined): RelayOutcome {
+    const { posts, changes, before, mark } = fresh;
+    try {
+      // Becomes durable with the messages, or is lost with them.
+      if (posts.length > 0 || changes.length === 0)
+        this.#keep(from, changes.length > 0 ? { ...mark, rev: before.rev } : mark);
+      if (!this.#post(from, posts)) {
+        this.#restore(from, known);
+        return again("the messages could not be stored");
+      }
+      // A change that is made again changes nothing, so it may come before it is noted.
+      if (!this.#change(changes)) return again("a change could not be stored");
+      if (changes.length > 0) this.#keep(from, mark);
+      return OK;
+    } catch (error) {
+      this.#room.report("messages of another room could not be stored", error);
+      return again("the messages could not be stored");
+    }
+  }
+
+  #keep(from: string, mark: IntakeMark): void {
+    this.#room.state.put(PREFIX + from, mark);
+    this.#marks.set(from, mark);
+  }
+
+  #restore(from: string, mark: IntakeMark | undefined): void {
+    if (mark) return this.#keep(from, mark);
+    this.#room.state.delete(PREFIX + from);
+    this.#marks.delete(from);
+  }
+
+  #post(from: string, posts: readonly RelayedPost[]): boolean {
+    const drafts = posts.filter(({ sender }) => this.#maySpeak(sender)).map((post) => draftOf(from, post));
+    if (drafts.length === 0) return true;
+    const stored = this.#parts.posting.take(drafts);
+    for (const { seq, origin } of stored ?? []) this.#copies.note(origin!.room, origin!.seq, seq);
+    return stored !== undefined;
+  }
+
+  /** RLY-7: a link is no way around a ban or a mute. */
+  #maySpeak(user: string): boolean {
+    const standing = this.#parts.standings.of(user);
+    const who = { role: "member", nowMs: this.#room.now() } as const;
+    return !bindingRuling(standing, "ban", who) && !bindingRuling(standing, "mute", who);
+  }
+
+  #change(changes: readonly RelayedChange[]): boolean {
+    if (changes.length === 0) return true;
+    const seqOf = this.#copies.find(changes);
+    return changes.every((change) => this.#changeCopy(change, seqOf(change)));
+  }
+
+  /** @returns whether that is done, or there is nothing to do */
+  #changeCopy({ by, content, rootRev }: RelayedChange, seq: number | undefined): boolean {
+    const { editing } = this.#parts;
+    const kept = seq === undefined ? undefined : this.#room.read((log) => log.find(seq));
+    const { deletedBy, rootRev: knownRev = 0 } = kept?.change ?? {};
+    if (!kept || deletedBy !== undefined || knownRev >= rootRev) return true;
+    if (content === undefined) return "ok" in editing.keepDeletion(kept.posted, by, rootRev);
+    if (!this.#maySpeak(by)) return true;
+    return "ok" in editing.rewrite(kept, { content, by, rootRev });
+  }
+}
+
+function draftOf(from: string, { sender, name, content, root, hops }: RelayedPost): Draft {
+  const route = { epoch: root.epoch, hops, ...(root.room !== from && { via: from }) };
+  return { sender, name, content, origin: makeOrigin(root.room, root.seq, route) };
+}

@@ -1,0 +1,115 @@
+// What rooms pass on to each other, as it travels: RLY-1, RLY-2.
+
+/** The place where a message began: in which room, in which life of it, and where. */
+export interface Root {
+  readonly room: string;
+  readonly epoch: string;
+  readonly seq: number;
+}
+
+/** A message on its way to another room. */
+export interface RelayedPost {
+  /** Its place in the room that passes it on. */
+  readonly seq: number;
+  readonly sender: string;
+  readonly name: string;
+  readonly content: string;
+  readonly root: Root;
+  /** Links that it has passed when it arrives. */
+  readonly hops: number;
+}
+
+/** That a message was edited or deleted since. */
+export interface RelayedChange {
+  /** The place of the message in the room that passes it on, and when it was posted there. */
+  readonly seq: number;
+  readonly timestamp: number;
+  /** The change's place among the changes of that room; … */
+  readonly rev: number;
+  /** … and of the room where it began: the higher one is the later. */
+  readonly rootRev: number;
+  readonly root: Pick<Root, "room" | "seq">;
+  /** The user id of who did it. */
+  readonly by: string;
+  /** What it says now; absent where it was deleted. */
+  readonly content?: string;
+}
+
+/** All there is to tell of what stands behind `after`, up to and with `upTo`. */
+export interface Span<Item> {
+  readonly after: number;
+  readonly upTo: number;
+  /** Ascending. */
+  readonly items: readonly Item[];
+}
+
+/** A link, told apart from those that were there before between the same rooms. */
+export interface LinkName {
+  /** Of the log of the room that passes on. */
+  readonly epoch: string;
+  /** What was posted up to here is not passed on. */
+  readonly since: number;
+  /** In milliseconds since 1970; also the `rev` behind which changes are passed on. */
+  readonly linkedAtMs: number;
+}
+
+/** What crosses a link in one go. */
+export interface RelayBatch extends LinkName {
+  readonly from: string;
+  readonly to: string;
+  readonly posts: Span<RelayedPost>;
+  readonly changes: Span<RelayedChange>;
+}
+
+/** How far a room has come with what another one passes on to it: messages and changes up to here it has. */
+export interface Reached {
+  readonly seq: number;
+  readonly rev: number;
+}
+
+export type RelayOutcome =
+  | { readonly ok: true }
+  /** `isFinal`: another try would change nothing. `reached`: something between here and the batch is missing. */
+  | { readonly ok: false; readonly isFinal: boolean; readonly reason: string; readonly reached?: Reached };
+
+/** A batch that was given up. */
+export interface DeadBatch {
+  readonly batch: RelayBatch;
+  readonly reason: string;
+}
+
+/** The same, as those see it who look after it: whose it is, and nothing of what was said. */
+export interface DeadLetter {
+  readonly id: number;
+  /** When it was given up, in milliseconds since 1970. */
+  readonly at: number;
+  readonly from: string;
+  readonly to: string;
+  readonly messages: number;
+  readonly changes: number;
+  readonly reason: string;
+}
+
+/** A link as it is shown. */
+export interface LinkInfo {
+  readonly to: string;
+  /** Since when, in milliseconds since 1970. */
+  readonly at: number;
+  /** Messages up to this `seq` are handed over. */
+  readonly seq: number;
+  /** Tries in a row that have failed by now. */
+  readonly failures: number;
+}
+
+/** What a room passes on, and what it is passed. */
+export interface RoomLinks {
+  readonly links: readonly LinkInfo[];
+  readonly feeds: readonly FeedInfo[];
+}
+
+/** A room that passes on to this one. */
+export interface FeedInfo {
+  readonly from: string;
+  /** Its messages up to this `seq` have arrived. */
+  readonly seq: number;
+}

@@ -1,0 +1,145 @@
+// Calls about what crosses from room to room: links (RLY-8), and what could not cross (RLY-9).
+import { z } from "zod";
+
+import type { RelayDoor } from "../../access/relay-door.ts";
+import { roomAllowed } from "../../protocol/room-name.ts";
+import type { WorkerEnv } from "../deployment.ts";
+import { refuseRequest } from "../refusals.ts";
+import { deadLettersOf, deliver } from "../relay-delivery.ts";
+import { refuseRoom } from "./access.ts";
+import { done } from "./answers.ts";
+import { call, room, type ApiCall, type ApiRequest } from "./call.ts";
+import { SERVICE } from "./callers.ts";
+import * as answers from "./relay-answers.ts";
+import { LINK_HEADER, linkFrom, respond } from "./responses.ts";
+
+export const DEAD_LIMIT_DEFAULT = 50;
+export const DEAD_LIMIT_MAX = 200;
+/** Dead letters that one call sends again. */
+export const REPLAY_MAX = 100;
+
+const given = z.object({
+  room,
+  to: room.describe("The room that messages are passed on to"),
+  direction: z.enum(["out", "both"]).default("out").describe("`both`: and from there to here"),
+});
+
+const id = z.int().min(1);
+
+export const RELAY_CALLS: readonly ApiCall[] = [
+  call({
+    id: "linkRooms",
+    method: "post",
+    path: "/api/rooms/{room}/links",
+    summary: "Mirror a room in another one",
+    description:
+      "What is posted from now on. The token has to open both rooms. A link that is there already changes nothing.",
+    roles: SERVICE,
+    given,
+    answers: { 200: { description: "The link is stored", schema: done } },
+    run: async (request) => refuseLinks(request) ?? eachWay(request, (door, to) => door.link(to)),
+  }),
+  call({
+    id: "listLinks",
+    method: "get",
+    path: "/api/rooms/{room}/links",
+    summary: "Where a room's messages go, and whose come here",
+    roles: SERVICE,
+    given: z.object({ room }),
+    answers: { 200: { description: "The links", schema: answers.links } },
+    run: async ({ given, env }) => Response.json({ ok: true, ...(await relayDoorOf(env, given.room).links()) }),
+  }),
+  call({
+    id: "unlinkRooms",
+    method: "delete",
+    path: "/api/rooms/{room}/links",
+    summary: "End the mirroring",
+    description: "What was handed over before may still arrive. What was mirrored stays.",
+    roles: SERVICE,
+    given,
+    answers: { 200: { description: "The link is gone", schema: done } },
+    run: (request) => eachWay(request, (door, to) => door.unlink(to)),
+  }),
+  call({
+    id: "listDeadLetters",
+    method: "get",
+    path: "/api/relay/dead",
+    summary: "What could not be passed on",
+    description: "Batches between rooms that the token opens, the oldest first; not what they say.",
+    roles: SERVICE,
+    given: z.object({
+      after: z.int().min(0).default(0).describe("The last id of the page before"),
+      limit: z.int().min(1).max(DEAD_LIMIT_MAX).default(DEAD_LIMIT_DEFAULT),
+    }),
+    answers: { 200: { description: "The page", schema: answers.letters, headers: LINK_HEADER } },
+    run: async ({ identity, given: { after, limit }, env, url }) => {
+      const letters = deadLettersOf(env);
+      if (!letters) return refuseWithout("DEAD_LETTERS");
+      const found = await letters.list(after, limit + 1);
+      const page = found.slice(0, limit);
+      const hasMore = found.length > limit;
+      const headers = hasMore ? linkFrom(url, "after", page.at(-1)!.id) : {};
+      const mine = page.filter((letter) => opensBoth(identity.rooms, letter));
+      return Response.json({ ok: true, letters: mine, hasMore }, { headers });
+    },
+  }),
+  call({
+    id: "replayDeadLetters",
+    method: "post",
+    path: "/api/relay/dead/replay",
+    summary: "Pass it on after all",
+    description: `The batches with these ids, or the ${REPLAY_MAX} oldest. A room takes none twice, and none before its turn.`,
+    roles: SERVICE,
+    given: z.object({ ids: z.array(id).min(1).max(REPLAY_MAX).optional() }),
+    answers: { 200: { description: "What became of them", schema: answers.replayed } },
+    run: async ({ identity, given: { ids }, env }) => {
+      const letters = deadLettersOf(env);
+      if (!letters) return refuseWithout("DEAD_LETTERS");
+      const wanted = ids ?? (await letters.list(0, REPLAY_MAX)).map(({ id }) => id);
+      const dead = (await letters.read(wanted)).filter(({ batch }) => opensBoth(identity.rooms, batch));
+      const outcomes = await deliver(
+        dead.map(({ batch }) => batch),
+        env,
+      );
+      const replayed = dead.filter((_letter, i) => outcomes[i]!.ok).map(({ id }) => id);
+      await letters.remove(replayed);
+      const failed = dead.flatMap(({ id }, i) => {
+        const outcome = outcomes[i]!;
+        return outcome.ok ? [] : [{ id, reason: outcome.reason }];
+      });
+      return Response.json({ ok: true, replayed, failed });
+    },
+  }),
+];
+
+type LinkRequest = ApiRequest<z.output<typeof given>>;
+
+function refuseLinks({ deployment, env }: LinkRequest): Response | undefined {
+  const { relay } = deployment.settings;
+  if (relay === "off") return refuseRequest(403, "FORBIDDEN", "Rooms cannot be linked here: RELAY is off");
+  const missing = relay === "queue" ? (["RELAY_QUEUE", "DEAD_LETTERS"] as const).find((name) => !env[name]) : undefined;
+  return missing && refuseWithout(missing);
+}
+
+function refuseWithout(binding: string): Response {
+  return refuseRequest(503, "MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
+}
+
+async function eachWay(
+  { identity, given: { room, to, direction }, env }: LinkRequest,
+  ask: (door: RelayDoor, to: string) => ReturnType<RelayDoor["link"]>,
+): Promise<Response> {
+  const refusal = refuseRoom(identity, to);
+  if (refusal) return refusal;
+  const answer = await ask(relayDoorOf(env, room), to);
+  if ("error" in answer || direction === "out") return respond(answer);
+  return respond(await ask(relayDoorOf(env, to), room));
+}
+
+function opensBoth(rooms: readonly string[] | undefined, { from, to }: { from: string; to: string }): boolean {
+  return roomAllowed(rooms, from) && roomAllowed(rooms, to);
+}
+
+function relayDoorOf({ CHAT_ROOM }: WorkerEnv, name: string): RelayDoor {
+  return CHAT_ROOM.getByName(name) as unknown as RelayDoor;
+}

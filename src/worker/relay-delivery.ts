@@ -1,0 +1,32 @@
+// Brings batches to the rooms that they are for: one call per room, whatever else it is that could not be reached.
+import type { DeadLettersDoor, RelayDoor } from "../access/relay-door.ts";
+import { DEAD_LETTERS_NAME } from "../access/relay-door.ts";
+import type { RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
+import type { WorkerEnv } from "./deployment.ts";
+
+/** @returns what became of each, in their order */
+export async function deliver(batches: readonly RelayBatch[], { CHAT_ROOM }: WorkerEnv): Promise<RelayOutcome[]> {
+  const outcomes = new Map<RelayBatch, RelayOutcome>();
+  const byRoom = Map.groupBy(batches, ({ to }) => to);
+  await Promise.all(
+    [...byRoom].map(async ([room, ofRoom]) => {
+      const taken = await deliverTo(CHAT_ROOM.getByName(room) as unknown as RelayDoor, ofRoom);
+      ofRoom.forEach((batch, i) => outcomes.set(batch, taken[i]!));
+    }),
+  );
+  return batches.map((batch) => outcomes.get(batch)!);
+}
+
+async function deliverTo(door: RelayDoor, batches: readonly RelayBatch[]): Promise<readonly RelayOutcome[]> {
+  try {
+    return await door.takeRelayed(batches);
+  } catch {
+    // It may have taken them and could not say so: it knows what it has.
+    return batches.map(() => ({ ok: false, isFinal: false, reason: "the room could not be reached" }));
+  }
+}
+
+/** @returns `undefined` where the deployment has no place for them */
+export function deadLettersOf({ DEAD_LETTERS }: WorkerEnv): DeadLettersDoor | undefined {
+  return DEAD_LETTERS && (DEAD_LETTERS.getByName(DEAD_LETTERS_NAME) as unknown as DeadLettersDoor);
+}

@@ -1,0 +1,268 @@
+// The Worker's side of the relay: one call per room, and what becomes of what a room does not take; dead letters, and the
+// operator who looks after them.
+import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { ChatRoom } from "../../durable/chat-room.ts";
+import { DEAD_LETTERS_MAX } from "../../durable/dead-letters.ts";
+import worker from "../../src/index.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import type { DeadLetter, RelayBatch } from "../../src/protocol/relay-batch.ts";
+import { RELAY_TRIES_MAX } from "../../src/worker/queue/relayed.ts";
+import { callApi, type CallOptions } from "./api-caller.ts";
+import { whenTaking } from "./relay-taking.ts";
+import { freshRoom, useSettings, workerWith } from "./rooms.ts";
+
+useSettings({ API_RATE: "10000", API_BURST: "10000" });
+
+const logged: Array<Record<string, unknown>> = [];
+beforeEach(() => {
+  logged.length = 0;
+  vi.spyOn(console, "warn").mockImplementation((line: string) => void logged.push(JSON.parse(line)));
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** Messages `after + 1` to `upTo` of a room, as its link would pass them on. */
+function batchOf(from: string, to: string, after: number, upTo: number, linkedAtMs = 1000): RelayBatch {
+  const items = Array.from({ length: upTo - after }, (_, i) => {
+    const seq = after + i + 1;
+    return { seq, sender: "ada", name: "Ada", content: `${seq}`, root: { room: from, epoch: "e1", seq }, hops: 1 };
+  });
+  const changes = { after: linkedAtMs, upTo: linkedAtMs, items: [] };
+  return { from, to, epoch: "e1", since: 0, linkedAtMs, posts: { after, upTo, items }, changes };
+}
+
+async function consume(
+  bodies: readonly RelayBatch[],
+  {
+    attempts = 1,
+    queue = "parley-relay",
+    settings = {},
+  }: { attempts?: number; queue?: string; settings?: object } = {},
+) {
+  const messages = bodies.map((body, i) => ({ id: `m${i}`, timestamp: new Date(), attempts, body }));
+  const batch = createMessageBatch(queue, messages);
+  await worker.queue(batch, { ...env, ...settings });
+  const { explicitAcks, retryMessages, retryBatch, ackAll } = await getQueueResult(batch, createExecutionContext());
+  return { acked: ackAll ? "all" : explicitAcks, retried: retryMessages.map(({ msgId }) => msgId), retryBatch };
+}
+
+const contentsOf = async (room: string): Promise<string[]> =>
+  ((await callApi("GET", `/api/rooms/${room}/messages`)).body.messages as Message[]).map(({ content }) => content);
+
+const listDead = async (query = "", options: CallOptions = {}): Promise<{ letters: DeadLetter[]; hasMore: boolean }> =>
+  (await callApi("GET", `/api/relay/dead${query}`, options)).body;
+const deadTo = async (room: string): Promise<DeadLetter[]> =>
+  (await listDead("?limit=200")).letters.filter(({ to }) => to === room);
+
+const replay = (body: object = {}, options: CallOptions = {}) =>
+  callApi("POST", "/api/relay/dead/replay", { body, ...options });
+
+describe("a batch of the queue", () => {
+  it("RLY-4: goes to each room in one call, in the order of its messages", async () => {
+    const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
+    const calls = vi.spyOn(ChatRoom.prototype, "takeRelayed");
+    const result = await consume([
+      batchOf(from, a, 2, 3),
+      batchOf(from, b, 0, 1),
+      batchOf(from, a, 0, 1),
+      batchOf(from, a, 1, 2),
+    ]);
+    expect(calls).toHaveBeenCalledTimes(2);
+    expect(result.acked).toEqual(["m0", "m1", "m2", "m3"]);
+    expect([await contentsOf(a), await contentsOf(b)]).toEqual([["1", "2", "3"], ["1"]]);
+  });
+
+  it("RLY-3: that comes again changes nothing, and is acknowledged", async () => {
+    const [from, to] = [freshRoom(), freshRoom()];
+    for (let i = 0; i < 3; i++) expect((await consume([batchOf(from, to, 0, 2)])).acked).toEqual(["m0"]);
+    expect((await consume([batchOf(from, to, 0, 3)])).acked).toEqual(["m0"]);
+    expect(await contentsOf(to)).toEqual(["1", "2", "3"]);
+  });
+
+  it("RLY-4: what is early is tried again and not told of at once; others do not wait for it", async () => {
+    const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
+    const result = await consume([batchOf(from, a, 1, 2), batchOf(from, b, 0, 1)]);
+    expect(result).toMatchObject({ acked: ["m1"], retried: ["m0"] });
+    expect(logged).toEqual([]);
+    await consume([batchOf(from, a, 1, 2)], { attempts: 5 });
+    expect(logged).toMatchObject([{ event: "relay.retry", from, to: a, messages: 1, attempts: 5 }]);
+    expect(JSON.stringify(logged)).not.toContain("Ada");
+  });
+
+  it("RLY-9: a room that cannot be reached holds up nobody else", async () => {
+    const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
+    whenTaking(async (batches, proceed) => {
+      if (batches[0]!.to === a) throw new Error("out of order");
+      return proceed();
+    });
+    const result = await consume([batchOf(from, a, 0, 1), batchOf(from, b, 0, 1)]);
+    expect(result).toMatchObject({ acked: ["m1"], retried: ["m0"] });
+  });
+
+  it("RLY-10: waits while RELAY is off, or a setting is wrong", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const [from, to] = [freshRoom(), freshRoom()];
+    for (const settings of [{ RELAY: "off" }, { RELAY: "on" }]) {
+      const result = await consume([batchOf(from, to, 0, 1)], { settings });
+      expect(result.retryBatch).toMatchObject({ retry: true });
+    }
+    expect(await contentsOf(to)).toEqual([]);
+  });
+});
+
+describe("dead letters", () => {
+  it("RLY-9: what will never be taken is buried at once, is shown without what it says, and stays", async () => {
+    const [from, to] = [freshRoom(), freshRoom()];
+    await consume([batchOf(from, to, 0, 1, 2000)]);
+    expect((await consume([batchOf(from, to, 0, 1, 1000)])).acked).toEqual(["m0"]);
+    const [letter] = await deadTo(to);
+    expect(letter).toEqual({
+      id: expect.any(Number),
+      at: expect.any(Number),
+      from,
+      to,
+      messages: 1,
+      changes: 0,
+      reason: "the link was taken back or set anew since",
+    });
+    expect(logged).toMatchObject([{ event: "relay.dead", from, to, attempts: 1 }]);
+    const { status, body } = await replay({ ids: [letter!.id] });
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { ok: true, replayed: [], failed: [{ id: letter!.id, reason: letter!.reason }] },
+    });
+    expect(await deadTo(to)).toHaveLength(1);
+  });
+
+  it("RLY-9: what was tried too often is taken out of its queue; replayed it arrives once, in order", async () => {
+    const [from, to] = [freshRoom(), freshRoom()];
+    const bodies = [batchOf(from, to, 2, 3), batchOf(from, to, 0, 2)];
+    expect((await consume(bodies, { queue: "parley-relay-dead", attempts: RELAY_TRIES_MAX })).acked).toEqual([
+      "m0",
+      "m1",
+    ]);
+    const [late, early] = await deadTo(to);
+    expect((await replay({ ids: [late!.id] })).body).toMatchObject({ replayed: [], failed: [{ id: late!.id }] });
+    expect((await replay({ ids: [late!.id, early!.id] })).body).toEqual({
+      ok: true,
+      replayed: [late!.id, early!.id],
+      failed: [],
+    });
+    expect(await contentsOf(to)).toEqual(["1", "2", "3"]);
+    expect(await deadTo(to)).toEqual([]);
+    expect((await replay({ ids: [late!.id] })).body).toEqual({ ok: true, replayed: [], failed: [] });
+  });
+
+  it("RLY-9: where they cannot be stored they stay in the queue", async () => {
+    const [from, to] = [freshRoom(), freshRoom()];
+    const settings = { DEAD_LETTERS: undefined };
+    await expect(consume([batchOf(from, to, 0, 1)], { queue: "parley-relay-dead", settings })).rejects.toThrow(
+      /DEAD_LETTERS/,
+    );
+    await consume([batchOf(from, to, 0, 1, 2000)]);
+    expect(await consume([batchOf(from, to, 0, 1)], { settings })).toMatchObject({ acked: [], retried: ["m0"] });
+  });
+
+  it("RLY-9: the oldest are forgotten when there are too many, and that is told", { timeout: 60_000 }, async () => {
+    const told = vi.spyOn(console, "error").mockImplementation(() => {});
+    const [from, to] = [freshRoom(), freshRoom()];
+    const before = (await listDead("?limit=200")).letters.length;
+    for (let i = 0; i < DEAD_LETTERS_MAX / 100; i++) {
+      const bodies = Array.from({ length: 100 }, () => batchOf(from, to, 0, 1));
+      await consume(bodies, { queue: "parley-relay-dead" });
+    }
+    const ids: number[] = [];
+    for (let hasMore = true; hasMore;) {
+      const page = await listDead(`?limit=200&after=${ids.at(-1) ?? 0}`);
+      ids.push(...page.letters.map(({ id }) => id));
+      ({ hasMore } = page);
+    }
+    expect(ids).toHaveLength(DEAD_LETTERS_MAX);
+    expect(before === 0 || told.mock.calls.flat().some((line) => String(line).includes("relay.forgotten"))).toBe(true);
+    const replayed = await replay();
+    expect(replayed.body.replayed).toHaveLength(100);
+    expect(await contentsOf(to)).toEqual(["1"]);
+  });
+
+  it("RLY-9: are for services, and of rooms that the token opens", async () => {
+    const [from, to] = [freshRoom(), freshRoom()];
+    await consume([batchOf(from, to, 1, 2)], { queue: "parley-relay-dead" });
+    for (const role of ["moderator", "member", "reader"]) {
+      for (const [method, path] of [
+        ["GET", "/api/relay/dead"],
+        ["POST", "/api/relay/dead/replay"],
+      ] as const)
+        expect(await callApi(method, path, { as: { role }, ...(method === "POST" && { body: {} }) })).toMatchObject({
+          status: 403,
+        });
+    }
+    expect(await callApi("GET", "/api/relay/dead", { as: null })).toMatchObject({ status: 401 });
+    expect(await replay({ ids: [] })).toMatchObject({ status: 400 });
+    for (const rooms of [[from], [to], ["elsewhere-*"]]) {
+      const as = { rooms };
+      expect((await listDead("?limit=200", { as })).letters.filter((letter) => letter.to === to)).toEqual([]);
+    }
+    const [letter] = (await listDead("?limit=200", { as: { rooms: [from, to] } })).letters;
+    // What it could not see it cannot send again.
+    expect((await replay({ ids: [letter?.id ?? 1] }, { as: { rooms: [to] } })).body).toMatchObject({
+      replayed: [],
+      failed: [],
+    });
+    const without = { fetcher: workerWith({ DEAD_LETTERS: undefined }) };
+    for (const { status, body } of [await callApi("GET", "/api/relay/dead", without), await replay({}, without)])
+      expect({ status, code: body.error.code }).toEqual({ status: 503, code: "MISCONFIGURED" });
+  });
+});
+
+describe("links by HTTP", () => {
+  const link = (room: string, body: object, options: CallOptions = {}) =>
+    callApi("POST", `/api/rooms/${room}/links`, { body, ...options });
+
+  it("RLY-8: one way or both ways, shown on both sides, and taken back", async () => {
+    const [a, b] = [freshRoom(), freshRoom()];
+    for (let i = 0; i < 2; i++)
+      expect(await link(a, { to: b, direction: "both" })).toMatchObject({ status: 200, body: { ok: true } });
+    for (const [room, to] of [
+      [a, b],
+      [b, a],
+    ]) {
+      const { body } = await callApi("GET", `/api/rooms/${room}/links`);
+      expect(body).toEqual({ ok: true, links: [{ to, at: expect.any(Number), seq: 0, failures: 0 }], feeds: [] });
+    }
+    const unlink = (query: string) => callApi("DELETE", `/api/rooms/${a}/links?${query}`);
+    expect(await unlink(`to=${b}`)).toMatchObject({ status: 200 });
+    expect(await unlink(`to=${b}`)).toMatchObject({ status: 404, body: { error: { code: "NOT_FOUND" } } });
+    expect((await callApi("GET", `/api/rooms/${b}/links`)).body.links).toHaveLength(1);
+  });
+
+  it("RLY-8: for services whose token opens both rooms", async () => {
+    const [a, b] = [freshRoom(), freshRoom()];
+    for (const role of ["moderator", "member", "reader"])
+      expect(await link(a, { to: b }, { as: { role } })).toMatchObject({
+        status: 403,
+        body: { error: { code: "FORBIDDEN" } },
+      });
+    expect(await link(a, { to: b }, { as: null })).toMatchObject({ status: 401 });
+    for (const rooms of [[a], [b]]) {
+      const refused = { status: 403, body: { error: { code: "FORBIDDEN_ROOM" } } };
+      expect(await link(a, { to: b }, { as: { rooms } })).toMatchObject(refused);
+      expect(await callApi("DELETE", `/api/rooms/${a}/links?to=${b}`, { as: { rooms } })).toMatchObject(refused);
+    }
+    expect(await link(a, { to: b }, { as: { rooms: [a, b] } })).toMatchObject({ status: 200 });
+  });
+
+  it("RLY-8: says what is wrong: no room, no name, itself, a direction that is none, a binding that is missing", async () => {
+    const room = freshRoom();
+    expect(await link(room, {})).toMatchObject({ status: 400, body: { error: { issues: [{ path: "to" }] } } });
+    expect(await link(room, { to: "-" })).toMatchObject({ status: 400, body: { error: { issues: [{ path: "to" }] } } });
+    expect(await link(room, { to: "x", direction: "in" })).toMatchObject({ status: 400 });
+    expect(await link(room, { to: room })).toMatchObject({ status: 403, body: { error: { code: "FORBIDDEN" } } });
+    for (const name of ["RELAY_QUEUE", "DEAD_LETTERS"]) {
+      const refused = await link(room, { to: "x" }, { fetcher: workerWith({ [name]: undefined }) });
+      expect(refused).toMatchObject({ status: 503, body: { error: { code: "MISCONFIGURED" } } });
+      expect(refused.body.error.message).toContain(name);
+    }
+  });
+});

@@ -1,0 +1,21 @@
+// Comes between a room and what is passed on to it.
+import { vi } from "vitest";
+
+import { ChatRoom } from "../../durable/chat-room.ts";
+import type { RelayBatch, RelayOutcome } from "../../src/protocol/relay-batch.ts";
+
+/** @param take what a room does instead; `proceed` is what it would have done */
+export function whenTaking(
+  take: (
+    batches: readonly RelayBatch[],
+    proceed: () => Promise<RelayOutcome[]>,
+    state: DurableObjectState,
+  ) => Promise<RelayOutcome[]>,
+): void {
+  type Taking = (this: ChatRoom, batches: readonly RelayBatch[]) => Promise<RelayOutcome[]>;
+  const original: Taking = Reflect.get(ChatRoom.prototype, "takeRelayed");
+  vi.spyOn(ChatRoom.prototype, "takeRelayed").mockImplementation(async function (this: ChatRoom, batches) {
+    const { ctx } = this as unknown as { readonly ctx: DurableObjectState };
+    return take(batches, () => original.call(this, batches), ctx);
+  });
+}
