@@ -6,8 +6,12 @@ import type { RoomReport } from "../../src/protocol/room-list.ts";
 import { callApi } from "./api-caller.ts";
 import { freshRoom, join } from "./rooms.ts";
 
+const LOOK_MS = 5;
 const report = Reflect.get(Lobby.prototype, "report");
-const underWay = new Set<() => void>();
+/** Reports on their way, and those that were let go: by number, in the order in which they were made. */
+const underWay = new Set<number>();
+const letThrough = new Set<number>();
+let made = 0;
 let arrived: RoomReport[] = [];
 afterEach(() => {
   Lobby.prototype.report = report;
@@ -17,7 +21,10 @@ afterEach(() => {
 /** From now on reports wait on their way until they are let go. */
 function holdReports(): void {
   Lobby.prototype.report = async function (this: Lobby, given) {
-    await new Promise<void>((resolve) => underWay.add(resolve));
+    const number = ++made;
+    underWay.add(number);
+    // An object may not be woken by a promise of another one's: it looks by itself.
+    while (!letThrough.has(number)) await scheduler.wait(LOOK_MS);
     await report.call(this, given);
     arrived.push(given);
   };
@@ -26,10 +33,10 @@ function holdReports(): void {
 async function letGo(latestFirst: boolean): Promise<void> {
   const waiting = latestFirst ? [...underWay].reverse() : [...underWay];
   underWay.clear();
-  for (const [i, go] of waiting.entries()) {
+  for (const number of waiting) {
     const before = arrived.length;
-    go();
-    await vi.waitFor(() => expect(arrived.length, `report ${i}`).toBeGreaterThan(before));
+    letThrough.add(number);
+    await vi.waitFor(() => expect(arrived.length, `report ${number}`).toBeGreaterThan(before));
   }
 }
 
