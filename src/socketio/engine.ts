@@ -186,7 +186,10 @@ export class Engine {
   lost(session: Session, closing: Closing): void {
     if (session.closed) return;
     session.closed = true;
-    if (session.probe) this.close(session.probe, closing);
+    // A client on its way to the WebSocket polls no more: it hears the rest when it arrives there.
+    const frames = session.isUpgrading ? this.polling.lastWordsOf(session.sid) : [];
+    if (session.probe && frames.length > 0) session.probe.farewell = { frames, closing };
+    else if (session.probe) this.close(session.probe, closing);
     if (session.probeOf) {
       session.probeOf.probe = undefined;
       this.#probes.delete(session);

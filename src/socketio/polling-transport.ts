@@ -1,7 +1,7 @@
 // HTTP long-polling: one poll and one post of a session at a time, payloads of many packets (EIO-8). Every
 // request of a session reaches the object that holds it, so no sticky sessions are needed.
 import { CLOSINGS, type Closing } from "../protocol/closings.ts";
-import { ENGINE_CLOSE, ENGINE_NOOP } from "../protocol/engine-io.ts";
+import { ENGINE_CLOSE, ENGINE_NOOP, type Frame } from "../protocol/engine-io.ts";
 import { decodePayload, encodePayload } from "../protocol/polling-payload.ts";
 import type { Deadline } from "./deadlines.ts";
 import type { Engine, EngineContext } from "./engine.ts";
@@ -155,5 +155,11 @@ export class PollingTransport {
     this.#forget(sid);
     if (more.length > 0) this.#remember(sid, more);
     return payload;
+  }
+
+  /** The same, as frames, and left for polls to take. */
+  lastWordsOf(sid: string): Frame[] {
+    const frames = (this.#lastWords.get(sid) ?? []).flatMap((payload) => decodePayload(payload) ?? []);
+    return frames.filter((frame) => frame !== ENGINE_CLOSE && frame !== ENGINE_NOOP);
   }
 }

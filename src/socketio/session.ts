@@ -1,5 +1,7 @@
 // One Engine.IO connection. Its record is all that survives sleep, so whatever matters about a
 // connection is in there; the rest of this object may vanish at any await.
+import type { Closing } from "../protocol/closings.ts";
+import type { Frame } from "../protocol/engine-io.ts";
 import type { PartialPacket } from "../protocol/socket-io.ts";
 import type { AskRecord } from "./acks.ts";
 import type { PollQueue } from "./poll-queue.ts";
@@ -83,6 +85,8 @@ export class Session {
   isExtended = false;
   /** The session that this one is the probe of. */
   probeOf: Session | undefined;
+  /** Of a probe whose session ended before it took over: what its client has still to hear, and why it ended. */
+  farewell: { readonly frames: readonly Frame[]; readonly closing: Closing } | undefined;
   /** Last sign of life that the core itself saw; heartbeats that the runtime absorbs are not in it. */
   seenAtMs: number;
   pingedAtMs: number;

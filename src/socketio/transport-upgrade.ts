@@ -9,6 +9,10 @@ import type { Session } from "./session.ts";
 /** A frame over the WebSocket that wants to take over. */
 export function receiveOverProbe(engine: Engine, outbox: Outbox, probe: Session, frame: Frame): void {
   const session = probe.probeOf!;
+  if (probe.farewell) {
+    outbox.send([probe], probe.farewell.frames);
+    return engine.close(probe, probe.farewell.closing);
+  }
   if (frame === ENGINE_PROBE) return confirm(outbox, probe, session);
   if (frame === ENGINE_UPGRADE) return takeOver(engine, outbox, { probe, session });
   engine.close(probe, CLOSINGS.parseError);

@@ -1,6 +1,7 @@
 // The way from long-polling to a WebSocket: EIO-9.
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
+import { callApi } from "./api-caller.ts";
 import { upgrade } from "./raw-client.ts";
 import { freshRoom, join, stubOf } from "./rooms.ts";
 import { SEPARATOR, BAD_REQUEST, answerOf, textOf, Poller, isStillWaiting, say, messagesIn } from "./poller.ts";
@@ -68,6 +69,20 @@ describe("the upgrade: EIO-9", () => {
     await closing;
     await evictDurableObject(stubOf(poller.room), { webSockets: "hibernate" });
     await poller.isGone();
+  });
+
+  it("who is sent away on the way hears why at its end", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const socket = await poller.openWebSocket();
+    await socket.probe();
+    expect(await textOf(poller.poll())).toEqual({ status: 200, body: "6" });
+    expect((await callApi("DELETE", `/api/rooms/${poller.room}`)).status).toBe(200);
+    socket.send("5");
+    await vi.waitFor(() => expect(socket.closed).toMatchObject({ code: 4003 }));
+    expect(socket.frames.filter((frame) => frame.startsWith("4"))).toEqual([
+      expect.stringMatching(/^42\["notice",\{"code":"ROOM_DELETED"/),
+      "41",
+    ]);
   });
 
   it("nothing is lost, doubled or reordered on the way", async () => {
