@@ -1,6 +1,7 @@
 // What applications see of the client: types only. The build puts them into client.d.ts, below those of src/protocol.
 import type { MessageDeleted, MessageEdited, Reaction } from "../src/protocol/changes-events.ts";
 import type {
+  ClientToServerEvents,
   ErrorAnswer,
   HistoryAnswer,
   HistoryPayload,
@@ -13,7 +14,10 @@ import type {
   Welcome,
 } from "../src/protocol/chat-events.ts";
 import type { Attachment } from "../src/protocol/files-events.ts";
+import type { ModerationChange } from "../src/protocol/moderation-events.ts";
+import type { ReadMark } from "../src/protocol/reading-events.ts";
 import type { SearchAnswer, SearchPayload } from "../src/protocol/search-events.ts";
+import type { TypingChange } from "../src/protocol/typing-events.ts";
 
 /**
  * A function is called anew for each attempt to connect, and is told why the room refused its last token, if it did. When
@@ -32,6 +36,20 @@ export interface ConnectOptions {
   readonly storage?: KeyValueStorage | null;
   /** Messages that wait while there is no connection, 50 by default; the oldest make room, and fail with `QUEUE_FULL`. */
   readonly queueLimit?: number;
+  /** What becomes of messages that another user wrote in this browser and has not sent. Default: they are left to that user. */
+  readonly inherit?: (user: string) => Inheritance;
+}
+
+/**
+ * `send`: they go out under the present user's name. `ask`: they come as `failed` with `OTHER_USER`, and go out with `retry`
+ * only. `leave`: nobody but their writer sees and sends them.
+ */
+export type Inheritance = "send" | "ask" | "leave";
+
+/** Why a conversation could not be opened: the server's own code, or `NO_ANSWER`. */
+export interface DirectError extends Error {
+  readonly code: string;
+  readonly retryAfterMs?: number;
 }
 
 /** The part of the Web Storage API that the client uses, so that other stores can take its place. */
@@ -92,8 +110,8 @@ export type SentAnswer = Exclude<PostAnswer, ErrorAnswer>;
 
 export interface SendFailure {
   /**
-   * As in answers of the room, or one of the client's own: `QUEUE_FULL`, `EXPIRED`, `NO_ANSWER`, `UNCERTAIN`, `ELSEWHERE`,
-   * `DISCARDED`, `CLOSED`.
+   * As in answers of the room, or one of the client's own: `QUEUE_FULL`, `EXPIRED`, `NO_ANSWER`, `UNCERTAIN`, `OTHER_USER`,
+   * `ELSEWHERE`, `DISCARDED`, `CLOSED`.
    */
   readonly code: string;
   readonly message: string;
@@ -115,13 +133,19 @@ export interface Draft {
 }
 
 export type MessageState = Draft &
+  /** `error`: why the room put it off; it is tried again after `retryAfterMs`. */
   (
-    | { readonly state: "pending" }
+    | { readonly state: "pending"; readonly error?: SendFailure }
     | { readonly state: "sent"; readonly answer: SentAnswer }
     | { readonly state: "failed"; readonly error: SendFailure }
     /** Another tab of this browser has dealt with it, or another user wrote it. */
     | { readonly state: "elsewhere" }
   );
+
+/** What the room answers to an event. */
+export type AnswerTo<Event extends keyof ClientToServerEvents> = Parameters<
+  NonNullable<Parameters<ClientToServerEvents[Event]>[1]>
+>[0];
 
 /** A message that is waiting, in flight or failed. */
 export type Unsent = Extract<MessageState, { readonly state: "pending" | "failed" }>;
@@ -159,6 +183,10 @@ export interface RoomEvents {
   "message-edited": (edited: MessageEdited) => void;
   "message-deleted": (deleted: MessageDeleted) => void;
   reaction: (reaction: Reaction) => void;
+  /** Others only. */
+  typing: (change: TypingChange) => void;
+  read: (mark: ReadMark) => void;
+  moderation: (change: ModerationChange) => void;
   presence: (change: PresenceChange) => void;
   notice: (notice: Notice) => void;
   error: (error: ErrorAnswer["error"]) => void;
@@ -214,6 +242,11 @@ export interface Room {
    */
   search(query: string | SearchPayload): Promise<SearchAnswer>;
   presence(): Promise<PresenceAnswer>;
+  /** Any event that has an answer. Rejects after 10 s, or when the connection breaks; nothing is queued. */
+  ask<Event extends keyof ClientToServerEvents>(
+    event: Event,
+    payload: Parameters<ClientToServerEvents[Event]>[0],
+  ): Promise<AnswerTo<Event>>;
   on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
   off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
   /** Tries to connect now: after `stopped`, or instead of waiting. */

@@ -7,6 +7,7 @@ import type {
   PostPayload,
   ServerToClientEvents,
 } from "../src/protocol/chat-events.ts";
+import type { AnswerTo } from "./api.ts";
 import type { StockSocket } from "./connection.ts";
 import { maxPayloadOf } from "./extended-transports.ts";
 import type { FetchDone } from "./ordered-messages.ts";
@@ -14,10 +15,6 @@ import { tooLong } from "./post-limits.ts";
 
 /** How long a connected room may take to answer. */
 const ACK_TIMEOUT_MS = 10_000;
-
-type Answers = {
-  [Event in keyof ClientToServerEvents]: Parameters<NonNullable<Parameters<ClientToServerEvents[Event]>[1]>>[0];
-};
 
 /**
  * Rejects when the connection drops or `ACK_TIMEOUT_MS` pass before the answer. What is asked while there is no connection
@@ -27,9 +24,9 @@ export function ask<Event extends keyof ClientToServerEvents>(
   socket: StockSocket,
   event: Event,
   payload: Parameters<ClientToServerEvents[Event]>[0],
-): Promise<Answers[Event]> {
+): Promise<AnswerTo<Event>> {
   // The stock types derive answers from a required ack only, and here it is optional.
-  type Acked = Record<string, (payload: object, ack: (answer: Answers[Event]) => void) => void>;
+  type Acked = Record<string, (payload: object, ack: (answer: AnswerTo<Event>) => void) => void>;
   const acked = socket as unknown as Socket<ServerToClientEvents, Acked>;
   const { connected, sendBuffer } = socket;
   const bufferedBefore = sendBuffer.length;
@@ -45,7 +42,7 @@ async function answerNow<Event extends keyof ClientToServerEvents>(
   socket: StockSocket,
   event: Event,
   payload: Parameters<ClientToServerEvents[Event]>[0],
-): Promise<Answers[Event] | undefined> {
+): Promise<AnswerTo<Event> | undefined> {
   if (!socket.connected) return undefined;
   try {
     return await ask(socket, event, payload);

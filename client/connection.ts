@@ -5,7 +5,7 @@ import { io, type Socket } from "socket.io-client";
 import type { ClientToServerEvents, RefusalCode, ServerToClientEvents } from "../src/protocol/chat-events.ts";
 import type { AuthAt, Connection, Token } from "./api.ts";
 import { ask } from "./asking.ts";
-import { readRetryAfterMs } from "./backoff.ts";
+import { APPOINTMENT_MAX_MS, readRetryAfterMs } from "./backoff.ts";
 import { systemClock } from "./clock.ts";
 import { ExtendablePolling, ExtendedWebSocket } from "./extended-transports.ts";
 import { Reconnection, type Failure } from "./reconnection.ts";
@@ -18,7 +18,14 @@ const TOKEN_TIMEOUT_MS = 30_000;
 export type StockSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
 
 /** Notices after which the room ends the connection. Others, such as `TOKEN_EXPIRING`, explain no end that follows them. */
-const ENDINGS = new Set<string>(["TOKEN_EXPIRED", "KICKED", "BANNED", "SERVER_SHUTDOWN", "ROOM_DELETED"]);
+const ENDINGS = new Set<string>([
+  "TOKEN_EXPIRED",
+  "KICKED",
+  "BANNED",
+  "RATE_LIMITED",
+  "SERVER_SHUTDOWN",
+  "ROOM_DELETED",
+]);
 
 /** Over long-polling first, the stock client upgrades; the other way round it would stay there. */
 const WEBSOCKET_FIRST = [ExtendedWebSocket, ExtendablePolling];
@@ -30,6 +37,8 @@ interface ConnectionOptions {
   readonly token: Token;
   readonly authAt: AuthAt;
   readonly changed: (connection: Connection) => void;
+  /** With this token the next connection is asked for. */
+  readonly dialling: (token: string) => void;
 }
 
 export class RoomConnection {
@@ -37,6 +46,7 @@ export class RoomConnection {
   readonly #token: Token;
   readonly #authAt: AuthAt;
   readonly #reconnection: Reconnection;
+  readonly #dialling: (token: string) => void;
   #transports = WEBSOCKET_FIRST;
   /** Why the room did not accept the last token, or ended the connection. */
   #refused: RefusalCode | undefined;
@@ -45,8 +55,9 @@ export class RoomConnection {
   #attempts = 0;
   #stopWaitingForToken = (): void => {};
 
-  constructor({ origin, room, token, authAt, changed }: ConnectionOptions) {
+  constructor({ origin, room, token, authAt, changed, dialling }: ConnectionOptions) {
     this.#token = token;
+    this.#dialling = dialling;
     this.#authAt = authAt;
     // A path after the origin would be taken for a namespace.
     this.socket = io(new URL(origin).origin, {
@@ -152,6 +163,7 @@ export class RoomConnection {
   #dial(token: string): void {
     const { socket } = this;
     this.#notice = undefined;
+    this.#dialling(token);
     socket.auth = { token };
     // Read anew for each connection: https://socket.io/docs/v4/client-options/#transports
     const { opts } = socket.io;
@@ -194,8 +206,9 @@ export class RoomConnection {
     if (reason === "io client disconnect") return this.#reconnection.stop("CLOSED", "The application disconnected.");
     if (reason === "io server disconnect")
       return this.#onRefused(code, message ?? "The room ended the connection.", retryAfterMs);
-    const isAnnounced = code === "SERVER_SHUTDOWN";
-    this.#reconnection.failed({ kind: "lost", message: reason, ...(isAnnounced && withRetry(retryAfterMs)) });
+    const awayMs = code === "SERVER_SHUTDOWN" ? readRetryAfterMs(retryAfterMs, APPOINTMENT_MAX_MS) : undefined;
+    const appointment = awayMs === undefined ? {} : ({ retryAfterMs: awayMs, isAppointment: true } as const);
+    this.#reconnection.failed({ kind: "lost", message: reason, ...appointment });
   }
 
   #onRefused(code: unknown, message: string, retryAfterMs: unknown): void {

@@ -57,6 +57,8 @@ export class ExtendedWebSocket extends NodeWebSocket {
   protected override onPacket(packet: Packet): void {
     noteHandshake(this.socket, packet);
     if (packet.type === "open") this.#startHeartbeat();
+    // EIO-10: the server asks how far we have read. Engine.IO's own answer would lack what it asks for.
+    if (packet.type === "ping" && packet.data !== undefined) return this.#pong(String(packet.data));
     super.onPacket(packet);
   }
 
@@ -89,8 +91,12 @@ export class ExtendedWebSocket extends NodeWebSocket {
 
   #beat(): void {
     this.#calmWatchdog();
+    this.#pong("");
+  }
+
+  #pong(data: string): void {
     try {
-      this.doWrite({ type: "pong" }, ENGINE_PONG);
+      this.doWrite({ type: "pong" }, ENGINE_PONG + data);
     } catch {
       // Closed already, and about to say so.
     }

@@ -1,6 +1,6 @@
 // Keeps messages that are not sent yet across reloads: one key per message, so that tabs of one browser never overwrite each
 // other's. What cannot be kept (storage blocked, full, or none) is in memory only.
-import type { Draft, KeyValueStorage } from "./api.ts";
+import type { Draft, KeyValueStorage, SendFailure } from "./api.ts";
 
 export interface StoredMessage extends Draft {
   /** When it was queued, in ms since 1970, and later than every one before it. */
@@ -10,7 +10,13 @@ export interface StoredMessage extends Draft {
   /** When it was first sent without a good answer: from then on it may be in the room, beyond `triedAfterSeq`. */
   readonly triedAtMs?: number;
   readonly triedAfterSeq?: number;
+  /** Who tried it, where that is not `user`: under that name the room may have it. */
+  readonly triedBy?: string;
+  /** Why it is not sent. It never goes out by itself any more. */
+  readonly failure?: SendFailure;
 }
+
+const PREFIX = "parley.outbox ";
 
 export class OutboxStorage {
   readonly #storage: KeyValueStorage | undefined;
@@ -19,16 +25,12 @@ export class OutboxStorage {
   /** @param origin the server's */
   constructor(storage: KeyValueStorage | undefined, origin: string, room: string) {
     this.#storage = storage;
-    this.#prefix = `parley.outbox ${origin} ${room} `;
+    this.#prefix = `${PREFIX}${origin} ${room} `;
   }
 
   /** In the order of sending. */
   load(): StoredMessage[] {
-    const ids = this.#attempt((storage) =>
-      Array.from({ length: storage.length }, (_, index) => storage.key(index))
-        .filter((key) => key?.startsWith(this.#prefix))
-        .map((key) => key!.slice(this.#prefix.length)),
-    );
+    const ids = this.#attempt((storage) => keysIn(storage, this.#prefix).map((key) => key.slice(this.#prefix.length)));
     const messages = (ids ?? []).map((id) => this.get(id)).filter((message) => message !== undefined);
     return messages.sort((a, b) => a.order - b.order);
   }
@@ -62,11 +64,27 @@ export class OutboxStorage {
   }
 }
 
+/**
+ * Where everything stands that one user has not sent, in whatever room: what has no known writer counts as theirs.
+ * @param origin the server's
+ */
+export function unsentKeys(storage: KeyValueStorage, origin: string, user: string | undefined): string[] {
+  return keysIn(storage, `${PREFIX}${origin} `).filter((key) => {
+    const writer = parse(storage.getItem(key) ?? "")?.user;
+    return writer === undefined || writer === user;
+  });
+}
+
+export function keysIn(storage: KeyValueStorage, prefix: string): string[] {
+  const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "");
+  return keys.filter((key) => key.startsWith(prefix));
+}
+
 /** Anybody on the page's origin can write there, so every field is checked. */
 function parse(text: string): StoredMessage | undefined {
   try {
     const message = JSON.parse(text) as StoredMessage;
-    const { clientMsgId, content, replyTo, attachment, order, user, triedAtMs, triedAfterSeq } = message;
+    const { clientMsgId, content, replyTo, attachment, order, user, triedBy, failure } = message;
     if (typeof clientMsgId !== "string" || typeof content !== "string" || typeof order !== "number") return undefined;
     return {
       clientMsgId,
@@ -76,8 +94,9 @@ function parse(text: string): StoredMessage | undefined {
       // What is in it the room judges: it is signed.
       ...(typeof attachment === "object" && attachment !== null && { attachment }),
       ...(typeof user === "string" && { user }),
-      ...(typeof triedAtMs === "number" && { triedAtMs }),
-      ...(typeof triedAfterSeq === "number" && { triedAfterSeq }),
+      ...triedOf(message),
+      ...(typeof triedBy === "string" && { triedBy }),
+      ...(failure !== undefined && { failure: readFailure(failure) }),
     };
   } catch {
     return undefined;
@@ -92,4 +111,32 @@ export function defaultStorage(): KeyValueStorage | undefined {
     // Blocked by the browser's settings.
     return undefined;
   }
+}
+
+/** Whatever stands there, the message is not to be sent by itself. */
+function readFailure(failure: unknown): SendFailure {
+  const { code, message } = (failure ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const isOurs = typeof code === "string" && typeof message === "string";
+  return isOurs ? { code, message } : { code: "NO_ANSWER", message: "It is not known any more why." };
+}
+
+export function draftOf({ clientMsgId, content, replyTo, attachment }: Draft): Draft {
+  return { clientMsgId, content, ...(replyTo !== undefined && { replyTo }), ...(attachment && { attachment }) };
+}
+
+type Tried = Pick<StoredMessage, "triedAtMs" | "triedAfterSeq">;
+
+/** When and where the first try was: from then on the message may be in the room. */
+export function triedOf({ triedAtMs, triedAfterSeq }: Tried): Tried {
+  return {
+    ...(typeof triedAtMs === "number" && { triedAtMs }),
+    ...(typeof triedAfterSeq === "number" && { triedAfterSeq }),
+  };
+}
+
+/** Whose a message is from here on. `before`: as it was kept under another name, which may have tried it. */
+export function ownedBy(user: string | undefined, before?: StoredMessage): Pick<StoredMessage, "user" | "triedBy"> {
+  const isTriedByOther = before?.triedAtMs !== undefined && before.user !== user;
+  const triedBy = before?.triedBy ?? (isTriedByOther ? before.user : undefined);
+  return { ...(user !== undefined && { user }), ...(triedBy !== undefined && { triedBy }) };
 }

@@ -2,10 +2,11 @@
 // there is no connection. One is in flight at a time: a later one that overtakes an earlier one, which the room puts off
 // (RATE_LIMITED) or fails to store (INTERNAL), could not be called back.
 import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../src/protocol/chat-events.ts";
-import type { Draft, MessageState, SendFailure, SentAnswer, Unsent } from "./api.ts";
+import type { Draft, Inheritance, MessageState, SendFailure, SentAnswer, Unsent } from "./api.ts";
 import { readRetryAfterMs, RETRY_AFTER_MAX_MS, retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
-import type { OutboxStorage, StoredMessage } from "./outbox-storage.ts";
+import { draftOf, ownedBy, triedOf, type OutboxStorage, type StoredMessage } from "./outbox-storage.ts";
+import { EXPIRED, OTHER_USER, QUEUE_FULL, UNANSWERED, UNCERTAIN } from "./send-failures.ts";
 
 /** The room recognises a `clientMsgId` for 10 minutes (CHAT-4); what was tried longer ago is looked up before it is sent again. */
 export const RECOGNISED_MS = 9 * 60_000;
@@ -15,7 +16,7 @@ export const WAITING_MAX_MS = 24 * 3_600_000;
 export const TRIES_MAX = 5;
 /** Connections that may break in a row while the same message is in flight; one more, and the message is what breaks them. */
 export const BREAKS_MAX = 8;
-/** Failed messages kept for `retry`. */
+/** Failed messages kept for `retry`; the oldest are forgotten. */
 export const FAILED_MAX = 50;
 
 /** Where a message stands in the room. */
@@ -39,15 +40,19 @@ interface OutboxPorts {
   readonly report: (state: MessageState) => void;
   /** Messages that wait while there is no connection, at most. */
   readonly queueLimit: number;
+  /** What becomes of what another user wrote in this browser. */
+  readonly inherit: (user: string) => Inheritance;
 }
+
+type FailedMessage = StoredMessage & { readonly failure: SendFailure };
 
 export class Outbox {
   readonly #ports: OutboxPorts;
   /** In the order of sending. */
-  readonly #queue: StoredMessage[];
+  readonly #queue: StoredMessage[] = [];
   /** Messages that the storage holds: once they are gone from there, another tab has dealt with them. */
   readonly #kept = new Set<string>();
-  readonly #failed = new Map<string, { readonly message: StoredMessage; readonly error: SendFailure }>();
+  readonly #failed = new Map<string, FailedMessage>();
   #user: string | undefined;
   #isOpen = false;
   #isPumping = false;
@@ -66,34 +71,41 @@ export class Outbox {
 
   constructor(ports: OutboxPorts) {
     this.#ports = ports;
-    this.#queue = ports.storage.load();
-    for (const { clientMsgId } of this.#queue) this.#kept.add(clientMsgId);
-    this.#lastOrder = this.#queue.at(-1)?.order ?? 0;
+    for (const message of ports.storage.load()) {
+      this.#kept.add(message.clientMsgId);
+      this.#lastOrder = message.order;
+      if (hasFailed(message)) this.#failed.set(message.clientMsgId, message);
+      else this.#queue.push(message);
+    }
   }
 
   /** What is not sent, in order: waiting, in flight or failed. */
   get unsent(): Unsent[] {
-    const failed = Array.from(this.#failed.values(), ({ message, error }) => ({
-      message,
+    const failed = Array.from(this.#failed.values(), (message) => ({
+      ...draftOf(message),
       state: "failed" as const,
-      error,
+      error: message.failure,
     }));
-    const pending = this.#queue.map((message) => ({ message, state: "pending" as const }));
-    return [...failed, ...pending].map(({ message, ...state }) => ({ ...draftOf(message), ...state }));
+    return [...failed, ...this.#queue.map((message) => ({ ...draftOf(message), state: "pending" as const }))];
   }
 
   /** Queues a message behind all others, unless it is in the queue already. */
   add(draft: Draft): void {
     const { clientMsgId } = draft;
     if (this.#queue.some((queued) => queued.clientMsgId === clientMsgId)) return;
+    const failed = this.#failed.get(clientMsgId);
+    const known = failed && this.#asStored(failed);
+    // Another tab has sent it, or another heir is about to.
+    if (failed && known?.user !== failed.user && !(known && this.#mayBeMine(known)))
+      return this.#leaveElsewhere(failed);
     const { clock } = this.#ports;
     // Later than everything before it, also where the clock stands or goes back.
     this.#lastOrder = Math.max(clock.now(), this.#lastOrder + 1);
     const message: StoredMessage = {
       ...draftOf(draft),
-      ...triedOf(this.#failed.get(clientMsgId)?.message ?? {}),
+      ...(known && triedOf(known)),
       order: this.#lastOrder,
-      ...(this.#user !== undefined && { user: this.#user }),
+      ...ownedBy(this.#user, known),
     };
     this.#failed.delete(clientMsgId);
     this.#queue.push(message);
@@ -105,13 +117,22 @@ export class Outbox {
 
   /** The failed message of that id. */
   failed(clientMsgId: string): Draft | undefined {
-    return this.#failed.get(clientMsgId)?.message;
+    return this.#failed.get(clientMsgId);
   }
 
   /** Forgets a message. @returns false when it is in flight, or unknown */
   discard(clientMsgId: string): boolean {
     if (this.#sending === clientMsgId) return false;
-    return this.#failed.delete(clientMsgId) || this.#remove(clientMsgId) !== undefined;
+    if (!this.#failed.delete(clientMsgId)) return this.#remove(clientMsgId) !== undefined;
+    this.#forget(clientMsgId);
+    return true;
+  }
+
+  /** The next connection is for this user, says their token: what is written until then is theirs. */
+  expect(user: string): void {
+    if (this.#isOpen) return;
+    this.#user = user;
+    this.#sortOut();
   }
 
   /**
@@ -122,7 +143,7 @@ export class Outbox {
     this.#isOpen = true;
     this.#isSeenStored = durability === "strict";
     this.#user = user;
-    for (const message of this.#queue.filter((message) => !this.#mayBeMine(message))) this.#leaveElsewhere(message);
+    this.#sortOut();
     this.#pump();
   }
 
@@ -154,10 +175,31 @@ export class Outbox {
     return user === undefined || this.#user === undefined || user === this.#user;
   }
 
+  /** What is kept of other users goes to this one, is shown and not sent, or is left to them. */
+  #sortOut(): void {
+    for (const message of this.#queue.filter((message) => !this.#mayBeMine(message))) this.#inherit(message);
+    for (const message of this.#failed.values())
+      if (!this.#mayBeMine(message) && this.#ports.inherit(message.user!) === "leave") this.#leaveElsewhere(message);
+  }
+
+  #inherit(message: StoredMessage): void {
+    const inheritance = this.#ports.inherit(message.user!);
+    // Another heir may have been quicker.
+    if (inheritance === "leave" || this.#asStored(message)?.user !== message.user) this.#leaveElsewhere(message);
+    else if (inheritance === "ask") this.#setAside(message, OTHER_USER);
+    else {
+      const mine = { ...message, ...ownedBy(this.#user, message) };
+      this.#queue[this.#queue.indexOf(message)] = mine;
+      this.#keep(mine);
+    }
+  }
+
+  /** What was tried may be in the room: nobody shall be told that it is not. */
   #dropOldest(): void {
-    const excess = Math.max(0, this.#queue.length - this.#ports.queueLimit);
-    for (const { clientMsgId } of this.#queue.slice(0, excess))
-      this.#fail(clientMsgId, { code: "QUEUE_FULL", message: "Too many messages wait for a connection." });
+    const excess = this.#queue.length - this.#ports.queueLimit;
+    if (excess <= 0) return;
+    const untried = this.#queue.filter(({ triedAtMs }) => triedAtMs === undefined);
+    for (const { clientMsgId } of untried.slice(0, excess)) this.#fail(clientMsgId, QUEUE_FULL);
   }
 
   /** What is done with at once makes room for the next in the same loop: thousands of them are no deeper than one. */
@@ -172,8 +214,7 @@ export class Outbox {
   #takeNext(): void {
     const next = this.#refreshNext();
     if (!next) return;
-    if (this.#ports.clock.now() - next.order > WAITING_MAX_MS)
-      return this.#fail(next.clientMsgId, { code: "EXPIRED", message: "The message waited too long." });
+    if (this.#ports.clock.now() - next.order > WAITING_MAX_MS) return this.#fail(next.clientMsgId, EXPIRED);
     this.#sending = next.clientMsgId;
     if (this.#mayBeForgotten(next)) this.#lookUp(next);
     else this.#post(next);
@@ -182,16 +223,23 @@ export class Outbox {
   /** The first message, as its last editor left it: that may be another tab, which may also have dealt with it. */
   #refreshNext(): StoredMessage | undefined {
     const next = this.#queue[0]!;
-    if (!this.#kept.has(next.clientMsgId)) return next;
-    const stored = this.#ports.storage.get(next.clientMsgId);
-    if (stored) return (this.#queue[0] = stored);
-    this.#leaveElsewhere(next);
+    const stored = this.#asStored(next);
+    if (!stored || !this.#mayBeMine(stored)) this.#leaveElsewhere(next);
+    else if (hasFailed(stored)) this.#setAside(next, stored.failure);
+    else return (this.#queue[0] = stored);
     return undefined;
   }
 
+  /** Nothing, once another tab has dealt with it. */
+  #asStored(message: StoredMessage): StoredMessage | undefined {
+    return this.#kept.has(message.clientMsgId) ? this.#ports.storage.get(message.clientMsgId) : message;
+  }
+
   /** A clock that was set back says nothing about how long ago it was. */
-  #mayBeForgotten({ triedAtMs }: StoredMessage): boolean {
+  #mayBeForgotten({ triedAtMs, triedBy }: StoredMessage): boolean {
     if (triedAtMs === undefined) return false;
+    // The room recognises it of its first sender only.
+    if (triedBy !== undefined) return true;
     const agoMs = this.#ports.clock.now() - triedAtMs;
     return agoMs > RECOGNISED_MS || agoMs < 0;
   }
@@ -204,37 +252,51 @@ export class Outbox {
     const current = ++this.#try;
     post(draftOf(tried), (answer) => {
       if (answer && "ok" in answer) this.#settle(tried.clientMsgId, answer);
-      else if (current === this.#try) this.#onRefusal(tried, answer?.error);
+      else if (current === this.#try) this.#onPutOff(tried, answer?.error);
     });
   }
 
   #lookUp(next: StoredMessage): void {
     const current = ++this.#try;
-    this.#ports.lookUp(this.#user!, next, (found, error) => {
+    this.#ports.lookUp(next.triedBy ?? this.#user!, next, (found, error) => {
       if (current !== this.#try) return;
       // What is refused for good here is the question, not the message.
-      if (found === undefined) return this.#onRefusal(next, error && PASSING.has(error.code) ? error : undefined);
+      if (found === undefined) {
+        this.#onRefusal(next, error && PASSING.has(error.code) ? error : undefined);
+        return;
+      }
       if (found !== "absent" && found !== "unknown") return this.#settle(next.clientMsgId, found);
       // From here on it counts as never sent: so it is, or so says whoever tries again after being told.
-      const { triedAtMs: _at, triedAfterSeq: _after, ...untried } = next;
+      const { triedAtMs: _at, triedAfterSeq: _after, triedBy: _by, ...untried } = next;
       this.#queue[0] = untried;
       if (found === "absent") this.#post(untried);
       else this.#fail(next.clientMsgId, UNCERTAIN);
     });
   }
 
-  #onRefusal(message: StoredMessage, error: ErrorAnswer["error"] | undefined): void {
+  #onPutOff(message: StoredMessage, error: ErrorAnswer["error"] | undefined): void {
+    const retryAfterMs = this.#onRefusal(message, error);
+    if (error && retryAfterMs !== undefined)
+      this.#report(message, { state: "pending", error: { ...error, retryAfterMs } });
+  }
+
+  /** @returns how long it waits; nothing when it failed for good */
+  #onRefusal(message: StoredMessage, error: ErrorAnswer["error"] | undefined): number | undefined {
     this.#breaks = 0;
     if (!error || error.code === "INTERNAL") this.#tries += 1;
     const isPassing = !error || PASSING.has(error.code);
     const isTooLong = (error?.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS;
-    if (!isPassing || isTooLong || this.#tries >= TRIES_MAX)
-      return this.#fail(message.clientMsgId, error ?? UNANSWERED);
+    if (!isPassing || isTooLong || this.#tries >= TRIES_MAX) {
+      this.#fail(message.clientMsgId, error ?? UNANSWERED);
+      return undefined;
+    }
     this.#sending = undefined;
-    this.#cancelRetry = this.#ports.clock.after(this.#waitMs(error), () => {
+    const retryAfterMs = this.#waitMs(error);
+    this.#cancelRetry = this.#ports.clock.after(retryAfterMs, () => {
       this.#cancelRetry = undefined;
       this.#pump();
     });
+    return retryAfterMs;
   }
 
   #waitMs(error: ErrorAnswer["error"] | undefined): number {
@@ -245,36 +307,55 @@ export class Outbox {
 
   #settle(clientMsgId: string, { id, seq, timestamp, duplicate }: Posted): void {
     const answer = { ok: true as const, id, seq, timestamp, ...(duplicate && { duplicate }) };
-    const message = this.#remove(clientMsgId) ?? this.#failed.get(clientMsgId)?.message;
+    const message = this.#remove(clientMsgId) ?? this.#failed.get(clientMsgId);
     if (!message) return;
-    this.#failed.delete(clientMsgId);
+    if (this.#failed.delete(clientMsgId)) this.#forget(clientMsgId);
     this.#report(message, { state: "sent", answer });
     this.#next(clientMsgId);
   }
 
   #fail(clientMsgId: string, error: SendFailure): void {
-    const message = this.#remove(clientMsgId);
+    const message = this.#queue.find((queued) => queued.clientMsgId === clientMsgId);
     if (!message) return;
-    this.#failed.set(clientMsgId, { message, error });
-    for (const oldest of this.#failed.keys()) if (this.#failed.size > FAILED_MAX) this.#failed.delete(oldest);
-    this.#report(message, { state: "failed", error });
+    // When to try again is not true for long.
+    const isKept = this.#keep({ ...message, failure: { code: error.code, message: error.message } });
+    // What stands there still would go out with the next page.
+    if (!isKept) this.#forget(clientMsgId);
+    this.#setAside(message, error);
+    for (const oldest of this.#failed.keys()) if (this.#failed.size > FAILED_MAX) this.discard(oldest);
     this.#next(clientMsgId);
   }
 
-  #keep(message: StoredMessage): void {
-    if (this.#ports.storage.put(message)) this.#kept.add(message.clientMsgId);
+  /** It is not sent, until its writer wants it to. */
+  #setAside(message: StoredMessage, failure: SendFailure): void {
+    this.#takeOut(this.#queue.indexOf(message));
+    this.#failed.set(message.clientMsgId, { ...message, failure });
+    this.#report(message, { state: "failed", error: failure });
+  }
+
+  /** @returns whether the storage took it */
+  #keep(message: StoredMessage): boolean {
+    const isKept = this.#ports.storage.put(message);
+    if (isKept) this.#kept.add(message.clientMsgId);
+    return isKept;
+  }
+
+  #forget(clientMsgId: string): void {
+    this.#ports.storage.remove(clientMsgId);
+    this.#kept.delete(clientMsgId);
   }
 
   #leaveElsewhere(message: StoredMessage): void {
-    this.#takeOut(this.#queue.indexOf(message));
+    const at = this.#queue.indexOf(message);
+    if (at >= 0) this.#takeOut(at);
+    this.#failed.delete(message.clientMsgId);
     this.#report(message, { state: "elsewhere" });
   }
 
   #remove(clientMsgId: string): StoredMessage | undefined {
     const at = this.#queue.findIndex((queued) => queued.clientMsgId === clientMsgId);
     if (at < 0) return undefined;
-    this.#ports.storage.remove(clientMsgId);
-    this.#kept.delete(clientMsgId);
+    this.#forget(clientMsgId);
     return this.#takeOut(at);
   }
 
@@ -305,23 +386,5 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 
 /** Answers that a later try may better. */
 const PASSING = new Set<string>(["RATE_LIMITED", "SLOW_MODE", "INTERNAL"]);
-const UNANSWERED: SendFailure = { code: "NO_ANSWER", message: "The room does not answer." };
-const UNCERTAIN: SendFailure = {
-  code: "UNCERTAIN",
-  message:
-    "The message was sent long ago without an answer, and history does not reach back to tell whether it arrived.",
-};
 
-function draftOf({ clientMsgId, content, replyTo, attachment }: Draft): Draft {
-  return { clientMsgId, content, ...(replyTo !== undefined && { replyTo }), ...(attachment && { attachment }) };
-}
-
-type Tried = Pick<StoredMessage, "triedAtMs" | "triedAfterSeq">;
-
-/** When and where the first try was: from then on the message may be in the room. */
-function triedOf({ triedAtMs, triedAfterSeq }: Tried): Tried {
-  return {
-    ...(triedAtMs !== undefined && { triedAtMs }),
-    ...(triedAfterSeq !== undefined && { triedAfterSeq }),
-  };
-}
+const hasFailed = (message: StoredMessage): message is FailedMessage => message.failure !== undefined;

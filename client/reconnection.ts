@@ -26,6 +26,8 @@ export interface Failure {
   readonly code?: string;
   readonly message: string;
   readonly retryAfterMs?: number;
+  /** `retryAfterMs` is for this client alone: the server has spread its clients, and chance would only heap them up. */
+  readonly isAppointment?: boolean;
 }
 
 interface ReconnectionPorts {
@@ -99,9 +101,10 @@ export class Reconnection {
     return !DECIDED.has(code) && (retryAfterMs !== undefined || PASSING.has(code));
   }
 
-  #wait({ kind, code, message, retryAfterMs = 0 }: Failure): void {
+  #wait({ kind, code, message, retryAfterMs = 0, isAppointment = false }: Failure): void {
     const { clock, random } = this.#ports;
-    const retryInMs = kind === "blocked" ? 0 : retryDelayMs(this.#failures, random(), retryAfterMs);
+    const backoffMs = kind === "blocked" ? 0 : retryDelayMs(this.#failures, random(), retryAfterMs);
+    const retryInMs = isAppointment ? retryAfterMs : backoffMs;
     if (kind !== "blocked") this.#failures += 1;
     this.#earliestMs = clock.now() + retryAfterMs;
     this.#enter({ state: "waiting", retryInMs, message, ...(code !== undefined && { code }) });

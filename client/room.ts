@@ -1,10 +1,18 @@
 // A chat room as an application holds it: brings the connection, the outbox and the order of messages together.
 // Called by the page and, through client.ts, by whoever imports /client.js.
-import type { HistoryAnswer, HistoryPayload, Message, PresenceAnswer, Welcome } from "../src/protocol/chat-events.ts";
+import type {
+  ClientToServerEvents,
+  HistoryAnswer,
+  HistoryPayload,
+  Message,
+  PresenceAnswer,
+  Welcome,
+} from "../src/protocol/chat-events.ts";
 import type { Attachment } from "../src/protocol/files-events.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
 import type { SearchAnswer, SearchPayload } from "../src/protocol/search-events.ts";
 import type {
+  AnswerTo,
   Connection,
   ConnectOptions,
   DownloadOptions,
@@ -20,6 +28,7 @@ import type {
   UploadOptions,
 } from "./api.ts";
 import { ask, fetchPage, post } from "./asking.ts";
+import { claimsOf } from "./claims.ts";
 import { systemClock } from "./clock.ts";
 import { RoomConnection, type StockSocket } from "./connection.ts";
 import { Files } from "./files.ts";
@@ -29,6 +38,7 @@ import { OrderedMessages, type FetchDone } from "./ordered-messages.ts";
 import { defaultStorage, OutboxStorage } from "./outbox-storage.ts";
 import { Outbox } from "./outbox.ts";
 import { watchPage } from "./page-lifecycle.ts";
+import { CLOSED, DISCARDED, ELSEWHERE } from "./send-failures.ts";
 import { transfer } from "./transfer.ts";
 
 export const QUEUE_LIMIT_DEFAULT = 50;
@@ -45,8 +55,6 @@ export function connectRoom(origin: string, room: string, options: ConnectOption
 /** Events that are made here; all others are the socket's. */
 type OwnEvents = Pick<RoomEvents, "chat-message" | "message-state" | "connection" | "gap" | "restart">;
 const OWN_EVENTS = new Set<string>(["chat-message", "message-state", "connection", "gap", "restart"]);
-
-const CLOSED: SendFailure = { code: "CLOSED", message: "The room was closed." };
 
 interface Waiter {
   readonly resolve: (answer: SentAnswer) => void;
@@ -70,7 +78,7 @@ class ConnectedRoom implements Room {
   constructor(
     origin: string,
     room: string,
-    { token, authAt = "connect", storage = defaultStorage() }: ConnectOptions,
+    { token, authAt = "connect", storage = defaultStorage(), inherit = () => "leave" }: ConnectOptions,
     queueLimit: number,
   ) {
     this.room = room;
@@ -80,6 +88,7 @@ class ConnectedRoom implements Room {
       token,
       authAt,
       changed: (connection) => this.#listeners.emit("connection", connection),
+      dialling: (token) => this.#expect(claimsOf(token)?.user),
     });
     this.socket = this.#connection.socket;
     const shared = { clock: systemClock, random: Math.random };
@@ -95,6 +104,7 @@ class ConnectedRoom implements Room {
     this.#outbox = new Outbox({
       ...shared,
       queueLimit,
+      inherit,
       storage: new OutboxStorage(storage ?? undefined, new URL(origin).origin, room),
       post: (payload, done) => void post(this.socket, payload, this.#maxContentLength, done),
       lookUp: (user, message, done) => lookUpPosted(fetch, user, message, done),
@@ -153,7 +163,7 @@ class ConnectedRoom implements Room {
 
   discard(clientMsgId: string): boolean {
     const isForgotten = this.#outbox.discard(clientMsgId);
-    if (isForgotten) this.#reject(clientMsgId, { code: "DISCARDED", message: "The message was discarded." });
+    if (isForgotten) this.#reject(clientMsgId, DISCARDED);
     return isForgotten;
   }
 
@@ -167,6 +177,13 @@ class ConnectedRoom implements Room {
 
   presence(): Promise<PresenceAnswer> {
     return ask(this.socket, "presence", {});
+  }
+
+  ask<Event extends keyof ClientToServerEvents>(
+    event: Event,
+    payload: Parameters<ClientToServerEvents[Event]>[0],
+  ): Promise<AnswerTo<Event>> {
+    return ask(this.socket, event, payload);
   }
 
   on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void {
@@ -197,6 +214,11 @@ class ConnectedRoom implements Room {
     this.socket.on("welcome", (welcome) => this.#onWelcome(welcome));
     this.socket.on("chat-message", (message) => this.#onMessage(message));
     this.socket.on("disconnect", () => this.#lost());
+  }
+
+  /** What is written before the room has said so is this user's. */
+  #expect(user: string | undefined): void {
+    if (user !== undefined) this.#outbox.expect(user);
   }
 
   #onWelcome({ lastSeq, user, settings, epoch }: Welcome): void {
@@ -230,8 +252,7 @@ class ConnectedRoom implements Room {
   #onMessageState(state: MessageState): void {
     if (state.state === "sent") this.#resolve(state.clientMsgId, state.answer);
     if (state.state === "failed") this.#reject(state.clientMsgId, state.error);
-    if (state.state === "elsewhere")
-      this.#reject(state.clientMsgId, { code: "ELSEWHERE", message: "Another tab or user has this message." });
+    if (state.state === "elsewhere") this.#reject(state.clientMsgId, ELSEWHERE);
     this.#listeners.emit("message-state", state);
   }
 

@@ -1,0 +1,127 @@
+// What could not be passed on from room to room: to be passed on after all, or forgotten.
+import { useNow } from "../../page/components/hooks.ts";
+import { exactTime } from "../../page/state/times.ts";
+import type { DeadLetter } from "../state/answers.ts";
+import type { Desk } from "../state/desk.ts";
+import { countText, spanText } from "../state/figures.ts";
+import { hashOf } from "../state/route.ts";
+import { ProblemLine } from "./parts.tsx";
+
+export function DeadLetters({ desk }: { readonly desk: Desk }) {
+  const { letters: page, lettersProblem } = desk;
+  const letters = page?.letters ?? [];
+  return (
+    <section aria-labelledby="letters-title">
+      <div class="title">
+        <h1 id="letters-title">Dead letters</h1>
+        <span class="spring" />
+        <button type="button" class="plain edged" data-testid="reload-letters" onClick={() => void desk.loadLetters()}>
+          Look again
+        </button>
+        <button
+          type="button"
+          class="plain edged"
+          data-testid="replay-all"
+          disabled={letters.length === 0 || desk.isBusy}
+          onClick={() => void desk.replay()}
+        >
+          Replay the oldest
+        </button>
+      </div>
+      <p class="muted lead">
+        What linked rooms could not pass on, without what it says. Mend the cause, then replay; no room takes anything
+        twice.
+      </p>
+      <ProblemLine problem={lettersProblem} />
+      {page && letters.length === 0 && (
+        <p class="empty" data-testid="no-letters">
+          There are none.
+        </p>
+      )}
+      {letters.length > 0 && <LetterTable desk={desk} letters={letters} />}
+      {page?.hasMore && (
+        <p>
+          <button type="button" class="plain edged" onClick={() => void desk.loadLetters(letters.at(-1)?.id)}>
+            Show more
+          </button>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function LetterTable({ desk, letters }: { readonly desk: Desk; readonly letters: readonly DeadLetter[] }) {
+  const now = useNow(5000);
+  return (
+    <div class="table-box">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">From, to</th>
+            <th scope="col" class="number">
+              Messages
+            </th>
+            <th scope="col" class="number">
+              Changes
+            </th>
+            <th scope="col">Why</th>
+            <th scope="col" class="number">
+              Given up
+            </th>
+            <th scope="col">
+              <span class="unseen">What can be done</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {letters.map((letter) => (
+            <LetterRow key={letter.id} desk={desk} letter={letter} now={now} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function LetterRow({ desk, letter, now }: { readonly desk: Desk; readonly letter: DeadLetter; readonly now: number }) {
+  const { id, at, from, to, messages, changes, reason } = letter;
+  return (
+    <tr data-testid="letter" data-id={id}>
+      <th scope="row">
+        <a href={hashOf({ view: "room", room: from })}>{from}</a> →{" "}
+        <a href={hashOf({ view: "room", room: to })}>{to}</a>
+      </th>
+      <td class="number" data-label="Messages">
+        {countText(messages)}
+      </td>
+      <td class="number" data-label="Changes">
+        {countText(changes)}
+      </td>
+      <td class="reason" data-label="Why">
+        {reason}
+      </td>
+      <td class="number wide" data-label="Given up" title={exactTime(at)}>
+        {spanText(now - at)} ago
+      </td>
+      <td class="deeds">
+        <button
+          type="button"
+          class="plain edged"
+          data-testid="replay"
+          disabled={desk.isBusy}
+          onClick={() => void desk.replay([id])}
+        >
+          Replay
+        </button>
+        <button
+          type="button"
+          class="plain edged grave"
+          data-testid="discard"
+          onClick={() => desk.ask({ kind: "discard", letter })}
+        >
+          Discard…
+        </button>
+      </td>
+    </tr>
+  );
+}

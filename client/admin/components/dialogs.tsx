@@ -1,0 +1,199 @@
+// Asked before something is done. What cannot be taken back wants the room's name typed.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+
+import { DialogButtons, Modal } from "../../page/components/modal.tsx";
+import type { Desk, Dialog } from "../state/desk.ts";
+import { isConfirmed, numberOf } from "../state/figures.ts";
+
+const REASON_MAX = 300;
+/** Over how long those who were sent away come back. */
+const DRAIN_SPANS: ReadonlyArray<readonly [ms: number, words: string]> = [
+  [5000, "5 seconds"],
+  [30_000, "30 seconds"],
+  [60_000, "1 minute"],
+  [300_000, "5 minutes"],
+];
+const FOR_GOOD = "";
+const BAN_SPANS: ReadonlyArray<readonly [seconds: string, words: string]> = [
+  ["3600", "1 hour"],
+  ["86400", "1 day"],
+  ["604800", "1 week"],
+  [FOR_GOOD, "For good"],
+];
+
+export function Dialogs({ desk }: { readonly desk: Desk }) {
+  const { dialog } = desk;
+  switch (dialog?.kind) {
+    case "kick":
+    case "ban":
+      return <PersonDialog desk={desk} dialog={dialog} />;
+    case "drain":
+      return <DrainDialog desk={desk} room={dialog.room} />;
+    case "delete":
+      return (
+        <NamedDialog
+          desk={desk}
+          title={`Delete ${dialog.room}`}
+          submit="Delete for good"
+          name={dialog.room}
+          onConfirm={() => void desk.remove(dialog.room)}
+        >
+          <p>
+            Everyone is sent away, and all that was stored is erased: messages, files, bans, links. It cannot be taken
+            back.
+          </p>
+        </NamedDialog>
+      );
+    case "discard":
+      return (
+        <NamedDialog
+          desk={desk}
+          title="Discard a dead letter"
+          submit="Discard"
+          name={dialog.letter.from}
+          onConfirm={() => void desk.discard(dialog.letter.id)}
+        >
+          <p>
+            {numberOf(dialog.letter.messages, "message")} and {numberOf(dialog.letter.changes, "change")} of{" "}
+            {dialog.letter.from} never arrive in {dialog.letter.to} then.
+          </p>
+        </NamedDialog>
+      );
+    default:
+      return null;
+  }
+}
+
+interface NamedDialogProps {
+  readonly desk: Desk;
+  readonly title: string;
+  readonly submit: string;
+  /** What has to be typed. */
+  readonly name: string;
+  readonly onConfirm: () => void;
+  readonly children: ComponentChildren;
+}
+
+function NamedDialog({ desk, title, submit, name, onConfirm, children }: NamedDialogProps) {
+  const [typed, setTyped] = useState("");
+  const [isTried, setTried] = useState(false);
+  const isWrong = isTried && !isConfirmed(typed, name);
+  const close = (): void => desk.ask(undefined);
+  return (
+    <Modal title={title} onClose={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setTried(true);
+          if (isConfirmed(typed, name) && !desk.isBusy) onConfirm();
+        }}
+      >
+        {children}
+        <label for="typed">
+          Type <code>{name}</code> to go on
+        </label>
+        <input
+          id="typed"
+          data-testid="typed-name"
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          value={typed}
+          aria-invalid={isWrong}
+          aria-describedby="typed-problem"
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <p id="typed-problem" class="problem" role="alert">
+          {isWrong ? "This is not the room's name." : ""}
+        </p>
+        <DialogButtons submit={submit} isGrave onCancel={close} />
+      </form>
+    </Modal>
+  );
+}
+
+function DrainDialog({ desk, room }: { readonly desk: Desk; readonly room: string }) {
+  const [withinMs, setWithinMs] = useState(DRAIN_SPANS[0]![0]);
+  return (
+    <NamedDialog
+      desk={desk}
+      title={`Drain ${room}`}
+      submit="Send everyone away"
+      name={room}
+      onConfirm={() => void desk.drain(room, withinMs)}
+    >
+      <p>Every connection is closed, and each is told a moment of its own to come back at. Nothing is lost.</p>
+      <label for="within">They come back over</label>
+      <select
+        id="within"
+        value={String(withinMs)}
+        onChange={({ currentTarget }) => setWithinMs(Number(currentTarget.value))}
+      >
+        {DRAIN_SPANS.map(([ms, words]) => (
+          <option key={ms} value={String(ms)}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </NamedDialog>
+  );
+}
+
+interface PersonDialogProps {
+  readonly desk: Desk;
+  readonly dialog: Dialog & { readonly kind: "kick" | "ban" };
+}
+
+function PersonDialog({ desk, dialog: { kind, room, user } }: PersonDialogProps) {
+  const [reason, setReason] = useState("");
+  const [seconds, setSeconds] = useState(BAN_SPANS[0]![0]);
+  const close = (): void => desk.ask(undefined);
+  const decide = (): void => {
+    const why = reason.trim() === "" ? {} : { reason: reason.trim() };
+    const span = seconds === FOR_GOOD ? {} : { seconds: Number(seconds) };
+    if (desk.isBusy) return;
+    void desk.moderate(
+      room,
+      kind === "kick" ? { action: kind, user, ...why } : { action: kind, user, ...why, ...span },
+    );
+  };
+  return (
+    <Modal title={`${kind === "kick" ? "Kick" : "Ban"} ${user}`} onClose={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          decide();
+        }}
+      >
+        <p class="muted">
+          {kind === "kick"
+            ? `All their connections to ${room} are closed. They may come back at once.`
+            : `They are sent away from ${room} and may not come back before that is over.`}
+        </p>
+        {kind === "ban" && (
+          <>
+            <label for="span">For how long</label>
+            <select id="span" value={seconds} onChange={({ currentTarget }) => setSeconds(currentTarget.value)}>
+              {BAN_SPANS.map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </>
+        )}
+        <label for="reason">Reason, shown to everyone</label>
+        <input
+          id="reason"
+          data-testid="reason"
+          maxLength={REASON_MAX}
+          placeholder="Optional"
+          value={reason}
+          onInput={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+        <DialogButtons submit={kind === "kick" ? "Kick" : "Ban"} isGrave={kind === "ban"} onCancel={close} />
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,164 @@
+// One room: live who is there and why it is awake; beside it what it used, which its lobby knows without waking it.
+import { useNow } from "../../page/components/hooks.ts";
+import { bytesText, exactTime } from "../../page/state/times.ts";
+import type { Cost, Use } from "../state/answers.ts";
+import type { Desk } from "../state/desk.ts";
+import { awakeShare, countText, dollarsText, numberOf, spanText, wakesOf } from "../state/figures.ts";
+import { hashOf } from "../state/route.ts";
+import { messagesLately, type Line } from "../state/sight.ts";
+import { Connections } from "./connections.tsx";
+import { Figure, ProblemLine, WakeTable } from "./parts.tsx";
+
+interface RoomViewProps {
+  readonly desk: Desk;
+  readonly room: string;
+}
+
+export function RoomView({ desk, room }: RoomViewProps) {
+  const { sight } = desk;
+  const now = useNow(1000);
+  const known = desk.listed(room) ?? desk.stats;
+  return (
+    <section aria-labelledby="room-title">
+      <p class="back">
+        <a href={hashOf({ view: "rooms" })}>← Rooms</a>
+      </p>
+      <div class="title">
+        <h1 id="room-title" data-testid="room-title">
+          <bdi>{room}</bdi>
+        </h1>
+        <LineChip line={sight.line} />
+        <span class="spring" />
+        <button type="button" class="plain edged" data-testid="drain" onClick={() => desk.ask({ kind: "drain", room })}>
+          Drain…
+        </button>
+        <button
+          type="button"
+          class="plain edged grave"
+          data-testid="delete"
+          onClick={() => desk.ask({ kind: "delete", room })}
+        >
+          Delete…
+        </button>
+      </div>
+      <Ended desk={desk} />
+      <Now desk={desk} now={now} />
+      <Connections desk={desk} room={room} now={now} />
+      <ProblemLine problem={desk.statsProblem} />
+      {known && <Used use={known.use} cost={known.monthlyCost} now={now} />}
+    </section>
+  );
+}
+
+const LINE_WORDS: Readonly<Record<Line["state"], string>> = {
+  connecting: "Connecting…",
+  live: "Live",
+  reconnecting: "Reconnecting…",
+  ended: "Not live",
+};
+
+function LineChip({ line }: { readonly line: Line }) {
+  return (
+    <span
+      class={`chip line-${line.state}`}
+      role="status"
+      data-testid="line"
+      data-state={line.state}
+      title="What is shown live neither wakes the room nor keeps it awake"
+    >
+      {LINE_WORDS[line.state]}
+    </span>
+  );
+}
+
+function Ended({ desk }: { readonly desk: Desk }) {
+  const { line } = desk.sight;
+  if (line.state !== "ended") return null;
+  return (
+    <div class="ended">
+      <ProblemLine problem={line.problem} />
+      <button type="button" class="plain edged" data-testid="watch-again" onClick={() => desk.watchAgain()}>
+        Watch again
+      </button>
+    </div>
+  );
+}
+
+function Now({ desk, now }: { readonly desk: Desk; readonly now: number }) {
+  const { shown, aheadMs } = desk.sight;
+  if (!shown) return null;
+  const { members, connectionCount, lastSeq, awake, at } = shown;
+  const lately = messagesLately(desk.sight, now);
+  return (
+    <dl class="figures" data-testid="now">
+      <Figure label="People" value={countText(members)} testId="people" />
+      <Figure label="Connections" value={countText(connectionCount)} note="yours among them" testId="connections" />
+      <Figure
+        label="Messages"
+        value={countText(lastSeq)}
+        note={`${countText(lately.count)} ${lately.isWhole ? "in the last minute" : "since you opened this"}`}
+        testId="messages"
+      />
+      <Figure
+        label="Last woken by"
+        value={awake.cause}
+        note={`${awakeDetail(awake.detail)}${spanText(now + aheadMs - awake.since)} ago`}
+        testId="woken-by"
+      />
+      <Figure label="Last change" value={`${spanText(now + aheadMs - at)} ago`} note="a quiet room may be asleep" />
+    </dl>
+  );
+}
+
+/** Where there is none, a room says so by a dash. */
+const awakeDetail = (detail: string): string => (detail === "" || detail === "-" ? "" : `${detail}, `);
+
+function Used({ use, cost, now }: { readonly use: Use; readonly cost: Cost | null; readonly now: number }) {
+  return (
+    <>
+      <h2>
+        What it used{" "}
+        <span class="hint" title={exactTime(use.since)}>
+          in {spanText(now - use.since)}, as it last said
+        </span>
+      </h2>
+      <dl class="figures">
+        <Figure label="Posted" value={countText(use.posted)} note={numberOf(use.delivered, "delivery", "deliveries")} />
+        <Figure label="In" value={bytesText(use.bytesIn)} note={numberOf(use.framesIn, "frame")} />
+        <Figure label="Out" value={bytesText(use.bytesOut)} note={numberOf(use.framesOut, "frame")} />
+        <Figure label="Rows written" value={countText(use.rows)} note={`and ${numberOf(use.alarmsSet, "alarm")} set`} />
+        <Figure label="Requests" value={countText(use.requests)} />
+        <Figure label="Awake" value={awakeShare(use, now)} note={spanText(use.awakeSeconds * 1000)} />
+      </dl>
+      <div class="halves">
+        <section aria-labelledby="wakes-title" class="panel">
+          <h3 id="wakes-title">{numberOf(wakesOf(use), "wake")}</h3>
+          <WakeTable use={use} />
+        </section>
+        <section aria-labelledby="cost-title" class="panel">
+          <h3 id="cost-title">A month like this</h3>
+          <CostTable cost={cost} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+function CostTable({ cost }: { readonly cost: Cost | null }) {
+  if (!cost) return <p class="muted">It can be said after ten minutes of counting.</p>;
+  return (
+    <>
+      <dl class="cost" data-testid="cost">
+        <dt>Rows</dt>
+        <dd>{dollarsText(cost.rows)}</dd>
+        <dt>Requests</dt>
+        <dd>{dollarsText(cost.requests)}</dd>
+        <dt>Time awake</dt>
+        <dd>{dollarsText(cost.duration)}</dd>
+        <dt class="total">Together</dt>
+        <dd class="total">{dollarsText(cost.total)}</dd>
+      </dl>
+      <p class="hint">In 30 days, before what the plan includes.</p>
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+// Asks for the token. It is pasted, and stays in the storage of the tab.
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import type { Desk } from "../state/desk.ts";
+
+export function SignIn({ desk }: { readonly desk: Desk }) {
+  const [token, setToken] = useState("");
+  const [isTried, setTried] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { signInProblem, isBusy } = desk;
+  const isMissing = isTried && token.trim() === "";
+  useEffect(() => field.current?.focus(), [signInProblem]);
+  const submit = (): void => {
+    setTried(true);
+    if (token.trim() === "") field.current?.focus();
+    else void desk.signIn(token.trim());
+  };
+  return (
+    <main class="join">
+      <form
+        class="card"
+        data-testid="sign-in"
+        noValidate
+        aria-labelledby="sign-in-title"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <h1 id="sign-in-title">
+          <img src="/favicon.svg" alt="" width="40" height="40" /> Operator
+        </h1>
+        <p class="muted">Rooms, what they cost, and who is in them.</p>
+        <label for="token">Token</label>
+        <textarea
+          ref={field}
+          id="token"
+          data-testid="token"
+          rows={4}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          value={token}
+          aria-invalid={isMissing || signInProblem !== undefined}
+          aria-describedby="token-hint token-problem"
+          onInput={({ currentTarget }) => setToken(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey) return;
+            event.preventDefault();
+            submit();
+          }}
+        />
+        <p id="token-hint" class="hint">
+          Of role <code>service</code> or <code>moderator</code>. It stays in this tab, and goes when the tab is closed.
+        </p>
+        <p id="token-problem" class="problem" role="alert" data-testid="sign-in-problem">
+          {isMissing ? "Paste a token." : signInProblem && `${signInProblem.code}: ${signInProblem.message}`}
+        </p>
+        <button type="submit" class="primary" data-testid="sign-in-submit" aria-disabled={isBusy}>
+          {isBusy ? "Signing in…" : "Sign in"}
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,38 @@
+// The line to one room in its namespace for those who look after it, over our own transports: their heartbeat wakes no room.
+import { io } from "socket.io-client";
+
+import { WATCH_NAMESPACE, WATCH_QUERY, type WatchedRoom } from "../../src/protocol/watching.ts";
+import { ExtendablePolling, ExtendedWebSocket } from "../extended-transports.ts";
+import type { Line } from "./state/sight.ts";
+
+export interface WatchPorts {
+  readonly shown: (room: WatchedRoom) => void;
+  readonly line: (line: Line) => void;
+}
+
+const RECONNECT_MS_MAX = 30_000;
+
+/** @returns what ends it; the room may sleep then as if nobody had looked */
+export function watchRoom(origin: string, room: string, token: string, { shown, line }: WatchPorts): () => void {
+  const socket = io(new URL(origin).origin + WATCH_NAMESPACE, {
+    path: `/rooms/${room}/socket.io`,
+    query: { [WATCH_QUERY]: "1" },
+    transports: [ExtendedWebSocket, ExtendablePolling],
+    auth: { token },
+    forceNew: true,
+    reconnectionDelayMax: RECONNECT_MS_MAX,
+  });
+  const end = (code: string, message: string): void => line({ state: "ended", problem: { code, message } });
+  socket.on("watch", shown);
+  socket.on("connect", () => line({ state: "live" }));
+  socket.on("connect_error", (error: Error & { readonly data?: { readonly code?: string } }) => {
+    if (socket.active) line({ state: "reconnecting" });
+    else end(error.data?.code ?? "REFUSED", error.message);
+  });
+  socket.on("disconnect", (reason) => {
+    if (reason === "io server disconnect")
+      end("ENDED", "The room ended the connection: it was deleted, or the token ended");
+    else if (reason !== "io client disconnect") line({ state: "reconnecting" });
+  });
+  return () => void socket.disconnect();
+}

@@ -1,0 +1,100 @@
+// The calls that the operator page makes. A refusal is a value: it is shown as the API says it.
+import type { Letters, ListedRoom, Replayed, RoomStats } from "./answers.ts";
+
+export const SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** Rooms that are listed at most. */
+export const ROOMS_LISTED_MAX = 200;
+const CONNECTIONS_PER_PAGE = 500;
+const LETTERS_PER_PAGE = 100;
+
+export interface Problem {
+  /** As in the API's errors; `UNREACHABLE` where no answer came. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export type Result<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problem: Problem };
+
+export type Deed =
+  | { readonly action: "kick"; readonly user: string; readonly reason?: string }
+  | { readonly action: "ban"; readonly user: string; readonly reason?: string; readonly seconds?: number };
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export class AdminApi {
+  readonly #origin: string;
+  readonly #token: string;
+  readonly #fetch: Fetch;
+
+  constructor(origin: string, token: string, fetch: Fetch) {
+    this.#origin = origin;
+    this.#token = token;
+    this.#fetch = fetch;
+  }
+
+  rooms(sort: Sort): Promise<Result<{ rooms: readonly ListedRoom[] }>> {
+    return this.#call("GET", `/api/stats?sort=${sort}&limit=${ROOMS_LISTED_MAX}`);
+  }
+
+  /** Wakes the room. @param after the last `sid` of the page before */
+  stats(room: string, after?: string): Promise<Result<RoomStats>> {
+    const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
+    return this.#call("GET", `/api/rooms/${room}/stats?limit=${CONNECTIONS_PER_PAGE}${from}`);
+  }
+
+  moderate(room: string, deed: Deed): Promise<Result<object>> {
+    return this.#call("POST", `/api/rooms/${room}/moderation`, deed);
+  }
+
+  drain(room: string, reconnectWithinMs: number): Promise<Result<{ failed?: readonly object[] }>> {
+    return this.#call("POST", "/api/drain", { rooms: [room], reconnectWithinMs });
+  }
+
+  remove(room: string): Promise<Result<object>> {
+    return this.#call("DELETE", `/api/rooms/${room}`);
+  }
+
+  letters(after = 0): Promise<Result<Letters>> {
+    return this.#call("GET", `/api/relay/dead?limit=${LETTERS_PER_PAGE}${after === 0 ? "" : `&after=${after}`}`);
+  }
+
+  /** Without ids the oldest ones. */
+  replay(ids?: readonly number[]): Promise<Result<Replayed>> {
+    return this.#call("POST", "/api/relay/dead/replay", ids ? { ids } : {});
+  }
+
+  discard(id: number): Promise<Result<object>> {
+    return this.#call("DELETE", `/api/relay/dead/${id}`);
+  }
+
+  async #call<Value>(method: string, path: string, body?: object): Promise<Result<Value>> {
+    const headers = {
+      Authorization: `Bearer ${this.#token}`,
+      ...(body && { "Content-Type": "application/json" }),
+    };
+    try {
+      const response = await this.#fetch(this.#origin + path, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const answer: unknown = await response.json().catch(() => undefined);
+      return response.ok ? { ok: true, value: answer as Value } : { ok: false, problem: problemOf(response, answer) };
+    } catch {
+      const message = "The server cannot be reached. Check your connection and try again.";
+      return { ok: false, problem: { code: "UNREACHABLE", message } };
+    }
+  }
+}
+
+function problemOf({ status }: Response, answer: unknown): Problem {
+  const { code, message } = ((answer ?? {}) as { error?: { code?: unknown; message?: unknown } }).error ?? {};
+  return {
+    code: typeof code === "string" ? code : String(status),
+    message: typeof message === "string" ? message : `The server answered with status ${status}`,
+  };
+}

@@ -1,0 +1,72 @@
+// What the HTTP API answers to the operator page, as far as it is read here.
+import type { ConnectionFacts } from "../../../src/protocol/watching.ts";
+
+export const WAKE_CAUSES = ["connect", "message", "close", "alarm", "call", "watch"] as const;
+export type WakeCause = (typeof WAKE_CAUSES)[number];
+
+export interface Use {
+  /** Since when it is counted, in milliseconds since 1970. */
+  readonly since: number;
+  readonly posted: number;
+  readonly delivered: number;
+  readonly framesIn: number;
+  readonly bytesIn: number;
+  readonly framesOut: number;
+  readonly bytesOut: number;
+  readonly opened: number;
+  readonly requests: number;
+  readonly rows: number;
+  readonly alarmsSet: number;
+  readonly alarms: number;
+  readonly awakeSeconds: number;
+  readonly wakes: Readonly<Record<WakeCause, number>>;
+}
+
+/** Dollars in 30 days. */
+export interface Cost {
+  readonly rows: number;
+  readonly requests: number;
+  readonly duration: number;
+  readonly total: number;
+}
+
+/** A room as its lobby knows it. */
+export interface ListedRoom {
+  readonly room: string;
+  readonly members: number;
+  readonly connections: number;
+  readonly lastSeq: number;
+  readonly lastActivity: number | null;
+  readonly use: Use;
+  readonly monthlyCost: Cost | null;
+}
+
+/** A room as it says itself. */
+export interface RoomStats {
+  readonly room: string;
+  readonly use: Use;
+  readonly monthlyCost: Cost | null;
+  readonly connections: readonly ConnectionFacts[];
+  readonly hasMore: boolean;
+}
+
+/** What could not be passed on from room to room. */
+export interface DeadLetter {
+  readonly id: number;
+  readonly at: number;
+  readonly from: string;
+  readonly to: string;
+  readonly messages: number;
+  readonly changes: number;
+  readonly reason: string;
+}
+
+export interface Letters {
+  readonly letters: readonly DeadLetter[];
+  readonly hasMore: boolean;
+}
+
+export interface Replayed {
+  readonly replayed: readonly number[];
+  readonly failed: ReadonlyArray<{ readonly id: number; readonly reason: string }>;
+}

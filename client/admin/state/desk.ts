@@ -1,0 +1,236 @@
+// What the operator page knows and does: who is signed in, the list of rooms, the room that is watched, dead letters. How it
+// calls and connects is its ports' matter, so that it runs without a browser.
+import { AdminApi, type Deed, type Problem, type Result, type Sort } from "./admin-api.ts";
+import type { DeadLetter, Letters, ListedRoom, RoomStats } from "./answers.ts";
+import type { Route } from "./route.ts";
+import { UNSEEN, connectionsOf, withLine, withMore, withShown, type Sight } from "./sight.ts";
+import type { watchRoom } from "../live.ts";
+
+export type Dialog =
+  | { readonly kind: "kick" | "ban"; readonly room: string; readonly user: string }
+  | { readonly kind: "drain" | "delete"; readonly room: string }
+  | { readonly kind: "discard"; readonly letter: DeadLetter };
+
+export interface Said {
+  readonly text: string;
+  readonly isBad: boolean;
+}
+
+export interface DeskPorts {
+  readonly api: (token: string) => AdminApi;
+  readonly watch: (room: string, token: string, ports: Parameters<typeof watchRoom>[3]) => () => void;
+  readonly keepToken: (token: string | undefined) => void;
+  readonly now: () => number;
+  /** Called after each change. */
+  readonly changed: () => void;
+}
+
+/** The API says so of a token that is not accepted any more. */
+const SIGNED_OUT = new Set(["UNAUTHORIZED", "TOKEN_EXPIRED"]);
+
+export class Desk {
+  token: string | undefined;
+  isBusy = false;
+  /** Why signing in failed, or why the page is signed out. */
+  signInProblem: Problem | undefined;
+  route: Route = { view: "rooms" };
+  sort: Sort = "traffic";
+  wanted = "";
+  rooms: readonly ListedRoom[] | undefined;
+  listedAt: number | undefined;
+  listProblem: Problem | undefined;
+  sight: Sight = UNSEEN;
+  /** Of the room that is watched, where the list does not have it. */
+  stats: RoomStats | undefined;
+  statsProblem: Problem | undefined;
+  letters: Letters | undefined;
+  lettersProblem: Problem | undefined;
+  dialog: Dialog | undefined;
+  said: Said | undefined;
+  readonly #ports: DeskPorts;
+  #api: AdminApi | undefined;
+  #unwatch = (): void => {};
+
+  constructor(ports: DeskPorts) {
+    this.#ports = ports;
+  }
+
+  // ---- coming and going ------------------------------------------------------------------------------------
+
+  async signIn(token: string): Promise<void> {
+    if (this.isBusy) return;
+    this.#set({ isBusy: true, signInProblem: undefined });
+    const api = this.#ports.api(token);
+    const listed = await api.rooms(this.sort);
+    // Without a lobby there is no list, and everything else works.
+    if (!listed.ok && listed.problem.code !== "MISCONFIGURED")
+      return this.#set({ isBusy: false, signInProblem: listed.problem });
+    this.#api = api;
+    this.#ports.keepToken(token);
+    this.#set({ isBusy: false, token });
+    this.#takeList(listed);
+    this.go(this.route);
+  }
+
+  signOut(problem?: Problem): void {
+    this.#unwatch();
+    this.#unwatch = () => {};
+    this.#api = undefined;
+    this.#ports.keepToken(undefined);
+    this.#set({ token: undefined, rooms: undefined, stats: undefined, letters: undefined, sight: UNSEEN });
+    this.#set({ dialog: undefined, said: undefined, signInProblem: problem });
+  }
+
+  /** What the address shows. A room that is left is not watched any more. */
+  go(route: Route): void {
+    this.#unwatch();
+    this.#unwatch = () => {};
+    this.#set({ route, sight: UNSEEN, stats: undefined, statsProblem: undefined, dialog: undefined });
+    if (route.view === "room") this.#watch(route.room);
+    if (route.view === "dead-letters") void this.loadLetters();
+    if (route.view === "rooms") void this.refresh();
+  }
+
+  /** The page is left: rooms sleep as if nobody had looked. */
+  close(): void {
+    this.#unwatch();
+  }
+
+  #watch(room: string): void {
+    if (this.token === undefined) return;
+    const isStill = (): boolean => this.route.view === "room" && this.route.room === room;
+    this.#unwatch = this.#ports.watch(room, this.token, {
+      shown: (shown) => isStill() && this.#set({ sight: withShown(this.sight, shown, this.#ports.now()) }),
+      line: (line) => isStill() && this.#set({ sight: withLine(this.sight, line) }),
+    });
+    if (!this.listed(room)) void this.#loadStats(room);
+  }
+
+  watchAgain(): void {
+    this.go(this.route);
+  }
+
+  // ---- what is shown ---------------------------------------------------------------------------------------
+
+  /** The room as its lobby knows it. */
+  listed(room: string): ListedRoom | undefined {
+    return this.rooms?.find((listed) => listed.room === room);
+  }
+
+  find(wanted: string): void {
+    this.#set({ wanted });
+  }
+
+  async sortBy(sort: Sort): Promise<void> {
+    this.#set({ sort });
+    await this.refresh();
+  }
+
+  /** The list anew. It wakes no room. */
+  async refresh(): Promise<void> {
+    const { sort } = this;
+    const listed = await this.#api?.rooms(sort);
+    if (listed && sort === this.sort) this.#takeList(listed);
+  }
+
+  #takeList(listed: Result<{ rooms: readonly ListedRoom[] }>): void {
+    if (!listed.ok) return this.#failed(listed.problem, (listProblem) => this.#set({ listProblem }));
+    this.#set({ rooms: listed.value.rooms, listedAt: this.#ports.now(), listProblem: undefined });
+  }
+
+  async #loadStats(room: string): Promise<void> {
+    const stats = await this.#api?.stats(room);
+    if (!stats || this.route.view !== "room" || this.route.room !== room) return;
+    if (stats.ok) this.#set({ stats: stats.value, statsProblem: undefined });
+    else this.#failed(stats.problem, (statsProblem) => this.#set({ statsProblem }));
+  }
+
+  /** The connections behind those that are shown. */
+  async loadMore(): Promise<void> {
+    const { sight, route } = this;
+    const last = connectionsOf(sight).at(-1);
+    if (route.view !== "room" || !last) return;
+    const page = await this.#api?.stats(route.room, last.sid);
+    if (!page || this.route !== route) return;
+    if (page.ok) this.#set({ sight: withMore(this.sight, page.value.connections) });
+    else this.#failed(page.problem, (problem) => this.#say(problem.message, true));
+  }
+
+  async loadLetters(after?: number): Promise<void> {
+    const page = await this.#api?.letters(after);
+    if (!page) return;
+    if (!page.ok) return this.#failed(page.problem, (lettersProblem) => this.#set({ lettersProblem }));
+    const before = after === undefined ? [] : (this.letters?.letters ?? []);
+    this.#set({ letters: { ...page.value, letters: [...before, ...page.value.letters] }, lettersProblem: undefined });
+  }
+
+  // ---- what is done ----------------------------------------------------------------------------------------
+
+  ask(dialog: Dialog | undefined): void {
+    this.#set({ dialog });
+  }
+
+  async moderate(room: string, deed: Deed): Promise<void> {
+    const done = deed.action === "kick" ? "was sent away" : "was banned";
+    await this.#do(this.#api?.moderate(room, deed), () => `${deed.user} ${done}`);
+  }
+
+  async drain(room: string, withinMs: number): Promise<void> {
+    await this.#do(this.#api?.drain(room, withinMs), ({ failed = [] }) =>
+      failed.length > 0 ? `${room} could not be reached` : `Everyone in ${room} was asked to come back later`,
+    );
+  }
+
+  async remove(room: string): Promise<void> {
+    const isDone = await this.#do(this.#api?.remove(room), () => `${room} was deleted`);
+    if (isDone) this.#set({ stats: undefined });
+  }
+
+  async replay(ids?: readonly number[]): Promise<void> {
+    await this.#do(this.#api?.replay(ids), ({ replayed, failed }) => {
+      const [first] = failed;
+      const moved = `${replayed.length} passed on`;
+      return first ? `${moved}, ${failed.length} stay: ${first.reason}` : moved;
+    });
+    await this.loadLetters();
+  }
+
+  async discard(id: number): Promise<void> {
+    await this.#do(this.#api?.discard(id), () => "It was discarded");
+    await this.loadLetters();
+  }
+
+  quiet(): void {
+    this.#set({ said: undefined });
+  }
+
+  /** @returns whether it was done */
+  async #do<Value>(doing: Promise<Result<Value>> | undefined, told: (value: Value) => string): Promise<boolean> {
+    this.#set({ isBusy: true });
+    const result = await doing;
+    this.#set({ isBusy: false });
+    if (!result) return false;
+    if (!result.ok) {
+      this.#failed(result.problem, ({ code, message }) => this.#say(`${code}: ${message}`, true));
+      return false;
+    }
+    this.#set({ dialog: undefined });
+    this.#say(told(result.value), false);
+    void this.refresh();
+    return true;
+  }
+
+  #failed(problem: Problem, show: (problem: Problem) => void): void {
+    if (SIGNED_OUT.has(problem.code)) this.signOut(problem);
+    else show(problem);
+  }
+
+  #say(text: string, isBad: boolean): void {
+    this.#set({ said: { text, isBad } });
+  }
+
+  #set(changes: Partial<Desk>): void {
+    Object.assign(this, changes);
+    this.#ports.changed();
+  }
+}

@@ -1,0 +1,92 @@
+// Numbers as an operator reads them, and what a list of rooms comes to. Pure.
+import { WAKE_CAUSES, type ListedRoom, type Use, type WakeCause } from "./answers.ts";
+
+const whole = new Intl.NumberFormat("en");
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** "1,234", "12.3K". */
+export const countText = (count: number): string => (count < 10_000 ? whole : short).format(count);
+
+/** "1 room", "2 rooms". */
+export const numberOf = (count: number, one: string, many = `${one}s`): string =>
+  `${countText(count)} ${count === 1 ? one : many}`;
+
+/** Dollars; what is less than a cent is said so. `null` where it cannot be said yet. */
+export function dollarsText(dollars: number | null): string {
+  if (dollars === null) return "–";
+  if (dollars > 0 && dollars < 0.01) return "< $0.01";
+  return dollars < 1000 ? `$${dollars.toFixed(2)}` : `$${whole.format(Math.round(dollars))}`;
+}
+
+/** "12 s", "5 min", "3 h", "12 d". */
+export function spanText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours >= 48) return `${Math.floor(hours / 24)} d`;
+  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+}
+
+/** How much of the time a room could not sleep: "0 %", "< 1 %", "37 %". */
+export function awakeShare({ since, awakeSeconds }: Pick<Use, "since" | "awakeSeconds">, nowMs: number): string {
+  const share = Math.min(1, (awakeSeconds * 1000) / Math.max(1, nowMs - since));
+  return share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(share * 100)} %`;
+}
+
+export const wakesOf = ({ wakes }: Pick<Use, "wakes">): number =>
+  WAKE_CAUSES.reduce((sum, cause) => sum + wakes[cause], 0);
+
+export const CAUSE_WORDS: Readonly<Record<WakeCause, string>> = {
+  connect: "Somebody came",
+  message: "Somebody said something",
+  close: "Somebody went",
+  alarm: "Its alarm",
+  call: "The HTTP API",
+  watch: "An operator watched",
+};
+
+/** Each cause's part of the whole, where it has one, as they stand in a bar from 0 to 1. */
+export function wakeParts(
+  use: Pick<Use, "wakes">,
+): Array<{ cause: WakeCause; count: number; from: number; to: number }> {
+  const sum = wakesOf(use);
+  let from = 0;
+  return WAKE_CAUSES.filter((cause) => use.wakes[cause] > 0).map((cause) => {
+    const count = use.wakes[cause];
+    const part = { cause, count, from, to: from + count / sum };
+    from = part.to;
+    return part;
+  });
+}
+
+export interface Sums {
+  readonly rooms: number;
+  readonly occupied: number;
+  readonly members: number;
+  readonly connections: number;
+  /** `null` while no room can say. */
+  readonly monthlyCost: number | null;
+}
+
+export function sumsOf(rooms: readonly ListedRoom[]): Sums {
+  const sum = (of: (room: ListedRoom) => number): number => rooms.reduce((all, room) => all + of(room), 0);
+  const isPriced = rooms.some(({ monthlyCost }) => monthlyCost !== null);
+  return {
+    rooms: rooms.length,
+    occupied: rooms.filter(({ connections }) => connections > 0).length,
+    members: sum(({ members }) => members),
+    connections: sum(({ connections }) => connections),
+    monthlyCost: isPriced ? sum(({ monthlyCost }) => monthlyCost?.total ?? 0) : null,
+  };
+}
+
+/** Those whose names have what is looked for. */
+export function matching(rooms: readonly ListedRoom[], wanted: string): readonly ListedRoom[] {
+  const text = wanted.trim().toLowerCase();
+  return text === "" ? rooms : rooms.filter(({ room }) => room.toLowerCase().includes(text));
+}
+
+/** Whether what was typed is the room's name: for what cannot be taken back. */
+export const isConfirmed = (typed: string, room: string): boolean => typed.trim() === room;

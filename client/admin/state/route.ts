@@ -1,0 +1,16 @@
+// What the address shows: `#room/general`, `#dead-letters`, or the list of rooms. A token is never in it.
+import { isRoomName } from "../../../src/protocol/room-name.ts";
+
+export type Route =
+  | { readonly view: "rooms" }
+  | { readonly view: "room"; readonly room: string }
+  | { readonly view: "dead-letters" };
+
+export function routeOf(hash: string): Route {
+  const [view, room = ""] = hash.replace(/^#/, "").split("/", 2);
+  if (view === "room" && isRoomName(room)) return { view, room };
+  return view === "dead-letters" ? { view } : { view: "rooms" };
+}
+
+export const hashOf = (route: Route): string =>
+  route.view === "room" ? `#room/${route.room}` : route.view === "rooms" ? "#" : `#${route.view}`;

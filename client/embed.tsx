@@ -1,0 +1,159 @@
+// <parley-room room="…">: a chat room as an element of anybody's page, drawn by the same components as the chat page, in a
+// shadow root of its own so that neither's styles reach the other. GET /embed.js serves it; docs/embed.md explains it.
+import { render } from "preact";
+
+import { isRoomName } from "../src/protocol/room-name.ts";
+import { App } from "./page/components/app.tsx";
+import { applyChosenTheme } from "./page/components/theme.ts";
+import { fetchGuestToken, TokenNeeded } from "./page/state/identity.ts";
+import { Session } from "./page/state/session.ts";
+import type { TokenSource } from "./page/state/visit-ports.ts";
+
+/** The style sheet, put here by the build. */
+declare const EMBED_CSS: string;
+
+/** Where this module came from is where the rooms are, unless `origin` says otherwise. */
+const home = new URL(import.meta.url).origin;
+
+type TokenFunction = (refused?: string) => Promise<string> | string;
+
+let sheet: CSSStyleSheet | undefined;
+
+class ParleyRoom extends HTMLElement {
+  static readonly observedAttributes = ["room", "name", "origin", "token-from"];
+  #token: TokenFunction | string | undefined;
+  #session: Session | undefined;
+  #lastState = "";
+  #mount: HTMLElement | undefined;
+
+  /** A token, or a function that gives one: instead of `token-from`. */
+  get token(): TokenFunction | string | undefined {
+    return this.#token;
+  }
+
+  set token(token: TokenFunction | string | undefined) {
+    this.#token = token;
+    this.#restart();
+  }
+
+  connectedCallback(): void {
+    this.#adoptEarlyToken();
+    applyChosenTheme(this);
+    this.#mount ??= this.#prepare();
+    this.#restart();
+  }
+
+  /** A token that was set before this class was there hides the accessor. */
+  #adoptEarlyToken(): void {
+    if (!Object.hasOwn(this, "token")) return;
+    const { token } = this;
+    delete (this as { token?: unknown }).token;
+    this.token = token;
+  }
+
+  disconnectedCallback(): void {
+    this.#stop();
+  }
+
+  attributeChangedCallback(): void {
+    this.#restart();
+  }
+
+  #prepare(): HTMLElement {
+    const root = this.attachShadow({ mode: "open" });
+    if (!sheet) {
+      sheet = new CSSStyleSheet();
+      sheet.replaceSync(EMBED_CSS);
+    }
+    root.adoptedStyleSheets = [sheet];
+    const mount = document.createElement("div");
+    mount.className = "parley";
+    root.append(mount);
+    return mount;
+  }
+
+  #restart(): void {
+    this.#stop();
+    const room = this.getAttribute("room") ?? "";
+    if (!this.isConnected || !this.#mount) return;
+    if (!isRoomName(room)) return this.#complain("INVALID_ROOM", `${JSON.stringify(room)} is not the name of a room`);
+    const address = this.getAttribute("origin") ?? home;
+    const origin = originOf(address);
+    if (origin === undefined)
+      return this.#complain("INVALID_ORIGIN", `${JSON.stringify(address)} is not the address of a server`);
+    const session = new Session({
+      origin,
+      token: this.#tokenSource(origin),
+      changed: () => this.#draw(session),
+      announced: (text) => this.#tell("parley-message", { text }),
+    });
+    this.#session = session;
+    session.enter(room);
+  }
+
+  #stop(): void {
+    this.#session?.close();
+    this.#session = undefined;
+    if (this.#mount) render(null, this.#mount);
+  }
+
+  #draw(session: Session): void {
+    if (session !== this.#session || !this.#mount) return;
+    render(<App session={session} />, this.#mount);
+    const { connection, missed } = session.visit ?? {};
+    const state = `${connection?.kind} ${missed}`;
+    if (state === this.#lastState) return;
+    this.#lastState = state;
+    this.#tell("parley-state", { connection: connection?.kind, missed });
+    if (connection?.kind === "stopped") this.#complain(connection.code, connection.message);
+  }
+
+  /** Nothing goes on from here without the page, or its visitor. */
+  #complain(code: string, message: string): void {
+    console.error(`<parley-room>: ${message} (${code})`);
+    this.#tell("parley-error", { code, message });
+  }
+
+  /** Goes through shadow roots around this one. */
+  #tell(type: string, detail: object): void {
+    this.dispatchEvent(new CustomEvent(type, { detail, bubbles: true, composed: true }));
+  }
+
+  #tokenSource(origin: string): TokenSource {
+    let known: string | undefined;
+    const renew = async (): Promise<string> => (known = await this.#fetchToken(origin));
+    return { current: async () => known ?? renew(), renew };
+  }
+
+  async #fetchToken(origin: string): Promise<string> {
+    if (typeof this.#token === "string") return this.#token;
+    if (this.#token) return this.#token();
+    const from = this.getAttribute("token-from");
+    if (from === null) return this.#askForGuest(origin);
+    // The page's own server knows its visitors by their cookies.
+    const response = await fetch(new URL(from, document.baseURI), { method: "POST", credentials: "same-origin" });
+    if (response.status === 401 || response.status === 403) throw new TokenNeeded("Sign in to join the conversation.");
+    if (!response.ok) throw new Error(`${from} answered with status ${response.status}`);
+    const body = (await response.json()) as { readonly token?: unknown };
+    if (typeof body.token !== "string") throw new Error(`${from} answered without a token`);
+    return body.token;
+  }
+
+  async #askForGuest(origin: string): Promise<string> {
+    try {
+      return await fetchGuestToken(origin, this.getAttribute("name") ?? "Guest");
+    } catch (error) {
+      // Visitors have none to paste.
+      if (error instanceof TokenNeeded) throw new TokenNeeded("This chat needs a token, and its page gives none.");
+      throw error;
+    }
+  }
+}
+
+/** Also of an address with a path, such as a slash at its end. */
+function originOf(address: string): string | undefined {
+  return /^https?:/i.test(address) && URL.canParse(address) ? new URL(address).origin : undefined;
+}
+
+// A page may load this twice.
+if (!customElements.get("parley-room")) customElements.define("parley-room", ParleyRoom);

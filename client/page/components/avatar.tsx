@@ -1,0 +1,27 @@
+// A person at a glance: initials on one of a few colours, always the same one for the same user id.
+import { hueOf } from "../state/hue.ts";
+import { bare } from "../state/names.ts";
+
+export function Avatar({
+  user,
+  name,
+  small = false,
+}: {
+  readonly user: string;
+  readonly name: string;
+  readonly small?: boolean;
+}) {
+  return (
+    <span class={`avatar hue-${hueOf(user)} ${small ? "small" : ""}`} aria-hidden="true">
+      {initialsOf(name)}
+    </span>
+  );
+}
+
+function initialsOf(name: string): string {
+  const words = bare(name)
+    .split(/[\s._-]+/)
+    .filter((word) => word !== "");
+  const letters = words.length > 1 ? [words[0]!, words.at(-1)!] : words;
+  return letters.map((word) => Array.from(word)[0]!.toLocaleUpperCase()).join("") || "?";
+}

@@ -1,0 +1,309 @@
+// Where messages are written: Enter sends, Shift+Enter starts a line. What is typed is kept by room until it is sent.
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import type { Attachment } from "../../../src/protocol/files-events.ts";
+import { openMentionIn, suggestionsFor, withMention } from "../state/completion.ts";
+import { lineOf } from "../state/parsed.ts";
+import type { Person } from "../state/roster.ts";
+import type { Session } from "../state/session.ts";
+import type { Visit } from "../state/visit.ts";
+import { useNow } from "./hooks.ts";
+import { Icon, IconButton } from "./icons.tsx";
+import { UploadList } from "./uploads.tsx";
+
+/** From so few characters left on, the reader is told. */
+const WARN_LEFT = 100;
+const ROWS_MAX = 8;
+
+interface ComposerProps {
+  readonly session: Session;
+  readonly visit: Visit;
+}
+
+/** A new one for each room. */
+export function Composer({ session, visit }: ComposerProps) {
+  const { writing, uploads, hold, blocked } = visit;
+  const { text, files, replyTo, edit } = writing;
+  const [, redraw] = useState(0);
+  const [caret, setCaret] = useState(0);
+  const [chosen, setChosen] = useState(0);
+  const [isClosed, setClosed] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const isDrawn = useRef(false);
+  const max = visit.welcome?.settings.maxContentLength ?? Infinity;
+  const left = max - Array.from(text.trim()).length;
+  // Counted down.
+  useNow(hold.leftMs > 0 ? 1000 : 0);
+  const mention = isClosed ? undefined : openMentionIn(text, caret);
+  const people = mention ? suggestionsFor(mention.query, others(visit)) : [];
+  const isWaiting = edit ? edit.isSaving : uploads.isBusy;
+  const isEmpty = text.trim() === "" && (edit !== undefined || files.length === 0);
+  const isReady = left >= 0 && !isEmpty && !isWaiting && !visit.isOver && blocked === "" && !hold.isMuted;
+
+  const write = (value: string): void => {
+    writing.write(value);
+    // Sooner than the rest of the page.
+    redraw((count) => count + 1);
+    setClosed(false);
+    setChosen(0);
+    if (!edit) visit.signals.typing(value.trim() !== "");
+  };
+  useEffect(() => {
+    const refresh = (): void => writing.refresh();
+    // Out of the back/forward cache, too, where nothing is heard.
+    const watching = new AbortController();
+    const { signal } = watching;
+    addEventListener("storage", refresh, { signal });
+    document.addEventListener("visibilitychange", refresh, { signal });
+    return () => watching.abort();
+  }, [writing]);
+  // At once: what is typed in the next moment belongs here.
+  useLayoutEffect(() => {
+    // A phone's keyboard comes when it is asked for, and in somebody's page the focus is theirs.
+    const isAsked = isDrawn.current && (replyTo !== undefined || edit !== undefined);
+    isDrawn.current = true;
+    if (isAsked || !(session.isEmbedded || matchMedia("(pointer: coarse)").matches)) field.current?.focus();
+  }, [replyTo, edit?.id]);
+  useLayoutEffect(() => {
+    const { current } = field;
+    // Where it stands there already, it may be the beginning of what the reader has selected.
+    if (current?.matches(":focus") && current.selectionStart !== caret) current.setSelectionRange(caret, caret);
+  }, [caret]);
+
+  const submit = (): void => {
+    if (!isReady) return;
+    if (edit) return void writing.save();
+    post(visit, text.trim(), files, replyTo);
+    uploads.clear();
+    writing.sent();
+    redraw((count) => count + 1);
+    field.current?.focus();
+  };
+  const complete = ({ user }: Person): void => {
+    const completed = withMention(text, caret, mention!.from, user);
+    write(completed.text);
+    setCaret(completed.caret);
+    field.current?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    // While a word is being composed (Chinese, Japanese …), Enter belongs to the input method.
+    if (event.isComposing) return;
+    if (people.length > 0 && onSuggestionKey(event)) return;
+    if (event.key === "Enter" && !event.shiftKey) submit();
+    else if (event.key === "Escape" && (replyTo !== undefined || edit)) writing.cancel();
+    else if (event.key === "ArrowUp" && text === "") editLast(session, visit);
+    else return;
+    event.preventDefault();
+  };
+  const onSuggestionKey = (event: KeyboardEvent): boolean => {
+    if (event.key === "ArrowDown") setChosen((chosen + 1) % people.length);
+    else if (event.key === "ArrowUp") setChosen((chosen + people.length - 1) % people.length);
+    else if (event.key === "Enter" || (event.key === "Tab" && !event.shiftKey)) complete(people[chosen]!);
+    else if (event.key === "Escape") setClosed(true);
+    else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  };
+  const noteCaret = (): void => setCaret(field.current!.selectionStart);
+
+  if (blocked !== "")
+    return (
+      <p class="composer blocked" data-testid="blocked" role="status">
+        {blocked}
+      </p>
+    );
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+      onDragOver={(event) => uploads.isAllowed && event.preventDefault()}
+      onDrop={(event) => {
+        const files = event.dataTransfer?.files;
+        // Words go where they are dropped.
+        if (!files?.length) return;
+        event.preventDefault();
+        uploads.add(files);
+      }}
+    >
+      <About visit={visit} />
+      {edit && (
+        <p class="problem" role="status" data-testid="edit-problem">
+          {edit.problem && `Not saved. ${edit.problem}`}
+        </p>
+      )}
+      <UploadList visit={visit} />
+      {people.length > 0 && <Suggestions people={people} chosen={chosen} onChoose={complete} />}
+      <div class="composer-row">
+        {/* Until the room has said whether it takes files, its place is kept. */}
+        {(uploads.isAllowed || !visit.welcome) && !edit && (
+          <AttachButton onFiles={(files) => uploads.add(files)} isDisabled={!uploads.isAllowed} />
+        )}
+        <textarea
+          ref={field}
+          class="draft"
+          data-testid="composer"
+          aria-label={`Message to #${visit.room}`}
+          placeholder={`Message #${visit.room}`}
+          enterkeyhint="send"
+          rows={Math.min(ROWS_MAX, text.split("\n").length)}
+          dir="auto"
+          value={text}
+          readOnly={edit?.isSaving}
+          aria-invalid={left < 0}
+          aria-describedby="composer-note"
+          aria-autocomplete="list"
+          aria-controls={people.length > 0 ? "suggestions" : undefined}
+          aria-activedescendant={people.length > 0 ? `suggestion-${chosen}` : undefined}
+          onInput={({ currentTarget }) => {
+            write(currentTarget.value);
+            setCaret(currentTarget.selectionStart);
+          }}
+          onKeyDown={onKeyDown}
+          onKeyUp={noteCaret}
+          onClick={noteCaret}
+          onPaste={(event) => uploads.add(event.clipboardData?.files)}
+        />
+        <button
+          type="submit"
+          class="send"
+          data-testid="send"
+          aria-label={edit ? "Save" : "Send"}
+          title={edit ? "Save" : "Send"}
+          disabled={!isReady}
+        >
+          <Icon name="send" />
+        </button>
+      </div>
+      <p id="composer-note" class={`composer-note ${left < 0 ? "over" : ""}`}>
+        <span class="typing" data-testid="typing">
+          {visit.typists.line}
+        </span>
+        <span data-testid="hold" role="status">
+          {hold.text}
+        </span>
+        <span>{remaining(left)}</span>
+      </p>
+    </form>
+  );
+}
+
+/** What the draft answers, or which message is being changed. */
+function About({ visit: { writing, history } }: { readonly visit: Visit }) {
+  const { replyTo, edit } = writing;
+  if (edit)
+    return (
+      <div class="about" data-testid="about">
+        <p>
+          {edit.isSaving ? "Saving " : "Editing "}
+          <span class="muted" dir="auto">
+            {lineOf(edit.before)}
+          </span>
+        </p>
+        <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
+      </div>
+    );
+  if (replyTo === undefined) return null;
+  const quoted = history.quoted(replyTo);
+  return (
+    <div class="about" data-testid="about">
+      <p>
+        {writing.isEditWaiting && "Your edit waits · "}Replying to <bdi class="author">{quoted?.name}</bdi>{" "}
+        <span class="muted" dir="auto">
+          {quoted && (lineOf(quoted.content) || quoted.attachment?.name)}
+        </span>
+      </p>
+      <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
+    </div>
+  );
+}
+
+interface SuggestionsProps {
+  readonly people: readonly Person[];
+  readonly chosen: number;
+  readonly onChoose: (person: Person) => void;
+}
+
+function Suggestions({ people, chosen, onChoose }: SuggestionsProps) {
+  return (
+    <ul class="suggestions" id="suggestions" role="listbox" aria-label="People to mention" data-testid="suggestions">
+      {people.map((person, at) => (
+        <li
+          key={person.user}
+          id={`suggestion-${at}`}
+          role="option"
+          aria-selected={at === chosen}
+          // Before the field loses the focus.
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onChoose(person);
+          }}
+        >
+          <bdi>{person.name}</bdi> <bdi class="muted">{person.user}</bdi>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface AttachProps {
+  readonly onFiles: (files: FileList | null) => void;
+  readonly isDisabled: boolean;
+}
+
+function AttachButton({ onFiles, isDisabled }: AttachProps) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <IconButton
+        icon="attach"
+        label="Attach files"
+        testId="attach"
+        isDisabled={isDisabled}
+        onClick={() => input.current?.click()}
+      />
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        data-testid="file-input"
+        onChange={({ currentTarget }) => {
+          onFiles(currentTarget.files);
+          currentTarget.value = "";
+        }}
+      />
+    </>
+  );
+}
+
+/** A message carries one file: the first goes with the words. */
+function post(visit: Visit, content: string, files: readonly Attachment[], replyTo: string | undefined): void {
+  const [first, ...rest] = files;
+  const reply = replyTo === undefined ? {} : { replyTo };
+  void visit.post(content, { ...reply, ...(first && { attachment: first }) });
+  for (const attachment of rest) void visit.post("", { attachment });
+}
+
+function editLast(session: Session, visit: Visit): void {
+  const windowMs = (visit.welcome?.settings.editWindowSeconds ?? 0) * 1000;
+  const last = visit.timeline.messages.findLast(({ sender, deleted }) => sender === visit.self && !deleted);
+  if (last && (visit.isModerator || visit.clock.now() - last.timestamp < windowMs)) session.edit(last);
+}
+
+/** Who may be spoken to: those who are here, and those whose messages are on the page. */
+function others(visit: Visit): Person[] {
+  const people = new Map(visit.roster.people.map((person) => [person.user, person]));
+  for (const { sender, name } of visit.timeline.messages)
+    if (!people.has(sender)) people.set(sender, { user: sender, name });
+  people.delete(visit.self);
+  return Array.from(people.values());
+}
+
+function remaining(left: number): string {
+  if (left > WARN_LEFT) return "";
+  return left < 0 ? `${-left} characters too many` : `${left} characters left`;
+}

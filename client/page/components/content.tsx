@@ -1,0 +1,100 @@
+// A message's text as elements. There is no markup in it but what the parser found; everything else is text.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import type { Inline } from "../state/markup.ts";
+import { named } from "../state/names.ts";
+import { blocksOf } from "../state/parsed.ts";
+import type { Visit } from "../state/visit.ts";
+
+interface ContentProps {
+  readonly visit: Visit;
+  /** Of the message. */
+  readonly id: string;
+  readonly content: string;
+  readonly mentions?: Message["mentions"];
+}
+
+/** What is too long for its place ends there, until the reader wants to see all of it. */
+export function Content({ visit, id, content, mentions }: ContentProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [isLong, setLong] = useState(false);
+  const isOpen = visit.opened.has(id);
+  const isCut = isLong && !isOpen;
+  useLayoutEffect(() => {
+    if (!isOpen) setLong(endsEarly(box.current!));
+  }, [content]);
+  const draw = (node: Inline, at: number) => drawInline(node, at, visit);
+  return (
+    <>
+      <div
+        ref={box}
+        class={`content ${isOpen ? "whole" : isCut ? "cut" : ""}`}
+        dir="auto"
+        // A link beyond the end.
+        onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && visit.open(id)}
+      >
+        {blocksOf(content, mentions ?? []).map((block, at) => {
+          if (block.kind === "pre")
+            return (
+              <pre key={at} tabIndex={0} data-language={block.language}>
+                <code>{block.text}</code>
+              </pre>
+            );
+          const children = block.children.map((child, index) => draw(child, index));
+          return block.kind === "quote" ? (
+            <blockquote key={at}>{children}</blockquote>
+          ) : (
+            <span key={at}>{children}</span>
+          );
+        })}
+      </div>
+      {isCut && (
+        <button
+          type="button"
+          class="link more"
+          aria-expanded={false}
+          data-testid="show-more"
+          onClick={({ currentTarget }) => {
+            // The button goes.
+            currentTarget.closest("li")!.focus({ preventScroll: true });
+            visit.open(id);
+          }}
+        >
+          Show more
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Letters of some scripts are taller than their lines, and reach beyond a box that is as high as it likes. */
+function endsEarly(box: HTMLElement): boolean {
+  const { scrollHeight, clientHeight, offsetHeight } = box;
+  return scrollHeight > clientHeight + 1 && offsetHeight + 1 >= parseFloat(getComputedStyle(box).maxHeight);
+}
+
+function drawInline(node: Inline, key: number, visit: Visit) {
+  switch (node.kind) {
+    case "text":
+      return node.text;
+    case "code":
+      return <code key={key}>{node.text}</code>;
+    case "link":
+      return (
+        <a key={key} href={node.href} target="_blank" rel="noopener noreferrer nofollow ugc">
+          {node.text}
+        </a>
+      );
+    case "mention":
+      return (
+        <span key={key} class={node.user === visit.self ? "mention me" : "mention"} title={named(node.user)}>
+          @<bdi>{visit.nameOf(node.user)}</bdi>
+        </span>
+      );
+    default: {
+      const Tag = node.kind;
+      return <Tag key={key}>{node.children.map((child, at) => drawInline(child, at, visit))}</Tag>;
+    }
+  }
+}

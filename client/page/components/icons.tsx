@@ -1,0 +1,56 @@
+// The page's icons: strokes in the colour of the text around them. They say nothing to a screen reader; their buttons do.
+const PATHS = {
+  menu: "M4 6h16M4 12h16M4 18h16",
+  people:
+    "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20c.6-3.6 3-5.5 6.5-5.5s5.9 1.9 6.5 5.5M16 4.3a3.5 3.5 0 0 1 0 6.4M18 14.8c2 .7 3.2 2.5 3.5 5.2",
+  search: "M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4",
+  more: "M5 12h.01M12 12h.01M19 12h.01",
+  send: "M4 12l16-8-5 16-3.5-6.5zM20 4l-8.5 9.5",
+  attach: "M20 11.5l-8.3 8.3a5.2 5.2 0 0 1-7.4-7.4l8.6-8.6a3.5 3.5 0 0 1 5 5l-8.5 8.5a1.7 1.7 0 0 1-2.5-2.5l7.8-7.7",
+  reply: "M9 6l-5 5 5 5M4 11h9c4 0 7 2.5 7 7",
+  smile: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM8.5 14.5c1.8 2.4 5.2 2.4 7 0M9 9.5h.01M15 9.5h.01",
+  close: "M6 6l12 12M18 6L6 18",
+  plus: "M12 5v14M5 12h14",
+  down: "M12 5v14M6 13l6 6 6-6",
+  file: "M6 3h8l5 5v13H6zM14 3v5h5",
+  sun: "M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
+  edit: "M4 20l1-4L16 5l3 3L8 19z",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}
+
+interface IconButtonProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onClick: (event: MouseEvent & { readonly currentTarget: HTMLButtonElement }) => void;
+  readonly testId?: string;
+  readonly pressed?: boolean | undefined;
+  readonly isDisabled?: boolean;
+  readonly class?: string;
+}
+
+/** A button whose name is read aloud and shown as a tooltip. */
+export function IconButton({ icon, label, onClick, testId, pressed, isDisabled, class: extra = "" }: IconButtonProps) {
+  return (
+    <button
+      type="button"
+      class={`icon-button ${extra}`}
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+      disabled={isDisabled}
+      data-testid={testId}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}

@@ -1,0 +1,133 @@
+// The form that a visitor fills in first: name, room and, where guests are not admitted, a token.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { DEFAULT_ROOM, isRoomName } from "../../../src/protocol/room-name.ts";
+import type { Session } from "../state/session.ts";
+
+interface JoinFormProps {
+  readonly session: Session;
+  /** As the address says. */
+  readonly room: string | undefined;
+}
+
+export function JoinForm({ session, room }: JoinFormProps) {
+  const { remembered } = session;
+  const [name, setName] = useState(remembered.name);
+  const [wanted, setWanted] = useState(room ?? remembered.room ?? DEFAULT_ROOM);
+  const [token, setToken] = useState("");
+  const [isTried, setTried] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const { isTokenAsked, isTokenNeeded, isJoining } = session;
+  useEffect(() => {
+    if (room !== undefined) setWanted(room);
+  }, [room]);
+  useEffect(() => {
+    const first = isTokenAsked ? "#token" : remembered.name === "" ? "#name" : "button";
+    form.current?.querySelector<HTMLElement>(first)?.focus();
+  }, [isTokenAsked]);
+  const problems = {
+    name: name.trim() === "" ? "Enter a name." : "",
+    room: isRoomName(wanted.trim()) ? "" : "This is not a room name.",
+    token: isTokenNeeded && token.trim() === "" ? "Paste a token." : "",
+  };
+  const submit = (): void => {
+    setTried(true);
+    const wrong = Object.entries(problems).find(([, problem]) => problem !== "");
+    if (wrong) form.current?.querySelector<HTMLElement>(`#${wrong[0]}`)?.focus();
+    else if (!isJoining) void session.join({ name: name.trim(), room: wanted.trim(), token: token.trim() });
+  };
+  const problemOf = (field: keyof typeof problems): string => (isTried ? problems[field] : "");
+  return (
+    <main class="join">
+      <form
+        ref={form}
+        class="card"
+        data-testid="join-form"
+        noValidate
+        aria-labelledby="join-title"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <h1 id="join-title">
+          <img src="/favicon.svg" alt="" width="40" height="40" /> Parley
+        </h1>
+        <p class="muted">Choose a name and a room to talk in.</p>
+        <Field id="name" label="Your name" problem={problemOf("name")}>
+          <input
+            id="name"
+            data-testid="name"
+            maxLength={64}
+            autocomplete="nickname"
+            required
+            value={name}
+            aria-invalid={problemOf("name") !== ""}
+            aria-describedby="name-problem"
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </Field>
+        <Field id="room" label="Room" problem={problemOf("room")}>
+          <input
+            id="room"
+            data-testid="room"
+            maxLength={64}
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            required
+            value={wanted}
+            aria-invalid={problemOf("room") !== ""}
+            aria-describedby="room-rule room-problem"
+            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+          />
+        </Field>
+        <p id="room-rule" class="hint">
+          Letters, digits and _ . ~ -, at most 64; the first a letter or digit.
+        </p>
+        {isTokenAsked && (
+          <Field id="token" label="Token" problem={problemOf("token")}>
+            <textarea
+              id="token"
+              data-testid="token"
+              rows={3}
+              autocomplete="off"
+              autocapitalize="none"
+              spellcheck={false}
+              value={token}
+              aria-invalid={problemOf("token") !== ""}
+              aria-describedby="token-problem"
+              onInput={({ currentTarget }) => setToken(currentTarget.value)}
+            />
+          </Field>
+        )}
+        <p class="problem" role="alert" data-testid="join-problem">
+          {session.problem}
+        </p>
+        <button type="submit" class="primary" data-testid="join" aria-disabled={isJoining}>
+          {isJoining ? "Joining…" : "Join"}
+        </button>
+      </form>
+    </main>
+  );
+}
+
+interface FieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly problem: string;
+  readonly children: ComponentChildren;
+}
+
+function Field({ id, label, problem, children }: FieldProps) {
+  return (
+    <>
+      <label for={id}>{label}</label>
+      {children}
+      <p id={`${id}-problem`} class="problem" hidden={problem === ""}>
+        {problem}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,212 @@
+// The messages, of which only those in view are in the document. The list keeps what the reader looks at where it is, whatever
+// comes above or below, or stays at the newest message while the reader is there.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import { RowLayout } from "../state/row-layout.ts";
+import { rowsOf, type Row } from "../state/rows.ts";
+import type { Session } from "../state/session.ts";
+import type { Visit } from "../state/visit.ts";
+import { useNow } from "./hooks.ts";
+import { Icon } from "./icons.tsx";
+import { anchorAt, isShown, keepFocus, measure, Place, settle, sizeOf, tabStopOf, topOf } from "./list-place.ts";
+import { onRowKey } from "./row-keys.ts";
+import { RowView } from "./row-view.tsx";
+
+/** Pixels beyond the view that are drawn as well, and from which on more is loaded. */
+const OVERSCAN = 400;
+const LOAD_AHEAD = 1200;
+const BOTTOM_SLACK = 24;
+const RELATIVE_TIMES_EVERY_MS = 30_000;
+const NONE: readonly Message[] = [];
+/** Of a row that was never drawn. */
+const GUESSES: Readonly<Record<Row["kind"], number>> = {
+  beginning: 120,
+  day: 44,
+  unread: 32,
+  message: 44,
+  outgoing: 60,
+};
+
+export function MessageList({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLOListElement>(null);
+  const place = useMemo(() => new Place(), [visit]);
+  const isInView = useRef(false);
+  const [, redraw] = useState(0);
+  const again = (): void => redraw((count) => count + 1);
+  const [pointed, setPointed] = useState("");
+  const [focused, setFocused] = useState("");
+  useNow(RELATIVE_TIMES_EVERY_MS);
+  const now = visit.clock.now();
+  const { timeline, history, self, unreadAfter } = visit;
+  const { outgoing, hasLater } = timeline;
+  // What is new has its place below what was there before, which is not known yet.
+  const messages = history.isOpening ? NONE : timeline.messages;
+  const hasEarlier = timeline.hasEarlier || !history.loaded;
+  // A long list is worth it: while one scrolls, only heights change.
+  const rows = useMemo(
+    () => rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadAfter }),
+    [visit, messages, timeline.version, hasEarlier, hasLater, self, unreadAfter],
+  );
+  const indexes = useMemo(() => new Map(rows.map(({ key }, index) => [key, index])), [rows]);
+  const layout = useMemo(
+    () => new RowLayout(rows.length, (at) => place.heights.get(rows[at]!.key) ?? GUESSES[rows[at]!.kind]),
+    [rows, place.version],
+  );
+  const isNewTarget = visit.target !== undefined && visit.target !== place.target;
+  const viewHeight = scroller.current?.clientHeight ?? innerHeight;
+  if (isNewTarget) {
+    place.target = visit.target;
+    place.anchor = { key: `m${visit.target!.seq}`, offset: viewHeight / 3 };
+  }
+  const anchored = place.anchor && indexes.get(place.anchor.key);
+  const top = topOf(layout, place.anchor, visit.following ? undefined : anchored, viewHeight);
+  const range = layout.between(top - OVERSCAN, top + viewHeight + OVERSCAN);
+  const drawn = rows.slice(range.from, range.to);
+  const tabStop = tabStopOf(drawn, focused, rows[layout.at(top + viewHeight - 1)]);
+  const readers = visit.readMarks.readersOf(messages, self);
+
+  useLayoutEffect(() => {
+    if (!isShown(scroller.current!)) {
+      place.size = "";
+      return;
+    }
+    const isMeasured = measure(list.current!, place.heights);
+    if (isMeasured) place.version++;
+    settle(scroller.current!, list.current!, place, visit.following);
+    // Where nothing can be scrolled, the newest is in view.
+    const { scrollHeight, clientHeight } = scroller.current!;
+    if (!visit.following && !hasLater && scrollHeight <= clientHeight) visit.follow(true);
+    const isFocusHere = keepFocus(scroller.current!, list.current!, place);
+    if (!isFocusHere && !isBorrowed(session)) setFocused("");
+    if (isMeasured) again();
+  });
+  useEffect(() => {
+    const watching = new ResizeObserver(again);
+    watching.observe(scroller.current!);
+    watching.observe(list.current!);
+    // What came while nobody looked is seen now.
+    document.addEventListener("visibilitychange", again);
+    const seeing = new IntersectionObserver((changes) => {
+      isInView.current = changes.at(-1)!.isIntersecting;
+      again();
+    });
+    seeing.observe(scroller.current!);
+    return () => {
+      watching.disconnect();
+      seeing.disconnect();
+      document.removeEventListener("visibilitychange", again);
+    };
+  }, []);
+  useEffect(() => {
+    if (!isShown(scroller.current!)) return;
+    loadMore(scroller.current!, visit);
+    if (isInView.current) tellSeen(visit, rows, layout, scroller.current!);
+  });
+
+  const onScroll = (): void => {
+    // What is hidden or gets another size scrolls by itself: that is no wish of the reader, whose place is found again.
+    if (sizeOf(scroller.current!) !== place.size) return again();
+    const { scrollTop, clientHeight, scrollHeight } = scroller.current!;
+    place.anchor = anchorAt(layout, rows, scrollTop);
+    visit.follow(!timeline.hasLater && scrollHeight - scrollTop - clientHeight <= BOTTOM_SLACK);
+    again();
+  };
+  const onFocusIn = (event: FocusEvent): void => {
+    place.focus = event.target as Element;
+    setFocused(rowOf(event));
+  };
+
+  return (
+    <div class="log-frame">
+      <div
+        ref={scroller}
+        class="log"
+        role="region"
+        aria-label="Messages"
+        tabIndex={0}
+        data-testid="log"
+        onScroll={onScroll}
+        aria-busy={history.loading !== undefined || !history.loaded}
+      >
+        {!history.loaded && rows.length === 0 && <Skeleton />}
+        <ol
+          ref={list}
+          class="messages"
+          data-testid="messages"
+          style={{
+            paddingTop: `${layout.topOf(range.from)}px`,
+            paddingBottom: `${layout.height - layout.topOf(range.to)}px`,
+          }}
+          onPointerOver={(event) => setPointed(rowOf(event) || pointed)}
+          onPointerLeave={() => setPointed("")}
+          onFocusIn={onFocusIn}
+          // Where it went is known once it is there.
+          onFocusOut={() => requestAnimationFrame(again)}
+          onKeyDown={(event) => onRowKey(event, session, visit)}
+        >
+          {drawn.map((row) => (
+            <RowView
+              key={row.key}
+              {...{ session, visit, row, now }}
+              isTabStop={row.key === tabStop}
+              isActive={row.key === pointed || row.key === focused}
+              isTarget={visit.target !== undefined && row.key === `m${visit.target.seq}`}
+              readers={row.kind === "message" ? (readers.get(row.message.seq) ?? []) : []}
+            />
+          ))}
+        </ol>
+      </div>
+      {history.loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
+      {(!visit.following || hasLater) && history.loaded && <NewestButton visit={visit} />}
+    </div>
+  );
+}
+
+function NewestButton({ visit }: { readonly visit: Visit }) {
+  const { missed } = visit;
+  // Without news it covers no more of the messages than it has to.
+  const news = missed === 0 ? "" : missed === 1 ? "1 new message" : `${missed} new messages`;
+  return (
+    <button
+      type="button"
+      class="newest"
+      title="Jump to newest"
+      aria-label={news === "" ? "Jump to newest" : `${news}, jump to newest`}
+      data-testid="newest"
+      onClick={() => void visit.jumpToNewest()}
+    >
+      <Icon name="down" />
+      {news}
+    </button>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div class="skeleton" aria-hidden="true">
+      {[60, 85, 40, 70, 55].map((width) => (
+        <span key={width} class={`w${width}`} />
+      ))}
+    </div>
+  );
+}
+
+const rowOf = (event: Event): string =>
+  (event.target as Element).closest<HTMLElement>("li[data-key]")?.dataset["key"] ?? "";
+
+/** What opened from a row gives the focus back to it. */
+const isBorrowed = ({ ui }: Session): boolean => Boolean(ui.menu ?? ui.reacting ?? ui.dialog);
+
+function loadMore({ scrollTop, scrollHeight, clientHeight }: HTMLElement, visit: Visit): void {
+  if (scrollTop < LOAD_AHEAD) void visit.history.loadEarlier();
+  if (scrollHeight - scrollTop - clientHeight < LOAD_AHEAD) void visit.history.loadLater();
+}
+
+function tellSeen(visit: Visit, rows: readonly Row[], layout: RowLayout, scroller: HTMLElement): void {
+  if (document.visibilityState !== "visible" || rows.length === 0) return;
+  const last = visit.following ? rows.length - 1 : layout.at(scroller.scrollTop + scroller.clientHeight);
+  const newest = rows.slice(0, last + 1).findLast((row) => row.kind === "message");
+  if (newest?.kind === "message") visit.saw(newest.message.seq);
+}

@@ -1,0 +1,165 @@
+// What moderators decide: about one person, and about the room.
+import { useEffect, useState } from "preact/hooks";
+
+import type { ModeratedUser } from "../../../src/protocol/moderation-events.ts";
+import { named } from "../state/names.ts";
+import { exactTime } from "../state/times.ts";
+import type { Visit } from "../state/visit.ts";
+import { DialogButtons, Modal } from "./modal.tsx";
+
+const FOR_GOOD = "for-good";
+const SPANS: ReadonlyArray<readonly [seconds: string, label: string]> = [
+  ["600", "10 minutes"],
+  ["3600", "1 hour"],
+  ["86400", "1 day"],
+  ["604800", "1 week"],
+];
+const SLOW_MODES = [0, 5, 10, 30, 60, 300, 900];
+const REASON_MAX = 300;
+
+interface ModerateDialogProps {
+  readonly visit: Visit;
+  readonly deed: "kick" | "mute" | "ban";
+  readonly user: string;
+  readonly onClose: () => void;
+}
+
+export function ModerateDialog({ visit, deed, user, onClose }: ModerateDialogProps) {
+  const [span, setSpan] = useState("3600");
+  const [reason, setReason] = useState("");
+  const name = named(visit.nameOf(user));
+  const [title, submit] = {
+    kick: [`Send ${name} away`, "Send away"],
+    mute: [`Mute ${name}`, "Mute"],
+    ban: [`Ban ${name}`, "Ban"],
+  }[deed] as [string, string];
+  const decide = (): void => {
+    const why = reason.trim() === "" ? {} : { reason: reason.trim() };
+    onClose();
+    if (deed === "kick") void visit.deeds.moderate("kick", { user, ...why });
+    else if (deed === "mute") void visit.deeds.moderate("mute", { user, seconds: Number(span), ...why });
+    else void visit.deeds.moderate("ban", { user, ...(span !== FOR_GOOD && { seconds: Number(span) }), ...why });
+  };
+  return (
+    <Modal title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          decide();
+        }}
+      >
+        {deed === "kick" && <p class="muted">They may come back at once.</p>}
+        {deed !== "kick" && (
+          <>
+            <label for="span">For how long</label>
+            <select
+              id="span"
+              value={span}
+              data-testid="span"
+              onChange={({ currentTarget }) => setSpan(currentTarget.value)}
+            >
+              {SPANS.map(([seconds, label]) => (
+                <option key={seconds} value={seconds}>
+                  {label}
+                </option>
+              ))}
+              {deed === "ban" && <option value={FOR_GOOD}>For good</option>}
+            </select>
+          </>
+        )}
+        <label for="reason">Reason, shown to everyone</label>
+        <input
+          id="reason"
+          data-testid="reason"
+          maxLength={REASON_MAX}
+          placeholder="Optional"
+          value={reason}
+          onInput={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+        <DialogButtons submit={submit} isGrave={deed === "ban"} onCancel={onClose} />
+      </form>
+    </Modal>
+  );
+}
+
+export function RoomDialog({ visit, onClose }: { readonly visit: Visit; readonly onClose: () => void }) {
+  const [users, setUsers] = useState<readonly ModeratedUser[]>();
+  const load = (): void => void visit.deeds.moderated().then((page) => setUsers(page?.users ?? []));
+  useEffect(load, []);
+  const { slowModeSeconds, readOnly } = visit.modes;
+  const undo = async (deed: "unban" | "unmute" | "revoke", user: string): Promise<void> => {
+    await visit.deeds.moderate(deed, { user });
+    load();
+  };
+  return (
+    <Modal title={`Moderate #${visit.room}`} onClose={onClose}>
+      <label for="slow-mode">Slow mode: a message of each person every</label>
+      <select
+        id="slow-mode"
+        data-testid="slow-mode"
+        value={String(slowModeSeconds)}
+        onChange={({ currentTarget }) =>
+          void visit.deeds.moderate("slow-mode", { seconds: Number(currentTarget.value) })
+        }
+      >
+        {[...new Set([...SLOW_MODES, slowModeSeconds])]
+          .sort((a, b) => a - b)
+          .map((seconds) => (
+            <option key={seconds} value={String(seconds)}>
+              {seconds === 0 ? "Off" : seconds < 60 ? `${seconds} seconds` : `${seconds / 60} min`}
+            </option>
+          ))}
+      </select>
+      <label class="check">
+        <input
+          type="checkbox"
+          data-testid="read-only"
+          checked={readOnly}
+          onChange={({ currentTarget }) => void visit.deeds.moderate("read-only", { on: currentTarget.checked })}
+        />{" "}
+        Only moderators may write
+      </label>
+      <h3>Decisions that hold</h3>
+      {users === undefined && <p class="muted">Loading…</p>}
+      {users?.length === 0 && <p class="muted">None.</p>}
+      <ul class="decisions" data-testid="decisions">
+        {users?.map(({ user, banned, muted, granted }) => (
+          <li key={user}>
+            <bdi>{visit.nameOf(user)}</bdi>
+            {banned && (
+              <Decided text={`banned${untilText(banned.until)}`} undo="Lift" onUndo={() => void undo("unban", user)} />
+            )}
+            {muted && (
+              <Decided text={`muted${untilText(muted.until)}`} undo="Lift" onUndo={() => void undo("unmute", user)} />
+            )}
+            {granted && <Decided text={granted.role} undo="Take back" onUndo={() => void undo("revoke", user)} />}
+          </li>
+        ))}
+      </ul>
+      <p class="dialog-buttons">
+        <button type="button" class="primary" onClick={onClose}>
+          Close
+        </button>
+      </p>
+    </Modal>
+  );
+}
+
+interface DecidedProps {
+  readonly text: string;
+  readonly undo: string;
+  readonly onUndo: () => void;
+}
+
+function Decided({ text, undo, onUndo }: DecidedProps) {
+  return (
+    <span>
+      {text}{" "}
+      <button type="button" class="link" onClick={onUndo}>
+        {undo}
+      </button>
+    </span>
+  );
+}
+
+const untilText = (until: number | undefined): string => (until === undefined ? "" : ` until ${exactTime(until)}`);

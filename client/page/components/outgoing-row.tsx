@@ -1,0 +1,45 @@
+// A message that is on its way, or failed: with its mark, and what can be done about it.
+import { named } from "../state/names.ts";
+import type { Session } from "../state/session.ts";
+import type { Outgoing } from "../state/timeline.ts";
+import type { Visit } from "../state/visit.ts";
+import { Avatar } from "./avatar.tsx";
+import { Content } from "./content.tsx";
+
+interface OutgoingRowProps {
+  readonly session: Session;
+  readonly visit: Visit;
+  readonly outgoing: Outgoing;
+  readonly isHead: boolean;
+}
+
+export function OutgoingRow({ session, visit, outgoing, isHead }: OutgoingRowProps) {
+  const { clientMsgId, content, attachment, failure, isForeign } = outgoing;
+  const name = visit.welcome?.name ?? "You";
+  return (
+    <>
+      {isHead && (
+        <>
+          <Avatar user={visit.self} name={name} />
+          <p class="head">
+            <bdi class="author">{name}</bdi>
+          </p>
+        </>
+      )}
+      <Content visit={visit} id={clientMsgId} content={content || (attachment?.name ?? "")} />
+      {failure === null ? (
+        <p class="mark">{visit.connection.kind === "connected" ? "Sending…" : "Waits for the connection"}</p>
+      ) : (
+        <p class="mark failed">
+          <span data-testid="failure">Not sent. {failure}</span>{" "}
+          <button type="button" class="link" data-testid="retry" onClick={() => session.retry(outgoing)}>
+            {isForeign ? `Send as ${named(name)}` : "Retry"}
+          </button>{" "}
+          <button type="button" class="link" data-testid="discard" onClick={() => visit.discard(clientMsgId)}>
+            Discard
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+// What opens beside a button, above everything else: the browser closes it on Escape or a click elsewhere. Arrow keys move
+// between its buttons, and the focus goes back to where it came from.
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+import type { Session } from "../state/session.ts";
+import { giveBackFocus } from "./focus.ts";
+
+const MARGIN = 8;
+
+interface PopoverProps {
+  readonly anchor: Element;
+  readonly label: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  readonly class?: string;
+  readonly role?: "menu" | "dialog";
+}
+
+export function Popover({ anchor, label, onClose, children, class: extra = "", role = "dialog" }: PopoverProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const { current } = box;
+    if (!current) return undefined;
+    current.showPopover();
+    place(current, anchor.getBoundingClientRect());
+    current.querySelector("button")?.focus();
+    const root = current.getRootNode();
+    // Once it is gone from the document.
+    return () => queueMicrotask(() => giveBackFocus(anchor, root));
+  }, [anchor]);
+  return (
+    <div
+      ref={box}
+      popover="auto"
+      class={`popover ${extra}`}
+      role={role}
+      aria-label={label}
+      onToggle={(event) => event.newState === "closed" && onClose()}
+      onKeyDown={(event) => moveFocus(event, box.current!)}
+    >
+      {children}
+    </div>
+  );
+}
+
+export function MenuPopover({ session }: { readonly session: Session }) {
+  const { menu } = session.ui;
+  if (!menu) return null;
+  const close = (): void => session.set({ menu: undefined });
+  return (
+    <Popover anchor={menu.anchor} label="Actions" onClose={close} class="menu" role="menu">
+      {menu.items.map(({ label, act, isGrave }) => (
+        <button
+          key={label}
+          type="button"
+          role="menuitem"
+          class={isGrave ? "grave" : ""}
+          onClick={() => {
+            close();
+            act();
+          }}
+        >
+          {label}
+        </button>
+      ))}
+    </Popover>
+  );
+}
+
+/** Below the anchor where there is room, otherwise above; always in the window. */
+function place(box: HTMLElement, anchor: DOMRect): void {
+  const { width, height } = box.getBoundingClientRect();
+  const below = anchor.bottom + MARGIN / 2;
+  const top = below + height + MARGIN < innerHeight ? below : Math.max(MARGIN, anchor.top - height - MARGIN / 2);
+  const left = Math.min(Math.max(MARGIN, anchor.right - width), innerWidth - width - MARGIN);
+  Object.assign(box.style, { top: `${top}px`, left: `${Math.max(MARGIN, left)}px` });
+}
+
+function moveFocus(event: KeyboardEvent, box: HTMLElement): void {
+  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const buttons = Array.from(box.querySelectorAll("button"));
+  const at = buttons.findIndex((button) => button.matches(":focus"));
+  buttons.at((at + step) % buttons.length)?.focus();
+}

@@ -1,0 +1,89 @@
+// One row of the message list: a message, one on its way, or what stands between them.
+import type { Row } from "../state/rows.ts";
+import type { Session } from "../state/session.ts";
+import { dayTitle } from "../state/times.ts";
+import type { Visit } from "../state/visit.ts";
+import { MessageRow } from "./message-row.tsx";
+import { OutgoingRow } from "./outgoing-row.tsx";
+
+interface RowViewProps {
+  readonly session: Session;
+  readonly visit: Visit;
+  readonly row: Row;
+  readonly now: number;
+  /** Tab leads to it; from there the arrow keys lead to the others. */
+  readonly isTabStop: boolean;
+  /** The reader points at it, or has the focus in it. */
+  readonly isActive: boolean;
+  readonly isTarget: boolean;
+  readonly readers: readonly string[];
+}
+
+export function RowView(props: RowViewProps) {
+  const { visit, row, now } = props;
+  switch (row.kind) {
+    case "beginning":
+      return (
+        <li data-key={row.key} class="beginning">
+          <h2>#{visit.room}</h2>
+          <p>
+            {visit.timeline.messages.length === 0 ? "No messages yet. Say hello." : "This is where the room begins."}
+          </p>
+        </li>
+      );
+    case "day":
+      return (
+        <li data-key={row.key} class="day">
+          <h2>{dayTitle(row.at, now)}</h2>
+        </li>
+      );
+    case "unread":
+      return (
+        <li data-key={row.key} class="unread" data-testid="unread-line">
+          <span>New</span>
+        </li>
+      );
+    case "message":
+      return <MessageItem {...props} row={row} />;
+    case "outgoing":
+      return <OutgoingItem {...props} row={row} />;
+  }
+}
+
+type Of<Kind extends Row["kind"]> = RowViewProps & { readonly row: Extract<Row, { readonly kind: Kind }> };
+
+function MessageItem({ session, visit, row, now, isTabStop, isActive, isTarget, readers }: Of<"message">) {
+  const { key, message, isHead } = row;
+  const isOwn = message.sender === visit.self;
+  const isToMe = message.mentions?.includes(visit.self) === true;
+  return (
+    <li
+      data-key={key}
+      class={classes("message", { head: isHead, own: isOwn, "to-me": isToMe, target: isTarget, active: isActive })}
+      data-testid="message"
+      data-state="sent"
+      data-seq={message.seq}
+      tabIndex={isTabStop ? 0 : -1}
+    >
+      <MessageRow {...{ session, visit, message, isHead, isActive, readers, now }} />
+    </li>
+  );
+}
+
+function OutgoingItem({ session, visit, row, isTabStop }: Of<"outgoing">) {
+  const { key, outgoing, isHead } = row;
+  return (
+    <li
+      data-key={key}
+      class={classes("message own", { head: isHead })}
+      data-testid="message"
+      data-state={outgoing.failure === null ? "pending" : "failed"}
+      tabIndex={isTabStop ? 0 : -1}
+    >
+      <OutgoingRow {...{ session, visit, outgoing, isHead }} />
+    </li>
+  );
+}
+
+const classes = (always: string, sometimes: Readonly<Record<string, boolean>>): string =>
+  [always, ...Object.keys(sometimes).filter((name) => sometimes[name])].join(" ");

@@ -1,0 +1,31 @@
+// What the reader may do with a message, as far as this page can know; the room decides. Pure.
+import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
+
+interface Reader {
+  readonly self: string;
+  readonly isModerator: boolean;
+  /** Why nothing can be written; empty when it can. */
+  readonly blocked: string;
+  readonly welcome: Welcome | undefined;
+}
+
+export interface Abilities {
+  readonly reply: boolean;
+  readonly react: boolean;
+  readonly edit: boolean;
+  readonly remove: boolean;
+  readonly moderate: boolean;
+}
+
+export function abilitiesOf(message: Message, { self, isModerator, blocked, welcome }: Reader, now: number): Abilities {
+  const isOwn = message.sender === self;
+  const canWrite = blocked === "" && message.deleted !== true;
+  const windowMs = (welcome?.settings.editWindowSeconds ?? 0) * 1000;
+  return {
+    reply: canWrite,
+    react: canWrite,
+    edit: canWrite && (isModerator || (isOwn && now - message.timestamp < windowMs)),
+    remove: message.deleted !== true && (isModerator || isOwn),
+    moderate: isModerator && !isOwn,
+  };
+}

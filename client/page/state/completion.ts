@@ -1,0 +1,40 @@
+// Completing a mention while it is written: what is looked for, who fits, and the text with it. Pure.
+import type { Person } from "./roster.ts";
+
+export const SUGGESTIONS_MAX = 6;
+
+/** An `@` at the beginning of a word and what follows it up to the caret. */
+const OPEN_MENTION = /(?:^|[\s(])@([\p{L}\p{N}_.-]{0,40})$/u;
+/** What needs no angle brackets (MSG-8). */
+const PLAIN_ID = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.|:~+-]*[\p{L}\p{N}_])?$/u;
+
+export interface OpenMention {
+  /** Where the `@` is. */
+  readonly from: number;
+  readonly query: string;
+}
+
+export function openMentionIn(text: string, caret: number): OpenMention | undefined {
+  const [, query] = OPEN_MENTION.exec(text.slice(0, caret)) ?? [];
+  return query === undefined ? undefined : { from: caret - query.length - 1, query };
+}
+
+/** People whose name, a word of it, or id begins so; by name. */
+export function suggestionsFor(query: string, people: readonly Person[]): Person[] {
+  const wanted = query.toLocaleLowerCase();
+  const fits = ({ user, name }: Person): boolean =>
+    [user, ...name.split(/\s+/), name].some((word) => word.toLocaleLowerCase().startsWith(wanted));
+  return people.filter(fits).slice(0, SUGGESTIONS_MAX);
+}
+
+/** The text with the mention, and where the caret is then. */
+export function withMention(
+  text: string,
+  caret: number,
+  from: number,
+  user: string,
+): { readonly text: string; readonly caret: number } {
+  const mention = `${PLAIN_ID.test(user) ? `@${user}` : `@<${user}>`} `;
+  const rest = text.slice(caret).replace(/^ /, "");
+  return { text: text.slice(0, from) + mention + rest, caret: from + mention.length };
+}

@@ -1,0 +1,71 @@
+// What a reader does to messages and people, besides writing: the room decides, and everyone hears of it by an event. What it
+// refuses is told in words.
+import type { ModerationClientEvents } from "../../../src/protocol/moderation-events.ts";
+import type { Room } from "../../api.ts";
+import { describeFailure, isOut, settled } from "./settled.ts";
+
+interface DeedPorts {
+  readonly room: Room;
+  readonly failed: (text: string) => void;
+}
+
+/** What a moderator asks for, as the event has it. */
+export type ModerationDeed = Exclude<keyof ModerationClientEvents, "audit" | "moderation-state">;
+
+export class Deeds {
+  readonly #room: Room;
+  readonly #failed: (text: string) => void;
+
+  constructor({ room, failed }: DeedPorts) {
+    this.#room = room;
+    this.#failed = failed;
+  }
+
+  /** @returns why it was not done; empty when it was. Whoever asked tells the reader */
+  edit(id: string, content: string): Promise<string> {
+    return this.#problemOf(() => this.#room.ask("edit-message", { id, content }));
+  }
+
+  /** @returns whether it was done; if not, the reader has been told */
+  remove(id: string): Promise<boolean> {
+    return this.#done("The message was not deleted", () => this.#room.ask("delete-message", { id }));
+  }
+
+  react(id: string, emoji: string, on: boolean): Promise<boolean> {
+    return this.#done("The reaction was not set", () => this.#room.ask("react", { id, emoji, on }));
+  }
+
+  moderate<Deed extends ModerationDeed>(
+    deed: Deed,
+    payload: Parameters<ModerationClientEvents[Deed]>[0],
+  ): Promise<boolean> {
+    type Any = Parameters<ModerationClientEvents["kick"]>[0];
+    // All of these events are answered alike.
+    return this.#done("That was not done", () => this.#room.ask(deed as "kick", payload as Any));
+  }
+
+  async moderated(): Promise<ModeratedPage | undefined> {
+    const answer = await settled(this.#room.ask("moderation-state", {}));
+    if ("ok" in answer) return answer;
+    this.#failed(`The list could not be loaded. ${describeFailure(answer.error)}`);
+    return undefined;
+  }
+
+  async #done(what: string, ask: () => Promise<object>): Promise<boolean> {
+    const problem = await this.#problemOf(ask);
+    if (problem !== "") this.#failed(`${what}. ${problem}`);
+    return problem === "";
+  }
+
+  async #problemOf(ask: () => Promise<object>): Promise<string> {
+    // A question would wait for a connection, and perhaps be put when nobody thinks of it any more.
+    if (isOut(this.#room)) return "There is no connection to the room.";
+    const answer = await settled(ask());
+    return "error" in answer ? describeFailure(answer.error) : "";
+  }
+}
+
+type ModeratedPage = Extract<
+  Parameters<NonNullable<Parameters<ModerationClientEvents["moderation-state"]>[1]>>[0],
+  { readonly ok: true }
+>;

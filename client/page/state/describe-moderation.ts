@@ -1,0 +1,38 @@
+// What a moderator did, in one sentence. Pure.
+import type { ModerationChange } from "../../../src/protocol/moderation-events.ts";
+import { named } from "./names.ts";
+import { duration } from "./times.ts";
+
+/** @param nameOf what somebody is called; "you" of the reader */
+export function describeModeration(change: ModerationChange, nameOf: (user: string) => string): string {
+  const by = capital(nameOf(change.by));
+  const user = change.user === undefined ? "" : nameOf(change.user);
+  const because = change.reason === undefined ? "" : `: “${named(change.reason)}”`;
+  return `${by} ${deedOf(change, user)}${because}`;
+}
+
+function deedOf({ action, seconds, on, role }: ModerationChange, user: string): string {
+  const lasting = seconds === undefined ? "" : ` for ${duration(seconds * 1000)}`;
+  switch (action) {
+    case "kick":
+      return `sent ${user} away`;
+    case "ban":
+      return `banned ${user}${lasting}`;
+    case "unban":
+      return `lifted the ban of ${user}`;
+    case "mute":
+      return `muted ${user}${lasting}`;
+    case "unmute":
+      return `let ${user} write again`;
+    case "slow-mode":
+      return seconds ? `turned on slow mode: one message every ${duration(seconds * 1000)}` : "turned off slow mode";
+    case "read-only":
+      return on ? "made the room read-only" : "opened the room for everybody to write";
+    case "grant":
+      return `made ${user} a ${role}`;
+    case "revoke":
+      return `took back the role of ${user}`;
+  }
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -1,0 +1,97 @@
+// What was typed and not sent yet, by reader and room: kept by the browser, so that neither a reload nor another room loses it,
+// and nobody else who sits there finds it.
+import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Claims } from "../../claims.ts";
+import { isGuest } from "./identity.ts";
+import { keep, readKept } from "./kept.ts";
+
+/** Uploads can be sent for two days (FILE-2); no chip is shown of what would be refused. */
+export const UPLOADED_MAX_MS = 47 * 3_600_000;
+
+/** A message that is being changed. */
+export interface KeptEdit {
+  readonly id: string;
+  /** What the message said when the change began. */
+  readonly before: string;
+  readonly text: string;
+}
+
+/** Files that are in the room, and in no message yet. */
+export interface Uploaded {
+  /** The user who may send them. */
+  readonly by: string;
+  /** When the first of them was there, in milliseconds since 1970. */
+  readonly atMs: number;
+  readonly files: readonly Attachment[];
+}
+
+export interface KeptDraft {
+  readonly text: string;
+  /** The `id` of the message that is answered. */
+  readonly replyTo: string | undefined;
+  readonly edit: KeptEdit | undefined;
+  /** Changes that wait until what was begun after them is done; the last one comes first. */
+  readonly aside: readonly KeptEdit[];
+  readonly uploaded: Uploaded | undefined;
+}
+
+export const EMPTY: KeptDraft = { text: "", replyTo: undefined, edit: undefined, aside: [], uploaded: undefined };
+
+/** Where a draft is kept. */
+export interface DraftPlace {
+  readonly origin: string;
+  readonly room: string;
+  /** As `writerOf` names them. Until that is known, the draft is this tab's alone. */
+  readonly writer: string | undefined;
+}
+
+type Unchecked<Type> = { readonly [Key in keyof Type]?: unknown };
+
+/** Guests get another id with each token: whoever comes back to this browser under the same name is taken for the same. */
+export const writerOf = ({ user, name = "" }: Pick<Claims, "user" | "name">): string =>
+  isGuest(user) ? `guest/${encodeURIComponent(name)}` : encodeURIComponent(user);
+
+/** Of all drafts of one writer. */
+export const draftPrefix = (origin: string, writer = ""): string => `parley.draft ${origin} ${writer} `;
+
+const storageOf =
+  ({ writer }: DraftPlace) =>
+  (): Storage =>
+    writer === undefined ? sessionStorage : localStorage;
+const keyOf = ({ origin, room, writer }: DraftPlace): string => draftPrefix(origin, writer) + room;
+
+export function readDraft(place: DraftPlace): KeptDraft {
+  const kept = readKept(storageOf(place), keyOf(place)) as Unchecked<KeptDraft> | undefined;
+  const { text, replyTo } = kept ?? {};
+  return {
+    text: typeof text === "string" ? text : "",
+    replyTo: typeof replyTo === "string" ? replyTo : undefined,
+    edit: isEdit(kept?.edit) ? kept.edit : undefined,
+    aside: listOf(kept?.aside).filter(isEdit),
+    uploaded: readUploaded(kept?.uploaded),
+  };
+}
+
+export function keepDraft(place: DraftPlace, draft: KeptDraft): void {
+  const isEmpty = JSON.stringify(draft) === JSON.stringify(EMPTY);
+  keep(storageOf(place), keyOf(place), isEmpty ? undefined : draft);
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function isEdit(kept: unknown): kept is KeptEdit {
+  const { id, before, text } = (kept ?? {}) as Unchecked<KeptEdit>;
+  return typeof id === "string" && typeof before === "string" && typeof text === "string";
+}
+
+function readUploaded(kept: unknown): Uploaded | undefined {
+  const { by, atMs, files } = (kept ?? {}) as Unchecked<Uploaded>;
+  if (typeof by !== "string" || typeof atMs !== "number") return undefined;
+  return { by, atMs, files: listOf(files).filter(isFile) };
+}
+
+/** What else is in it the room judges: it is signed. */
+function isFile(kept: unknown): kept is Attachment {
+  const { key, name, size } = (kept ?? {}) as Unchecked<Attachment>;
+  return typeof key === "string" && typeof name === "string" && typeof size === "number";
+}

@@ -1,0 +1,190 @@
+// Fetches what the timeline shows of the room's history: the newest page, pages around it, jumps, and what has changed while
+// the reader was away. The visit owns it.
+import type { ChangesAnswer } from "../../../src/protocol/changes-events.ts";
+import type { ErrorAnswer, HistoryAnswer, HistoryPayload, Message } from "../../../src/protocol/chat-events.ts";
+import type { Room } from "../../api.ts";
+import { describeFailure, isOut, settled } from "./settled.ts";
+import type { Timeline } from "./timeline.ts";
+
+const NEWEST_LIMIT = 50;
+const PAGE_LIMIT = 100;
+/** After a failure, scrolling on does not ask again at once. */
+const REST_MS = 3000;
+
+type Page = Exclude<HistoryAnswer, ErrorAnswer>;
+
+interface HistoryPorts {
+  readonly room: Room;
+  readonly timeline: Timeline;
+  readonly self: () => string;
+  readonly changed: () => void;
+  /** Something could not be had, although there is a connection. */
+  readonly failed: (text: string) => void;
+}
+
+export class History {
+  /** Whether the newest history has come. */
+  loaded = false;
+  /** Whether it is still asked for, for the first time: what comes before it has no place yet. */
+  isOpening = true;
+  loading: "earlier" | "later" | undefined;
+  readonly #ports: HistoryPorts;
+  #restUntil = 0;
+  /** How far this page knows of changes (MSG-6). */
+  #rev: number | undefined;
+  #isCatchingUp = false;
+  /** Messages that others answer and that are not shown themselves; `null` where they are gone. */
+  readonly #quotes = new Map<string, Message | null | undefined>();
+
+  constructor(ports: HistoryPorts) {
+    this.#ports = ports;
+  }
+
+  async welcome(rev: number): Promise<void> {
+    // Nothing is known either of a room that began anew.
+    this.#rev ??= rev;
+    if (this.loaded) return this.#catchUp();
+    if (!(await this.loadNewest())) this.#restUntil = Date.now() + REST_MS;
+    this.isOpening = false;
+    this.#ports.changed();
+  }
+
+  /** An event told of a change. */
+  heard(rev: number): void {
+    if (!this.#isCatchingUp) this.#rev = Math.max(rev, this.#rev ?? 0);
+  }
+
+  async loadNewest(): Promise<boolean> {
+    const page = await this.#fetch({ limit: NEWEST_LIMIT });
+    if (!page) return false;
+    const { timeline, self, changed } = this.#ports;
+    timeline.replace(page.messages, { earlier: page.hasMore, later: false }, self());
+    this.loaded = true;
+    changed();
+    return true;
+  }
+
+  async loadEarlier(): Promise<void> {
+    const { timeline, self } = this.#ports;
+    const [oldest] = timeline.messages;
+    if (!this.#mayLoad || this.isOpening) return;
+    if (!this.loaded) return this.#loadNewestAgain();
+    if (!timeline.hasEarlier) return;
+    const range = oldest ? { before: oldest.seq } : {};
+    const page = await this.#load("earlier", range);
+    // Meanwhile another part of the history may be shown.
+    if (!page || timeline.messages[0] !== oldest) return;
+    timeline.merge(page.messages, self());
+    timeline.hasEarlier = page.hasMore;
+    this.#ports.changed();
+  }
+
+  /** It could not be had when the room was entered. */
+  async #loadNewestAgain(): Promise<void> {
+    this.loading = "earlier";
+    if (!(await this.loadNewest())) this.#restUntil = Date.now() + REST_MS;
+    this.loading = undefined;
+    this.#ports.changed();
+  }
+
+  async loadLater(): Promise<void> {
+    const { timeline, self } = this.#ports;
+    const newest = timeline.messages.at(-1);
+    if (!this.#mayLoad || !timeline.hasLater || !newest) return;
+    const page = await this.#load("later", { after: newest.seq });
+    if (!page || timeline.messages.at(-1) !== newest) return;
+    timeline.mergeLater(page.messages, page.hasMore, self());
+    this.#ports.changed();
+  }
+
+  /**
+   * Shows the part of the history around a message.
+   * @returns whether it is there and shown now; nothing where that could not be found out, which the reader has been told
+   */
+  async showAround(seq: number): Promise<boolean | undefined> {
+    const { room, timeline, self, changed, failed } = this.#ports;
+    if (timeline.messages.some((message) => message.seq === seq)) return true;
+    const page = isOut(room) ? undefined : await this.#fetch({ around: seq, limit: PAGE_LIMIT });
+    if (!page) {
+      if (room.connection.state !== "connected") failed("That message cannot be loaded while you are offline.");
+      return undefined;
+    }
+    if (!page.messages.some((message) => message.seq === seq)) return false;
+    timeline.replace(page.messages, { earlier: page.hasMore, later: page.hasMoreAfter === true }, self());
+    changed();
+    return true;
+  }
+
+  /** The message that another one answers: `null` where it is gone, `undefined` until it is known. */
+  quoted(id: string): Message | null | undefined {
+    const shown = this.#ports.timeline.find(id);
+    if (shown) return shown;
+    const known = this.#quotes.get(id);
+    if (known !== undefined || this.#quotes.has(id)) return known;
+    void this.#fetchQuoted(id);
+    return undefined;
+  }
+
+  async #fetchQuoted(id: string): Promise<void> {
+    this.#quotes.set(id, undefined);
+    const answer = await settled(this.#ports.room.ask("get-message", { id }));
+    if ("ok" in answer) this.#quotes.set(id, answer.message);
+    else if (answer.error.code === "NOT_FOUND") this.#quotes.set(id, null);
+    // Whoever draws it asks again, but not each time.
+    else return void setTimeout(() => this.#quotes.delete(id), REST_MS);
+    this.#ports.changed();
+  }
+
+  /** A message changed that somebody may quote. */
+  forgetQuoted(id: string): void {
+    this.#quotes.delete(id);
+  }
+
+  restart(): void {
+    this.#quotes.clear();
+    this.#rev = undefined;
+    this.#ports.timeline.restart();
+  }
+
+  async #catchUp(): Promise<void> {
+    if (this.#rev === undefined || this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
+    const { room, timeline, changed } = this.#ports;
+    let after: number = this.#rev;
+    for (let hasMore = true; hasMore;) {
+      const answer: ChangesAnswer = await settled(room.ask("changes", { after }));
+      // The next welcome asks again, from where this one came to.
+      if ("error" in answer) break;
+      timeline.update(answer.messages);
+      for (const { id } of answer.messages) this.forgetQuoted(id);
+      ({ hasMore, rev: after } = answer);
+      this.#rev = after;
+      changed();
+    }
+    this.#isCatchingUp = false;
+  }
+
+  get #mayLoad(): boolean {
+    const isConnected = this.#ports.room.connection.state === "connected";
+    return isConnected && this.loading === undefined && Date.now() >= this.#restUntil;
+  }
+
+  async #load(direction: "earlier" | "later", range: HistoryPayload): Promise<Page | undefined> {
+    this.loading = direction;
+    this.#ports.changed();
+    const page = await this.#fetch({ ...range, limit: PAGE_LIMIT });
+    this.loading = undefined;
+    if (!page) this.#restUntil = Date.now() + REST_MS;
+    this.#ports.changed();
+    return page;
+  }
+
+  /** `undefined` when the room did not give it. After a lost connection the next welcome asks again: nothing to tell. */
+  async #fetch(range: HistoryPayload): Promise<Page | undefined> {
+    const { room, failed } = this.#ports;
+    const answer = await settled(room.history(range));
+    if ("ok" in answer) return answer;
+    if (room.connection.state === "connected") failed(`Messages could not be loaded. ${describeFailure(answer.error)}`);
+    return undefined;
+  }
+}

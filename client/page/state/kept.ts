@@ -1,0 +1,21 @@
+// What the page remembers, as JSON in a Storage. Called for whatever outlives a reload.
+
+/** `undefined` when nothing usable is there; the caller checks the shape. */
+export function readKept(storage: () => Storage, key: string): unknown {
+  try {
+    return JSON.parse(storage().getItem(key) ?? "null") ?? undefined;
+  } catch {
+    // Blocked by the browser's settings, or not ours: the page works without.
+    return undefined;
+  }
+}
+
+/** Without a value nothing stays. */
+export function keep(storage: () => Storage, key: string, value: unknown): void {
+  try {
+    if (value === undefined) storage().removeItem(key);
+    else storage().setItem(key, JSON.stringify(value));
+  } catch {
+    // Blocked or full: the page works without.
+  }
+}

@@ -1,0 +1,42 @@
+// What a reader leaves in this browser: drafts, unsent messages, the rooms they have been in and their name. It goes when they
+// sign out, for the next one who sits here.
+import type { KeyValueStorage } from "../../api.ts";
+import { defaultStorage, keysIn, unsentKeys } from "../../outbox-storage.ts";
+import { draftPrefix } from "./drafts.ts";
+import { SEEN_KEY } from "./room-directory.ts";
+
+export const JOIN_KEY = "parley.join";
+
+/** Whose messages: the server's origin, and the user as far as they are known. */
+export interface Owner {
+  readonly origin: string;
+  readonly user: string | undefined;
+  /** As their drafts are called. */
+  readonly writer: string | undefined;
+}
+
+export interface Unfinished {
+  readonly unsent: number;
+  readonly drafts: number;
+}
+
+/** What would be lost with it. */
+export function countUnfinished(owner: Owner): Unfinished {
+  const storage = defaultStorage();
+  if (!storage) return { unsent: 0, drafts: 0 };
+  const { origin, user } = owner;
+  return { unsent: unsentKeys(storage, origin, user).length, drafts: draftsIn(storage, owner).length };
+}
+
+export function clearLeftovers(owner: Owner): void {
+  const storage = defaultStorage();
+  if (!storage) return;
+  const { origin, user } = owner;
+  const keys = [...unsentKeys(storage, origin, user), ...draftsIn(storage, owner), SEEN_KEY, JOIN_KEY];
+  for (const key of keys) storage.removeItem(key);
+  // What was typed before it was known by whom.
+  for (const key of keysIn(sessionStorage, draftPrefix(origin))) sessionStorage.removeItem(key);
+}
+
+const draftsIn = (storage: KeyValueStorage, { origin, writer }: Owner): string[] =>
+  keysIn(storage, draftPrefix(origin, writer));

@@ -1,0 +1,16 @@
+// Names of people in sentences: whatever a name is made of, the words around it stay as they were written. Pure.
+// Elements have `<bdi>` for it; tooltips, labels and announcements are text alone.
+
+/** Characters that turn the direction of what follows them, and may forget to turn it back. */
+const TURNING = /[\u202A-\u202E\u2066-\u2069]/gu;
+const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
+const ISOLATE = "\u2068";
+const END = "\u2069";
+
+export const bare = (name: string): string => name.replaceAll(TURNING, "");
+
+/** As a part of a sentence. */
+export function named(name: string): string {
+  const plain = bare(name) || "?";
+  return RIGHT_TO_LEFT.test(plain) ? ISOLATE + plain + END : plain;
+}

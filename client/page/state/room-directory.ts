@@ -1,0 +1,91 @@
+// Which rooms there are and what is new in them, asked of the lobby now and then while the page is in view: no room is woken
+// for it, and nothing but the room on the screen is connected to. How far the reader has read is known by this browser alone.
+import type { RoomOverview } from "../../../src/protocol/chat-events.ts";
+import { keep, readKept } from "./kept.ts";
+import type { SeenRooms } from "./room-list.ts";
+
+export const SEEN_KEY = "parley.seen";
+const ASK_EVERY_MS = 15_000;
+const ROOMS_LIMIT = 200;
+/** Rooms that are remembered; those visited longest ago are forgotten. */
+const SEEN_MAX = 100;
+const local = (): Storage => localStorage;
+
+interface DirectoryPorts {
+  readonly origin: string;
+  readonly token: () => Promise<string> | string;
+  readonly changed: () => void;
+}
+
+export class RoomDirectory {
+  listed: readonly RoomOverview[] = [];
+  seen: SeenRooms = readSeen();
+  /** Whether the server lets this reader list rooms at all; unknown before it answered. */
+  isListable: boolean | undefined;
+  readonly #ports: DirectoryPorts;
+  readonly #watching = new AbortController();
+  #timer: ReturnType<typeof setInterval>;
+
+  constructor(ports: DirectoryPorts) {
+    this.#ports = ports;
+    this.#timer = setInterval(() => this.#askInView(), ASK_EVERY_MS);
+    document.addEventListener("visibilitychange", () => this.#askInView(), { signal: this.#watching.signal });
+    void this.ask();
+  }
+
+  async ask(): Promise<void> {
+    const { origin, token, changed } = this.#ports;
+    try {
+      const headers = { authorization: `Bearer ${await token()}` };
+      const response = await fetch(`${origin}/api/rooms?limit=${ROOMS_LIMIT}`, { headers });
+      if (response.status === 403) this.isListable = false;
+      if (!response.ok) return changed();
+      const { rooms } = (await response.json()) as { readonly rooms: readonly RoomOverview[] };
+      this.listed = rooms;
+      this.isListable = true;
+      changed();
+    } catch {
+      // Offline: the list stays as it was.
+    }
+  }
+
+  /** The reader has seen everything up to there. */
+  saw(room: string, seq: number): void {
+    if (seq <= (this.seen[room] ?? -1)) return;
+    this.#keep(room, seq);
+  }
+
+  /** The room began anew. */
+  restarted(room: string): void {
+    this.#keep(room, 0);
+  }
+
+  forget(room: string): void {
+    const { [room]: _gone, ...seen } = this.seen;
+    this.seen = seen;
+    keep(local, SEEN_KEY, seen);
+    this.#ports.changed();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#watching.abort();
+  }
+
+  #keep(room: string, seq: number): void {
+    const { [room]: _before, ...others } = this.seen;
+    const entries = [...Object.entries(others), [room, seq] as const].slice(-SEEN_MAX);
+    this.seen = Object.fromEntries(entries);
+    keep(local, SEEN_KEY, this.seen);
+  }
+
+  #askInView(): void {
+    if (document.visibilityState === "visible") void this.ask();
+  }
+}
+
+function readSeen(): SeenRooms {
+  const kept = readKept(local, SEEN_KEY);
+  if (typeof kept !== "object" || kept === null) return {};
+  return Object.fromEntries(Object.entries(kept).filter(([, seq]) => typeof seq === "number"));
+}

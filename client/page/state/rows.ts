@@ -1,0 +1,74 @@
+// What the message list shows, one row after another: days, the line above what is new, messages grouped by author.
+// Pure: made anew from the timeline whenever that changed.
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import type { Outgoing } from "./timeline.ts";
+
+/** Who writes again within that time goes on with the same group. */
+const GROUP_MS = 5 * 60_000;
+
+export type Row =
+  | { readonly kind: "beginning"; readonly key: string }
+  | { readonly kind: "day"; readonly key: string; readonly at: number }
+  | { readonly kind: "unread"; readonly key: string }
+  /** `isHead`: the first of a group, which shows author and time. */
+  | { readonly kind: "message"; readonly key: string; readonly message: Message; readonly isHead: boolean }
+  | { readonly kind: "outgoing"; readonly key: string; readonly outgoing: Outgoing; readonly isHead: boolean };
+
+interface Shown {
+  readonly messages: readonly Message[];
+  readonly outgoing: Iterable<Outgoing>;
+  readonly hasEarlier: boolean;
+  readonly hasLater: boolean;
+  readonly self: string;
+  /** The first message that is new to the reader comes after this one; nothing is marked without it. */
+  readonly unreadAfter: number | undefined;
+}
+
+export function rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadAfter }: Shown): Row[] {
+  const rows: Row[] = hasEarlier ? [] : [{ kind: "beginning", key: "beginning" }];
+  let before: Message | undefined;
+  let day: Day | undefined;
+  let isMarked = unreadAfter === undefined;
+  for (const message of messages) {
+    const isNewDay = !day || message.timestamp < day.from || message.timestamp >= day.to;
+    if (isNewDay) {
+      day = dayOf(message.timestamp);
+      rows.push({ kind: "day", key: `day ${message.seq}`, at: message.timestamp });
+    }
+    const isFirstUnread = !isMarked && message.seq > unreadAfter! && message.sender !== self;
+    if (isFirstUnread) {
+      isMarked = true;
+      // Without anything read above it, the line says nothing.
+      if (before) rows.push({ kind: "unread", key: "unread" });
+    }
+    const isHead = isNewDay || isFirstUnread || !before || !goesOn(before, message);
+    rows.push({ kind: "message", key: `m${message.seq}`, message, isHead });
+    before = message;
+  }
+  if (hasLater) return rows;
+  let isHead = before?.sender !== self;
+  for (const waiting of outgoing) {
+    rows.push({ kind: "outgoing", key: `o${waiting.clientMsgId}`, outgoing: waiting, isHead });
+    isHead = false;
+  }
+  return rows;
+}
+
+function goesOn(before: Message, message: Message): boolean {
+  const isSame = before.sender === message.sender && before.name === message.name;
+  return isSame && message.timestamp - before.timestamp < GROUP_MS && message.replyTo === undefined;
+}
+
+interface Day {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+/** In the reader's own calendar. */
+function dayOf(timestamp: number): Day {
+  const date = new Date(timestamp);
+  const midnight = (days: number): number =>
+    new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime();
+  return { from: midnight(0), to: midnight(1) };
+}

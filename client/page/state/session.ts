@@ -1,0 +1,294 @@
+// The page as a whole: who the reader is, in which room, and what they have open. Components draw it and call it; after each
+// change it has itself drawn once per frame.
+import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
+import { isRoomName } from "../../../src/protocol/room-name.ts";
+import { claimsOf } from "../../claims.ts";
+import {
+  fetchGuestToken,
+  forgetToken,
+  keepGuest,
+  keepToken,
+  keptIdentity,
+  keptToken,
+  TokenNeeded,
+} from "./identity.ts";
+import { keep, readKept } from "./kept.ts";
+import { clearLeftovers, countUnfinished, JOIN_KEY, type Owner, type Unfinished } from "./leftovers.ts";
+import { RoomDirectory } from "./room-directory.ts";
+import { neighbour, roomItems } from "./room-list.ts";
+import type { Outgoing } from "./timeline.ts";
+import { Visit } from "./visit.ts";
+import type { TokenSource } from "./visit-ports.ts";
+
+const ANNOUNCEMENTS_MAX = 5;
+const local = (): Storage => localStorage;
+
+/** What stands beside the messages; on a phone, above them. */
+export type Panel = "rooms" | "members" | "search" | undefined;
+
+export interface MenuItem {
+  readonly label: string;
+  readonly act: () => void;
+  readonly isGrave?: boolean;
+}
+
+export type Dialog =
+  | { readonly kind: "shortcuts" | "new-room" | "room" }
+  | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
+  | { readonly kind: "moderate"; readonly deed: "kick" | "mute" | "ban"; readonly user: string }
+  | { readonly kind: "delete"; readonly message: Message }
+  | { readonly kind: "image"; readonly url: string; readonly name: string };
+
+/** What lies open over the page. */
+export interface Interface {
+  readonly dialog?: Dialog | undefined;
+  readonly menu?: { readonly anchor: Element; readonly items: readonly MenuItem[] } | undefined;
+  readonly reacting?: { readonly anchor: Element; readonly message: Message } | undefined;
+}
+
+export interface Joining {
+  readonly name: string;
+  readonly room: string;
+  /** Empty unless the visitor was asked for one. */
+  readonly token: string;
+}
+
+export interface SessionPorts {
+  readonly origin: string;
+  /** Has the whole drawn again. */
+  readonly changed: () => void;
+  /** Who else gives tokens, for a chat in somebody's page. */
+  readonly token?: TokenSource;
+  /** The room on the screen is another one. */
+  readonly entered?: (room: string | undefined) => void;
+  readonly announced?: (text: string) => void;
+}
+
+export class Session {
+  visit: Visit | undefined;
+  directory: RoomDirectory | undefined;
+  panel: Panel;
+  ui: Interface = {};
+  /** Said to who cannot see the page; the last few. */
+  announcements: readonly { readonly id: number; readonly text: string }[] = [];
+  /** What is wrong with the last attempt to join. */
+  problem = "";
+  /** Whether the form has a place for a token. */
+  isTokenAsked = false;
+  /** Whether nobody gets in without one. */
+  isTokenNeeded = false;
+  isJoining = false;
+  readonly origin: string;
+  readonly isEmbedded: boolean;
+  readonly #ports: SessionPorts;
+  #name = "";
+  #frame = 0;
+  #announced = 0;
+  #welcomed: Welcome | undefined;
+
+  constructor(ports: SessionPorts) {
+    this.#ports = ports;
+    this.origin = ports.origin;
+    this.isEmbedded = ports.token !== undefined;
+  }
+
+  /** What the form begins with. */
+  get remembered(): { readonly name: string; readonly room: string | undefined } {
+    const kept = readKept(local, JOIN_KEY) as { name?: unknown; room?: unknown } | undefined;
+    return {
+      name: typeof kept?.name === "string" ? kept.name : "",
+      room: typeof kept?.room === "string" && isRoomName(kept.room) ? kept.room : undefined,
+    };
+  }
+
+  /** Goes straight back into the room where this tab was. @returns whether it knows who the reader is */
+  resume(room: string): boolean {
+    const identity = keptIdentity();
+    if (!identity) return false;
+    this.#name = identity.name;
+    this.enter(room);
+    return true;
+  }
+
+  async join({ name, room, token }: Joining): Promise<void> {
+    this.isJoining = true;
+    this.problem = "";
+    this.changed();
+    try {
+      this.#name = name;
+      if (token !== "") keepToken({ name, token });
+      await this.#token();
+      keep(local, JOIN_KEY, { name, room });
+      this.isTokenAsked = this.isTokenNeeded = false;
+      this.enter(room);
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+      this.isTokenNeeded ||= error instanceof TokenNeeded;
+      this.isTokenAsked ||= this.isTokenNeeded;
+    }
+    this.isJoining = false;
+    this.changed();
+  }
+
+  enter(room: string): void {
+    if (this.visit?.room === room) return;
+    this.visit?.leave();
+    this.visit = undefined;
+    const token = this.#ports.token ?? { current: () => this.#token(), renew: () => this.#renew() };
+    this.visit = new Visit(this.origin, room, token, {
+      changed: () => this.#onVisit(),
+      announce: (text) => this.announce(text),
+    });
+    this.announcements = [];
+    this.ui = {};
+    if (this.panel === "rooms") this.panel = undefined;
+    if (!this.isEmbedded) this.directory ??= this.#openDirectory(token);
+    this.directory?.saw(room, 0);
+    this.#ports.entered?.(room);
+    this.changed();
+  }
+
+  /** Takes the room off the reader's list, too. */
+  forget(): void {
+    if (this.visit) this.directory?.forget(this.visit.room);
+    this.leave();
+  }
+
+  /** Back to the form. */
+  leave(): void {
+    this.visit?.leave();
+    this.visit = undefined;
+    this.directory?.close();
+    this.directory = undefined;
+    this.panel = undefined;
+    this.ui = {};
+    this.#ports.entered?.(undefined);
+    this.changed();
+  }
+
+  /** The same person goes on with another token: what is theirs stays. */
+  signInAgain(): void {
+    forgetToken();
+    this.problem = "Paste a token, or go on as a guest without one.";
+    this.isTokenAsked = true;
+    this.leave();
+  }
+
+  /** Nothing of the reader stays in this browser for the next one. What would be lost with it is asked about first. */
+  signOut(): void {
+    const unfinished = countUnfinished(this.#owner);
+    if (unfinished.unsent + unfinished.drafts === 0) this.signOutNow();
+    else this.set({ dialog: { kind: "sign-out", unfinished } });
+  }
+
+  signOutNow(): void {
+    const owner = this.#owner;
+    this.leave();
+    forgetToken();
+    clearLeftovers(owner);
+    this.#name = "";
+    this.problem = "";
+    this.isTokenAsked = this.isTokenNeeded = false;
+  }
+
+  /** After an end that only the reader can go on from, or instead of waiting. */
+  comeBack(): void {
+    const { visit } = this;
+    if (!visit?.isOver) return visit?.reconnect();
+    visit.leave();
+    this.visit = undefined;
+    this.enter(visit.room);
+  }
+
+  /** Also where the visit is over: then it goes out with the next one. */
+  retry(outgoing: Outgoing): void {
+    if (this.visit?.isOver) this.comeBack();
+    this.visit?.retry(outgoing);
+  }
+
+  /** To the next room of the list, or the one before. */
+  step(step: 1 | -1): void {
+    const { visit, directory } = this;
+    if (!visit || !directory) return;
+    const { listed, seen } = directory;
+    const next = neighbour(roomItems({ listed, seen, current: visit.room }), visit.room, step);
+    if (next !== undefined) this.enter(next);
+  }
+
+  open(panel: Panel): void {
+    this.panel = this.panel === panel ? undefined : panel;
+    this.changed();
+  }
+
+  reply({ id }: Message): void {
+    this.visit?.writing.reply(id);
+  }
+
+  edit(message: Message): void {
+    this.visit?.writing.change(message);
+  }
+
+  set(ui: Interface): void {
+    this.ui = { ...this.ui, ...ui };
+    this.changed();
+  }
+
+  announce(text: string): void {
+    this.announcements = [...this.announcements, { id: ++this.#announced, text }].slice(-ANNOUNCEMENTS_MAX);
+    this.#ports.announced?.(text);
+    this.changed();
+  }
+
+  /** Draws once per frame, however much has changed. */
+  changed(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#ports.changed();
+    });
+  }
+
+  close(): void {
+    this.leave();
+    cancelAnimationFrame(this.#frame);
+  }
+
+  #onVisit(): void {
+    const { visit } = this;
+    if (visit?.welcome && visit.welcome !== this.#welcomed) this.#onWelcome(visit.welcome);
+    const newest = visit?.timeline.messages.at(-1);
+    if (visit?.following && newest && document.visibilityState === "visible")
+      this.directory?.saw(visit.room, newest.seq);
+    this.changed();
+  }
+
+  #onWelcome(welcome: Welcome): void {
+    this.#welcomed = welcome;
+    const { room, lastSeq } = welcome;
+    // Fewer messages than were seen: the room was deleted meanwhile, and counts anew.
+    if (lastSeq < (this.directory?.seen[room] ?? 0)) this.directory?.restarted(room);
+  }
+
+  get #owner(): Owner {
+    const user = this.visit?.welcome?.user ?? claimsOf(keptIdentity()?.token ?? "")?.user;
+    return { origin: this.origin, user, writer: this.visit?.writing.writer };
+  }
+
+  #openDirectory(token: TokenSource): RoomDirectory {
+    return new RoomDirectory({ origin: this.origin, token: token.current, changed: () => this.changed() });
+  }
+
+  /** At once where it is known: whose draft it is must be known with the first letter. */
+  #token(): Promise<string> | string {
+    return keptToken(this.#name) ?? this.#renew();
+  }
+
+  async #renew(): Promise<string> {
+    const kept = keptIdentity();
+    // Whoever came with a token of their own is not to become a guest on the way.
+    if (kept?.name === this.#name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
+    const token = await fetchGuestToken(this.origin, this.#name);
+    keepGuest(this.#name, token);
+    return token;
+  }
+}

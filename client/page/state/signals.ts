@@ -1,0 +1,56 @@
+// What the page tells the room of its reader by itself: that they are typing, and how far they have read. Said seldom.
+import type { Room } from "../../api.ts";
+
+/** The room forgets who types 5 s after it heard so (TYP-2). */
+const TYPING_AGAIN_MS = 3000;
+const READ_EVERY_MS = 1000;
+
+export class Signals {
+  readonly #room: Room;
+  #typingSaidAt = 0;
+  /** How far the room knows the reader has read. */
+  #told = 0;
+  #seen = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  typing(on: boolean): void {
+    const now = Date.now();
+    const isSaid = now - this.#typingSaidAt < TYPING_AGAIN_MS;
+    if (on === isSaid || (!on && this.#typingSaidAt === 0)) return;
+    this.#typingSaidAt = on ? now : 0;
+    this.#say("typing", { on });
+  }
+
+  welcome(readSeq: number): void {
+    this.#told = readSeq;
+    this.#typingSaidAt = 0;
+    this.saw(this.#seen);
+  }
+
+  saw(seq: number): void {
+    this.#seen = Math.max(seq, this.#seen);
+    if (this.#seen > this.#told) this.#timer ??= setTimeout(() => this.#tellRead(), READ_EVERY_MS);
+  }
+
+  close(): void {
+    if (this.#timer !== undefined) this.#tellRead();
+    clearTimeout(this.#timer);
+  }
+
+  #tellRead(): void {
+    this.#timer = undefined;
+    if (this.#room.connection.state !== "connected" || this.#seen <= this.#told) return;
+    this.#told = this.#seen;
+    this.#say("read", { seq: this.#seen });
+  }
+
+  /** Nobody misses it when it is lost. */
+  #say(...said: ["typing", { on: boolean }] | ["read", { seq: number }]): void {
+    if (this.#room.connection.state !== "connected") return;
+    this.#room.ask(said[0] as "read", said[1] as { seq: number }).catch(() => {});
+  }
+}

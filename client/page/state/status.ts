@@ -1,0 +1,57 @@
+// How the connection stands, in words and with what can be done about it. Pure; while all is well there is nothing to say.
+import type { Connection } from "./visit-ports.ts";
+
+export interface Status {
+  /** Names the state for tests and style sheets. */
+  readonly state: string;
+  /** Empty where there is nothing to say. */
+  readonly text: string;
+  readonly tone: "quiet" | "good" | "warn" | "bad";
+  readonly action?: "retry" | "sign-in";
+}
+
+const WAITING: Readonly<Record<string, string>> = {
+  ROOM_FULL: "The room is full. You get in as soon as there is a place",
+  TOO_MANY_CONNECTIONS: "Too many connections from your address. Waiting for one to end",
+  SERVER_SHUTDOWN: "The server restarts. Reconnecting in a moment",
+};
+
+const STOPPED: Readonly<Record<string, readonly [state: string, text: string, action?: "retry" | "sign-in"]>> = {
+  KICKED: ["kicked", "", "retry"],
+  BANNED: ["banned", ""],
+  TOKEN_EXPIRED: ["expired", "Your session has expired.", "sign-in"],
+  TOKEN_NEEDED: ["token-needed", "", "sign-in"],
+  UNAUTHORIZED: ["unauthorized", "Your token is not accepted here.", "sign-in"],
+  FORBIDDEN_ROOM: ["forbidden", "Your token does not open this room.", "sign-in"],
+  ROOM_DELETED: ["deleted", "This room was deleted.", "retry"],
+  ENDED: ["ended", "The room ended the connection.", "retry"],
+};
+
+/** @param pending messages that wait to be sent */
+export function statusOf(connection: Connection, pending: number): Status {
+  switch (connection.kind) {
+    case "connecting":
+      return { state: "connecting", text: "Connecting…", tone: "quiet" };
+    case "connected":
+      return { state: "connected", text: connection.isBack ? "You are back online" : "", tone: "good" };
+    case "offline":
+      return offline(connection.code, pending);
+    case "stopped":
+      return stopped(connection.code, connection.message);
+  }
+}
+
+function offline(code: string, pending: number): Status {
+  const state = code === "ROOM_FULL" ? "full" : "offline";
+  const why = Object.hasOwn(WAITING, code) ? WAITING[code]! : "You are offline";
+  const queued = pending === 1 ? " · 1 message waits" : pending > 1 ? ` · ${pending} messages wait` : "";
+  return { state, text: `${why}${queued}`, tone: "warn", action: "retry" };
+}
+
+function stopped(code: string, message: string): Status {
+  if (!Object.hasOwn(STOPPED, code))
+    return { state: "refused", text: `The room refused: ${message}`, tone: "bad", action: "retry" };
+  const [state, text, action] = STOPPED[code]!;
+  // What people decided says the room, with their reason; whoever has no token, where one comes from.
+  return { state, text: text || message, tone: "bad", ...(action && { action }) };
+}

@@ -1,0 +1,216 @@
+// The messages of one visit in the order of their seq, and the reader's own that are still on their way.
+// A window over the room's history: it ends at the newest message, or, after a jump back, somewhere before it.
+// Pure state: the visit feeds it, the message list draws it.
+import type { MessageDeleted, MessageEdited, Reaction, ReactionSummary } from "../../../src/protocol/changes-events.ts";
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Gap } from "../../api.ts";
+
+/** Messages kept that came while an older part of the history was shown; what is older is loaded again. */
+const TAIL_MAX = 200;
+
+/** A message that the room has not confirmed; replaced, never changed. */
+export interface Outgoing {
+  readonly clientMsgId: string;
+  readonly content: string;
+  readonly replyTo?: string;
+  readonly attachment?: Attachment;
+  /** Why it was not sent; `null` while it is on its way. */
+  readonly failure: string | null;
+  /** Whether it was written under another name, so that sending it says something about who the reader is. */
+  readonly isForeign?: boolean;
+}
+
+export class Timeline {
+  /** Whether the room has messages before the first one here. */
+  hasEarlier = false;
+  /** Whether the room has messages after the last one here: new ones are held back then. */
+  hasLater = false;
+  /** Another one after each change. */
+  version = 0;
+  #messages: Message[] = [];
+  #tail: Message[] = [];
+  readonly #outgoing = new Map<string, Outgoing>();
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  get outgoing(): Iterable<Outgoing> {
+    return this.#outgoing.values();
+  }
+
+  /** How many messages are on their way, failed ones not counted. */
+  get pending(): number {
+    return Array.from(this.#outgoing.values()).filter(({ failure }) => failure === null).length;
+  }
+
+  find(id: string): Message | undefined {
+    return this.#messages.find((message) => message.id === id);
+  }
+
+  /** A message that was just posted. */
+  add(message: Message, self: string): void {
+    this.#settle(message, self);
+    if (!this.hasLater) return this.merge([message], self);
+    this.#tail.push(message);
+    if (this.#tail.length > TAIL_MAX) this.#tail.shift();
+  }
+
+  /** Puts messages of the history at their places; those that are known already are replaced. */
+  merge(page: readonly Message[], self: string): void {
+    for (const message of page) this.#settle(message, self);
+    this.#messages = merged(this.#messages, page);
+    this.version++;
+  }
+
+  /** Later messages than those here; without more of them, the window ends at the newest again. */
+  mergeLater(page: readonly Message[], hasMore: boolean, self: string): void {
+    this.hasLater = hasMore;
+    this.merge(page, self);
+    if (hasMore) return;
+    this.merge(this.#tail, self);
+    this.#tail = [];
+  }
+
+  /** Shows another part of the history instead. */
+  replace(page: readonly Message[], has: { readonly earlier: boolean; readonly later: boolean }, self: string): void {
+    // Held messages follow without a hole only where they were held before.
+    const newest = this.hasLater ? this.#tail : this.#messages;
+    this.#tail = has.later ? newest.slice(-TAIL_MAX) : [];
+    this.hasEarlier = has.earlier;
+    this.hasLater = has.later;
+    const last = page.at(-1)?.seq ?? 0;
+    // What came while the page was on its way.
+    this.#messages = has.later ? [] : newest.filter(({ seq }) => seq > last);
+    this.merge(page, self);
+  }
+
+  /** What the room left out lies between what is here and what comes next: of both, one can be shown. */
+  leaveOut({ to, reason }: Gap, following: boolean): void {
+    this.version++;
+    if (reason === "missing" || this.#messages.length === 0) return;
+    if (following || this.hasLater) this.#tail = [];
+    if (this.hasLater) return;
+    if (following) {
+      this.#messages = this.#messages.filter(({ seq }) => seq > to);
+      this.hasEarlier = true;
+    } else {
+      this.#tail = [];
+      this.hasLater = true;
+    }
+  }
+
+  /**
+   * The room has stored an outgoing message; its own copy, if that came first, knows better. What it had stored long ago stands
+   * further up, and is shown with what stands around it.
+   */
+  confirm(message: Message, self: string): void {
+    this.#settle(message, self);
+    const newest = this.#tail.at(-1) ?? this.#messages.at(-1);
+    if (message.seq > (newest?.seq ?? 0)) this.add(message, self);
+  }
+
+  edit({ id, content, editedAt, mentions }: MessageEdited): void {
+    this.#change(id, ({ mentions: _before, ...message }) => ({
+      ...message,
+      content,
+      editedAt,
+      ...(mentions && { mentions }),
+    }));
+  }
+
+  remove({ id }: Pick<MessageDeleted, "id">): void {
+    this.#change(id, ({ seq, room, sender, name, timestamp, clientMsgId }) => ({
+      id,
+      seq,
+      room,
+      sender,
+      name,
+      content: "",
+      timestamp,
+      deleted: true as const,
+      ...(clientMsgId !== undefined && { clientMsgId }),
+    }));
+  }
+
+  react(reaction: Pick<Reaction, "id" | "emoji" | "user" | "on" | "count">): void {
+    this.#change(reaction.id, ({ reactions, ...message }) => {
+      const left = reacted(reactions ?? [], reaction);
+      return left.length > 0 ? { ...message, reactions: left } : message;
+    });
+  }
+
+  /** Messages as they stand now, where they are shown. */
+  update(changed: readonly Message[]): void {
+    for (const message of changed) this.#change(message.id, () => message);
+  }
+
+  /** The room was deleted and began anew; what is on its way goes to the new one. */
+  restart(): void {
+    this.version++;
+    this.#messages = [];
+    this.#tail = [];
+    this.hasEarlier = false;
+    this.hasLater = false;
+  }
+
+  setOutgoing(outgoing: Outgoing): void {
+    this.version++;
+    this.#outgoing.set(outgoing.clientMsgId, outgoing);
+  }
+
+  discard(clientMsgId: string): void {
+    this.version++;
+    this.#outgoing.delete(clientMsgId);
+  }
+
+  /** Forgets the oldest messages beyond `count`; they can be loaded again. */
+  keepNewest(count: number): void {
+    const excess = this.#messages.length - count;
+    if (excess <= 0 || this.hasLater) return;
+    this.version++;
+    this.#messages = this.#messages.slice(excess);
+    this.hasEarlier = true;
+  }
+
+  #settle({ sender, clientMsgId }: Message, self: string): void {
+    this.version++;
+    if (sender === self && clientMsgId !== undefined) this.#outgoing.delete(clientMsgId);
+  }
+
+  #change(id: string, change: (message: Message) => Message): void {
+    this.version++;
+    for (const list of [this.#messages, this.#tail]) {
+      const at = list.findLastIndex((message) => message.id === id);
+      if (at >= 0) list[at] = change(list[at]!);
+    }
+  }
+}
+
+/** Both ascending by seq; where both have one, the second's. */
+function merged(known: Message[], page: readonly Message[]): Message[] {
+  const [first] = page;
+  if (!first) return known;
+  if ((known.at(-1)?.seq ?? 0) < first.seq) return [...known, ...page];
+  const all: Message[] = [];
+  let at = 0;
+  for (const message of page) {
+    while (at < known.length && known[at]!.seq < message.seq) all.push(known[at++]!);
+    if (known[at]?.seq === message.seq) at++;
+    all.push(message);
+  }
+  while (at < known.length) all.push(known[at++]!);
+  return all;
+}
+
+function reacted(
+  reactions: readonly ReactionSummary[],
+  { emoji, user, on, count }: Pick<Reaction, "emoji" | "user" | "on" | "count">,
+): ReactionSummary[] {
+  const before = reactions.find((reaction) => reaction.emoji === emoji);
+  const others = (before?.users ?? []).filter((known) => known !== user);
+  const after = { emoji, count, users: on ? [...others, user] : others };
+  if (!before) return on ? [...reactions, after] : [...reactions];
+  return reactions.map((reaction) => (reaction === before ? after : reaction)).filter((reaction) => reaction.count > 0);
+}

@@ -1,0 +1,51 @@
+// Times in words: how long ago, which day, and exactly when. Pure; `now` is in milliseconds since 1970.
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const withYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
+
+/** "just now", "5 min ago", then the time of day. */
+export function shortTime(at: number, now: number): string {
+  const agoMs = now - at;
+  // The clocks of the room and of the reader differ a little.
+  if (Math.abs(agoMs) < MINUTE_MS) return "just now";
+  if (agoMs > 0 && agoMs < HOUR_MS) return `${Math.floor(agoMs / MINUTE_MS)} min ago`;
+  return timeOfDay.format(at);
+}
+
+export const clockTime = (at: number): string => timeOfDay.format(at);
+export const exactTime = (at: number): string => exact.format(at);
+
+/** "Today", "Yesterday", "Monday 16 November", and the year of what is long past. */
+export function dayTitle(at: number, now: number): string {
+  const days = Math.round((midnight(now) - midnight(at)) / DAY_MS);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  return new Date(at).getFullYear() === new Date(now).getFullYear() ? weekday.format(at) : withYear.format(at);
+}
+
+/** "1:05 min", "12 s": how long something still lasts. */
+export function duration(ms: number): string {
+  const seconds = Math.max(1, Math.ceil(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${String(seconds % 60).padStart(2, "0")} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const [value, unit] = bytes < 1e6 ? [bytes / 1e3, "kB"] : [bytes / 1e6, "MB"];
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
+}
+
+function midnight(at: number): number {
+  const date = new Date(at);
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+}

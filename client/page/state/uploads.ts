@@ -1,0 +1,101 @@
+// Files on their way to the room, before their message is sent: each with its progress, and a way to call it off. What has
+// arrived goes with the draft.
+import type { Attachment, FilesWelcome } from "../../../src/protocol/files-events.ts";
+import type { Room, UploadProgress } from "../../api.ts";
+import { messageOf } from "./settled.ts";
+import { bytesText } from "./times.ts";
+import type { Writing } from "./writing.ts";
+
+export interface Upload {
+  readonly id: number;
+  readonly name: string;
+  readonly size: number;
+  /** From 0 to 1. */
+  readonly progress: number;
+  readonly problem?: string;
+  readonly cancel: () => void;
+}
+
+interface UploadPorts {
+  readonly upload: Room["upload"];
+  readonly writing: Writing;
+  /** Absent where the room takes no files. */
+  readonly rules: () => FilesWelcome["files"];
+  readonly changed: () => void;
+}
+
+export class Uploads {
+  /** Under way, or failed. */
+  list: readonly Upload[] = [];
+  readonly #ports: UploadPorts;
+  /** In which order the files were given: the later one may be there first. */
+  readonly #places = new Map<string, number>();
+  #count = 0;
+
+  constructor(ports: UploadPorts) {
+    this.#ports = ports;
+  }
+
+  get isBusy(): boolean {
+    return this.list.some(({ problem }) => problem === undefined);
+  }
+
+  /** Whether the room takes files. */
+  get isAllowed(): boolean {
+    return this.#ports.rules() !== undefined;
+  }
+
+  add(files: FileList | null | undefined): void {
+    if (this.isAllowed && files) for (const file of files) void this.#start(file);
+  }
+
+  /** One that is under way is called off. */
+  remove(upload: Upload): void {
+    upload.cancel();
+    this.#set(this.list.filter(({ id }) => id !== upload.id));
+  }
+
+  removeUploaded(key: string): void {
+    const { writing } = this.#ports;
+    writing.attach(writing.files.filter((file) => file.key !== key));
+  }
+
+  /** Those that failed were seen to be missing. */
+  clear(): void {
+    this.#set([]);
+  }
+
+  async #start(file: File): Promise<void> {
+    const id = ++this.#count;
+    const { name, size } = file;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const { bytesMax } = this.#ports.rules()!;
+    this.#set([...this.list, { id, name, size, progress: 0, cancel: () => leaving.abort() }]);
+    if (size > bytesMax) return this.#change(id, { problem: `Larger than ${bytesText(bytesMax)}` });
+    try {
+      const onProgress = ({ loaded, total }: UploadProgress): void =>
+        this.#change(id, { progress: total === 0 ? 0 : loaded / total });
+      this.#arrived(id, await this.#ports.upload(file, { signal, onProgress }));
+    } catch (error) {
+      if (!signal.aborted) this.#change(id, { problem: messageOf(error) });
+    }
+  }
+
+  #arrived(id: number, attachment: Attachment): void {
+    const { writing } = this.#ports;
+    this.#places.set(attachment.key, id);
+    const placeOf = ({ key }: Attachment): number => this.#places.get(key) ?? 0;
+    this.#set(this.list.filter((upload) => upload.id !== id));
+    writing.attach([...writing.files, attachment].sort((a, b) => placeOf(a) - placeOf(b)));
+  }
+
+  #change(id: number, changed: Partial<Upload>): void {
+    this.#set(this.list.map((upload) => (upload.id === id ? { ...upload, ...changed } : upload)));
+  }
+
+  #set(list: readonly Upload[]): void {
+    this.list = list;
+    this.#ports.changed();
+  }
+}

@@ -1,0 +1,20 @@
+// What a visit has to say of itself, and what it needs from whoever starts it.
+
+export type Connection =
+  | { readonly kind: "connecting" }
+  | { readonly kind: "connected"; readonly isBack: boolean }
+  /** `code` as in CONNECT_ERROR or the notice before the end, empty where nobody gave one. */
+  | { readonly kind: "offline" | "stopped"; readonly code: string; readonly message: string };
+
+export interface TokenSource {
+  readonly current: () => Promise<string> | string;
+  /** Replaces a refused token; rejects with `TokenNeeded` when only the reader can. */
+  readonly renew: () => Promise<unknown>;
+}
+
+export interface VisitHooks {
+  /** Something that is shown has changed. */
+  readonly changed: () => void;
+  /** Something happened that a reader who cannot see the page should hear of. */
+  readonly announce: (text: string) => void;
+}

@@ -1,0 +1,393 @@
+// One stay in one room, from joining to leaving: keeps what the page shows up to date with the room, and does what the
+// reader asks for. The page starts it and draws it after each change; it knows nothing of the document.
+import type {
+  ErrorAnswer,
+  Message,
+  PresenceChange,
+  RefusalCode,
+  Role,
+  Welcome,
+} from "../../../src/protocol/chat-events.ts";
+import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { ModerationChange, RoomModes } from "../../../src/protocol/moderation-events.ts";
+import type { Connection as RoomConnection, Gap, MessageState, Room, SendOptions, SentAnswer } from "../../api.ts";
+import { claimsOf } from "../../claims.ts";
+import { draftOf } from "../../outbox-storage.ts";
+import { connectRoom } from "../../room.ts";
+import { Deeds } from "./deeds.ts";
+import { describeModeration } from "./describe-moderation.ts";
+import { History } from "./history.ts";
+import { Hold, RoomClock } from "./hold.ts";
+import { inheritanceOf, TokenNeeded } from "./identity.ts";
+import { named } from "./names.ts";
+import { ReadMarks } from "./read-marks.ts";
+import { Roster } from "./roster.ts";
+import { describeFailure, settled } from "./settled.ts";
+import { Signals } from "./signals.ts";
+import { Standing } from "./standing.ts";
+import { Timeline, type Outgoing } from "./timeline.ts";
+import { Typists } from "./typists.ts";
+import type { Connection, TokenSource, VisitHooks } from "./visit-ports.ts";
+import { Uploads } from "./uploads.ts";
+import { Writing } from "./writing.ts";
+
+/** Messages on the page while the reader follows the newest; older ones make room. */
+const MESSAGES_KEPT_MAX = 1_000;
+/** How long news of moderators stay. */
+const NEWS_MS = 15_000;
+
+export class Visit {
+  readonly room: string;
+  readonly timeline = new Timeline();
+  readonly roster = new Roster();
+  readonly typists = new Typists();
+  readonly readMarks = new ReadMarks();
+  readonly history: History;
+  readonly deeds: Deeds;
+  readonly signals: Signals;
+  readonly writing: Writing;
+  readonly uploads: Uploads;
+  readonly clock = new RoomClock();
+  readonly hold = new Hold(this.clock);
+  /** Long messages that the reader has opened, by `id`. */
+  readonly opened = new Set<string>();
+  welcome: Welcome | undefined;
+  role: Role = "member";
+  modes: RoomModes = { slowModeSeconds: 0, readOnly: false };
+  /** The newest notice or error of the room, until the reader dismisses it. */
+  notice = "";
+  /** Whether the reader looks at the newest messages; if not, nothing is taken away under their eyes. */
+  following = true;
+  /** Messages of others that came while the reader looked elsewhere. */
+  missed = 0;
+  /** What is new to the reader comes after this seq. */
+  unreadAfter: number | undefined;
+  /** The message that was jumped to last; another object each time. */
+  target: { readonly seq: number } | undefined;
+  readonly #room: Room;
+  readonly #token: TokenSource;
+  readonly #hooks: VisitHooks;
+  readonly #names = new Map<string, string>();
+  readonly #standing: Standing;
+  #tokenNow = "";
+  #left = false;
+
+  constructor(origin: string, room: string, token: TokenSource, hooks: VisitHooks) {
+    this.room = room;
+    this.#token = token;
+    this.#hooks = hooks;
+    const changed = (): void => hooks.changed();
+    this.#standing = new Standing(changed);
+    const save = (id: string, content: string): Promise<string> => this.deeds.edit(id, content);
+    this.writing = new Writing({ origin, room, changed, save });
+    this.#room = connectRoom(origin, room, { token: (refused) => this.#findToken(refused), inherit: inheritanceOf });
+    const failed = (text: string): void => this.show(text);
+    const ports = { room: this.#room, timeline: this.timeline, self: () => this.self, changed, failed };
+    this.history = new History(ports);
+    this.deeds = new Deeds(ports);
+    this.signals = new Signals(this.#room);
+    const upload: Room["upload"] = (file, options) => this.#room.upload(file, options);
+    this.uploads = new Uploads({ upload, writing: this.writing, rules: () => this.welcome?.files, changed });
+    this.#listen(this.#room);
+    for (const unsent of this.#room.unsent) this.#onMessageState(unsent);
+  }
+
+  get connection(): Connection {
+    return this.#standing.connection;
+  }
+
+  get self(): string {
+    return this.welcome?.user ?? "";
+  }
+
+  get isModerator(): boolean {
+    return this.role === "moderator" || this.role === "service";
+  }
+
+  /** Why nothing can be written here at all; empty when it can. */
+  get blocked(): string {
+    if (this.role === "reader") return "You may read here, but not write.";
+    if (this.modes.readOnly && !this.isModerator) return "Only moderators may write here just now.";
+    return "";
+  }
+
+  /** What somebody is called, as far as it is known here. */
+  nameOf(user: string): string {
+    return this.#names.get(user) ?? user;
+  }
+
+  /** Whether the room is closed for good: nothing that is said any more would be kept. */
+  get isOver(): boolean {
+    return this.#left;
+  }
+
+  async post(content: string, options: SendOptions = {}): Promise<void> {
+    this.signals.typing(false);
+    // First of all: from here on it is kept.
+    void this.#room.send(content, options);
+    // What one has written one wants to see.
+    if (this.timeline.hasLater) await this.jumpToNewest();
+    this.following = true;
+    this.missed = 0;
+  }
+
+  /** Also where so much has failed since that the room has forgotten it. */
+  retry({ clientMsgId, content, replyTo, attachment }: Outgoing): void {
+    const options = { ...(replyTo !== undefined && { replyTo }), ...(attachment && { attachment }) };
+    void this.#room.send(content, { clientMsgId, ...options });
+  }
+
+  discard(clientMsgId: string): void {
+    this.#room.discard(clientMsgId);
+    this.timeline.discard(clientMsgId);
+    this.#hooks.changed();
+  }
+
+  download: Room["download"] = (attachment, options) => this.#room.download(attachment, options);
+  search: Room["search"] = (query) => this.#room.search(query);
+
+  /** Begins to follow the newest messages. */
+  async jumpToNewest(): Promise<void> {
+    if (this.timeline.hasLater && !(await this.history.loadNewest())) return;
+    this.follow(true);
+  }
+
+  /** Shows a message of the past, wherever it is. */
+  async jumpTo(seq: number): Promise<void> {
+    const isThere = await this.history.showAround(seq);
+    if (isThere === false) this.show("That message is not there any more.");
+    if (!isThere) return;
+    this.target = { seq };
+    this.follow(false);
+    this.#hooks.changed();
+  }
+
+  follow(following: boolean): void {
+    if (this.following === following && this.missed === 0) return;
+    this.following = following;
+    if (following) this.missed = 0;
+    this.#hooks.changed();
+  }
+
+  /** Shows all of a long message, from where the reader is in it. */
+  open(id: string): void {
+    this.opened.add(id);
+    this.following = false;
+    this.#hooks.changed();
+  }
+
+  /** The reader has these on the screen. */
+  saw(seq: number): void {
+    this.signals.saw(seq);
+  }
+
+  show(text: string): void {
+    this.notice = text;
+    this.#hooks.changed();
+  }
+
+  /** After a refusal or an end that would otherwise be final, or instead of waiting. */
+  reconnect(): void {
+    this.#room.connect();
+  }
+
+  leave(): void {
+    this.writing.close();
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#left = true;
+    this.signals.close();
+    this.#room.close();
+  }
+
+  #listen(room: Room): void {
+    const changing =
+      <Args extends unknown[]>(act: (...args: Args) => void) =>
+      (...args: Args): void => {
+        act(...args);
+        this.#hooks.changed();
+      };
+    room.on("connection", (connection) => this.#onConnection(connection));
+    room.on("welcome", (welcome) => this.#onWelcome(welcome));
+    room.on("chat-message", (message) => this.#onMessage(message));
+    room.on("message-state", (state) => this.#onMessageState(state));
+    room.on(
+      "message-edited",
+      changing((edited) => this.#onChange(edited, () => this.timeline.edit(edited))),
+    );
+    room.on(
+      "message-deleted",
+      changing((deleted) => this.#onChange(deleted, () => this.timeline.remove(deleted))),
+    );
+    room.on(
+      "reaction",
+      changing((reaction) => this.#onChange(reaction, () => this.timeline.react(reaction))),
+    );
+    room.on(
+      "typing",
+      changing((change) => this.typists.change(change)),
+    );
+    room.on(
+      "read",
+      changing((mark) => this.readMarks.set(mark)),
+    );
+    room.on("moderation", (change) => this.#onModeration(change));
+    room.on(
+      "gap",
+      changing((gap: Gap) => this.timeline.leaveOut(gap, this.following)),
+    );
+    room.on(
+      "restart",
+      changing(() => this.history.restart()),
+    );
+    room.on("presence", (change) => this.#onPresence(change));
+    room.on("notice", ({ code, message, retryAfterMs }) => {
+      // Not for the reader: once it has expired, a fresh one is fetched. The others tell why the connection ends.
+      if (code === "SERVER_SHUTDOWN")
+        this.show(describeFailure({ code, message, ...(retryAfterMs && { retryAfterMs }) }));
+    });
+    room.on("error", (error) => this.show(describeFailure(error)));
+  }
+
+  /** A refused token is replaced; who has no other is asked for one. */
+  async #findToken(refused: RefusalCode | undefined): Promise<string> {
+    try {
+      if (refused !== undefined) await this.#token.renew();
+      const token = this.#token.current();
+      this.#tokenNow = typeof token === "string" ? token : await token;
+      const claims = claimsOf(this.#tokenNow);
+      if (claims) this.writing.ownedBy(claims);
+      return this.#tokenNow;
+    } catch (error) {
+      // While it is being made, the room cannot be closed yet.
+      await Promise.resolve();
+      if (error instanceof TokenNeeded) this.#end(refused ?? "TOKEN_NEEDED", error.message);
+      throw error;
+    }
+  }
+
+  /** Only the reader can go on from here. What is unsent is kept. */
+  #end(code: string, message: string): void {
+    if (this.#left) return;
+    this.#stop();
+    this.#standing.end(code, message);
+    this.#hooks.changed();
+  }
+
+  #onConnection(connection: RoomConnection): void {
+    if (this.#left) return;
+    this.#standing.follow(connection);
+    if (connection.state === "connected") this.notice = "";
+    else this.typists.clear();
+    this.#hooks.changed();
+  }
+
+  #onWelcome(welcome: Welcome): void {
+    const isFirst = this.welcome === undefined;
+    this.welcome = welcome;
+    this.role = welcome.role;
+    this.modes = welcome.moderation ?? this.modes;
+    this.clock.set(welcome.now);
+    const { mutedUntil } = welcome.moderation ?? {};
+    if (mutedUntil === undefined) this.hold.lift();
+    else this.hold.mute(mutedUntil);
+    this.writing.ownedBy(welcome);
+    this.#names.set(welcome.user, welcome.name);
+    this.roster.count = welcome.presence.count;
+    this.typists.replace(welcome.typing ?? []);
+    if (isFirst && welcome.unread > 0 && welcome.readSeq > 0) this.unreadAfter = welcome.readSeq;
+    this.signals.welcome(welcome.readSeq ?? 0);
+    this.#hooks.changed();
+    void this.#refreshRoster();
+    void this.#refreshReadMarks();
+    void this.history.welcome(welcome.rev);
+  }
+
+  #onMessage(message: Message): void {
+    this.#names.set(message.sender, message.name);
+    this.timeline.add(message, this.self);
+    const isOwn = message.sender === this.self;
+    if (this.following) this.timeline.keepNewest(MESSAGES_KEPT_MAX);
+    else if (!isOwn) this.missed += 1;
+    // What comes again after a break may have been deleted meanwhile: then nothing is left to be told.
+    const said = message.content || message.attachment?.name;
+    if (!isOwn && said) this.#hooks.announce(`${named(message.name)}: ${said}`);
+    this.#hooks.changed();
+  }
+
+  #onChange({ id, rev }: { readonly id: string; readonly rev: number }, change: () => void): void {
+    change();
+    this.history.heard(rev);
+    this.history.forgetQuoted(id);
+  }
+
+  #onModeration(change: ModerationChange): void {
+    const { action, user, until, seconds, on, role } = change;
+    if (action === "slow-mode") this.modes = { ...this.modes, slowModeSeconds: seconds ?? 0 };
+    if (action === "read-only") this.modes = { ...this.modes, readOnly: on === true };
+    if (user === this.self) {
+      if (action === "mute") this.hold.mute(until);
+      if (action === "unmute") this.hold.lift();
+      if (action === "grant" && role) this.role = role;
+      // What the token says counts again (MOD-9).
+      if (action === "revoke") this.role = (claimsOf(this.#tokenNow)?.role ?? "member") as Role;
+    }
+    const text = describeModeration(change, (id) => (id === this.self ? "you" : named(this.nameOf(id))));
+    this.#hooks.announce(text);
+    this.show(text);
+    setTimeout(() => this.notice === text && this.show(""), NEWS_MS);
+  }
+
+  #onPresence(change: PresenceChange): void {
+    for (const { user, name } of change.joined) this.#names.set(user, name);
+    if (!this.roster.change(change)) void this.#refreshRoster();
+    this.#hooks.changed();
+  }
+
+  async #refreshRoster(): Promise<void> {
+    const answer = await settled(this.#room.presence());
+    if ("error" in answer) return this.#showIfConnected("Members could not be loaded", answer);
+    for (const { user, name } of answer.members) this.#names.set(user, name);
+    this.roster.replace(answer.members, answer.count);
+    this.#hooks.changed();
+  }
+
+  async #refreshReadMarks(): Promise<void> {
+    const answer = await settled(this.#room.ask("read-marks", {}));
+    if ("error" in answer) return;
+    for (const mark of answer.marks) this.readMarks.set(mark);
+    this.#hooks.changed();
+  }
+
+  /** After a lost connection the next welcome asks again, so there is nothing to tell. */
+  #showIfConnected(what: string, { error }: ErrorAnswer): void {
+    if (this.#room.connection.state === "connected") this.show(`${what}: ${describeFailure(error)}`);
+  }
+
+  #onMessageState(state: MessageState): void {
+    if (this.#left) return;
+    const draft = draftOf(state);
+    if (state.state === "pending") {
+      this.timeline.setOutgoing({ ...draft, failure: null });
+      if (state.error) this.hold.refused(state.error);
+    } else if (state.state === "sent") this.#onSent(draft, state.answer);
+    else if (state.state === "failed") {
+      const isForeign = state.error.code === "OTHER_USER";
+      this.timeline.setOutgoing({ ...draft, failure: describeFailure(state.error), isForeign });
+      this.hold.refused(state.error);
+      this.#hooks.announce(`Message not sent. ${describeFailure(state.error)}`);
+    } else this.timeline.discard(draft.clientMsgId);
+    this.#hooks.changed();
+  }
+
+  #onSent(
+    draft: { readonly clientMsgId: string; readonly content: string; readonly attachment?: Attachment },
+    { id, seq, timestamp }: SentAnswer,
+  ): void {
+    this.hold.sent(timestamp, this.isModerator ? 0 : this.modes.slowModeSeconds);
+    const name = this.welcome?.name ?? this.self;
+    this.timeline.confirm({ id, seq, timestamp, room: this.room, sender: this.self, name, ...draft }, this.self);
+  }
+}
