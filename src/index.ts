@@ -3,6 +3,7 @@ import app from "./worker/app.ts";
 import type { WorkerEnv } from "./worker/deployment.ts";
 import { consume } from "./worker/queue/consumer.ts";
 
+export { Announcements } from "../durable/announcements.ts";
 export { ChatRoom } from "../durable/chat-room.ts";
 export { DeadLetters } from "../durable/dead-letters.ts";
 export { Lobby } from "../durable/lobby.ts";

@@ -1,15 +1,39 @@
 // Request bodies with a limit, for the Worker and the rooms alike.
 
-/** @returns `undefined` for a body of more than `maxBytes`, of which no more than that is read */
-export async function readText(request: Request, maxBytes: number): Promise<string | undefined> {
+/** How long a body may take: a request that never ends holds up whoever reads it. */
+export const BODY_MS_MAX = 30_000;
+
+/**
+ * @returns `undefined` for a body of more than `maxBytes`, of which no more than that is read, and for one that is not there
+ * after `msMax`
+ */
+export async function readText(request: Request, maxBytes: number, msMax = BODY_MS_MAX): Promise<string | undefined> {
+  const reader = (request.body as ReadableStream<Uint8Array> | null)?.getReader();
+  if (!reader) return "";
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    void reader.cancel().catch(() => {});
+  }, msMax);
+  try {
+    const text = await readAll(reader, maxBytes);
+    return isLate ? undefined : text;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    // Leaving the loop cancels the rest.
-    if (bytes > maxBytes) return undefined;
-    text += decoder.decode(chunk, { stream: true });
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    bytes += chunk.value.byteLength;
+    if (bytes > maxBytes) {
+      await reader.cancel();
+      return undefined;
+    }
+    text += decoder.decode(chunk.value, { stream: true });
   }
   return text + decoder.decode();
 }

@@ -1,9 +1,70 @@
 // What rooms and the Worker can ask of a lobby, each with one answer.
-import type { RoomPage, RoomQuery, RoomReport } from "../protocol/room-list.ts";
+import type { RoomUse, Scrape, UseQuery } from "../metrics/room-use.ts";
+import type { Whereabouts } from "../protocol/announcement.ts";
+import type { DirectOverview, DirectPage } from "../protocol/direct-room.ts";
+import {
+  lobbyNames,
+  mergePages,
+  type ReportAnswer,
+  type RoomPage,
+  type RoomQuery,
+  type RoomReport,
+  type RoomTally,
+} from "../protocol/room-list.ts";
 
 export interface LobbyDoor {
   /** A room says how it is doing. */
-  report(report: RoomReport): Promise<void>;
+  report(report: RoomReport): Promise<ReportAnswer>;
 
   list(query: RoomQuery): Promise<RoomPage>;
+
+  /** A Worker says what it has counted. */
+  count(source: string, tally: RoomTally): Promise<void>;
+
+  scrape(): Promise<Scrape>;
+
+  uses(query: UseQuery): Promise<readonly RoomUse[]>;
+
+  /** How many rooms that are. */
+  countRooms(query: Omit<RoomQuery, "sort" | "limit" | "after">): Promise<number>;
+
+  /** The conversations of a user, behind one of them. */
+  listDirect(user: string, page: { readonly limit: number; readonly after?: DirectOverview }): Promise<DirectPage>;
+
+  /** Where these users are; from now on rooms are to tell who is there (ANN-7). */
+  find(users: readonly string[]): Promise<Whereabouts>;
+}
+
+/** Where lobbies are reached, as far as it matters here. */
+interface Lobbies {
+  getByName(name: string): unknown;
+}
+
+export const lobbyDoors = (lobbies: Lobbies, count: number): LobbyDoor[] =>
+  lobbyNames(count).map((name) => lobbies.getByName(name) as LobbyDoor);
+
+/** What all lobbies know together of where users are; a room is known to one of them. */
+export async function whereabouts(
+  lobbies: Lobbies | undefined,
+  count: number,
+  users: readonly string[],
+): Promise<Whereabouts> {
+  if (!lobbies) throw new Error("LOBBY: the binding is missing");
+  const all = await Promise.all(lobbyDoors(lobbies, count).map((door) => door.find(users)));
+  return { found: all.flatMap(({ found }) => found), unknown: all.flatMap(({ unknown }) => unknown) };
+}
+
+/** The list of rooms by name, of all lobbies, as announcements walk it: without those between two people. */
+export function roomsByPrefix(lobbies: Lobbies | undefined, count: number) {
+  return async (
+    prefix: string,
+    { after, ...query }: { readonly after?: string; readonly limit: number; readonly isOccupied: boolean },
+  ): Promise<{ readonly rooms: readonly string[]; readonly hasMore: boolean }> => {
+    if (!lobbies) throw new Error("LOBBY: the binding is missing");
+    const place = after === undefined ? {} : { after: { value: 0, room: after } };
+    const asked: RoomQuery = { sort: "name", prefix, isForMembers: true, ...query, ...place };
+    const pages = await Promise.all(lobbyDoors(lobbies, count).map((door) => door.list(asked)));
+    const { rooms, hasMore } = mergePages(pages, asked);
+    return { rooms: rooms.map(({ room }) => room), hasMore };
+  };
 }

@@ -2,6 +2,9 @@
 // been decided when a room is called; what comes back is for the caller's eyes as it is.
 
 import type { Answer, ErrorAnswer, Role, RoomOverview } from "../protocol/chat-events.ts";
+import type { RoomStats, StatsQuery } from "../metrics/room-stats.ts";
+import type { DirectUsers } from "../protocol/direct-room.ts";
+import type { OpenDirectAnswer } from "../protocol/direct-events.ts";
 import type { Attachment } from "../protocol/files-events.ts";
 
 /** On whose behalf the Worker asks. */
@@ -27,7 +30,13 @@ export interface RoomDoor<Place = unknown> {
   /** @returns why somebody may not look after this room, or nothing where they may */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;
 
+  /** From now on the room, whose name says so, is that of these two. */
+  openDirect(users: DirectUsers): Promise<OpenDirectAnswer>;
+
   overview(): Promise<RoomOverview>;
+
+  /** Why it is awake, and who is connected. Asking wakes it. */
+  stats(query: StatsQuery): Promise<RoomStats>;
 
   /**
    * A piece of the room's log as newline-delimited JSON.

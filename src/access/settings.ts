@@ -2,12 +2,14 @@
 // everything that is wrong out. The Worker, the objects and `npm start` all read them here.
 import { z } from "zod";
 
+import { LOG_LEVELS, type LogSettings } from "./log.ts";
+
 z.config({ jitless: true });
 
 /** Anything that holds settings by name: a Worker's `env`, or `process.env`. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-export interface Settings {
+export interface Settings extends LogSettings {
   readonly environment: "development" | "production";
   readonly transports: ReadonlyArray<"websocket" | "polling">;
   readonly authAt: "connect" | "upgrade";
@@ -56,8 +58,12 @@ export interface Settings {
   readonly fileTypes: readonly string[];
   /** How long after a broken connection a client may recover it; 0 turns recovery off. */
   readonly recoveryWindowSeconds: number;
+  /** Whether frames are compressed (permessage-deflate); the runtime's compatibility flags have to say so, too. */
+  readonly compression: boolean;
   /** How messages get from room to room: by way of a queue, by a call, or not at all. */
   readonly relay: "queue" | "direct" | "off";
+  /** Who may read the metrics; absent: everybody, but no names of rooms (MET-4). */
+  readonly metricsToken?: string;
   /** The operator's own server, which is told what happens in the rooms; absent: nobody is. */
   readonly webhook?: Webhook;
 }
@@ -219,7 +225,11 @@ function schemaFor(environment: Settings["environment"]) {
       FILE_BYTES_MAX: integer(1, FILE_BYTES_MAX).default(10 * 1024 * 1024),
       FILE_TYPES: fileTypes.default(FILE_TYPES_DEFAULT),
       RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
+      COMPRESSION: onOff.default(false),
       RELAY: oneOf("queue", "direct", "off").default("queue"),
+      METRICS_TOKEN: z.string().optional(),
+      LOG_LEVEL: oneOf(...LOG_LEVELS).default("info"),
+      LOG_SAMPLING: number(0, 1).default(1),
       WEBHOOK_URL: url
         .refine(isDecodable, { error: "has a % in its user or password that begins no escape: write %25" })
         .optional(),
@@ -249,6 +259,16 @@ function schemaFor(environment: Settings["environment"]) {
 
 /** Names of all settings that this deployment reads, `ENVIRONMENT` among them. */
 export const SETTING_NAMES: readonly string[] = ["ENVIRONMENT", ...Object.keys(schemaFor("production").shape)];
+
+let last: { readonly values: readonly unknown[]; readonly result: SettingsResult } | undefined;
+
+/** The settings of a deployment, read again only where one has changed: that costs more than all else that a room does when it wakes. */
+export function settingsOf(env: Variables): SettingsResult {
+  const values = SETTING_NAMES.map((name) => env[name]);
+  const isSame = last?.values.every((value, at) => value === values[at]) ?? false;
+  if (!last || !isSame) last = { values, result: readSettings(env) };
+  return last.result;
+}
 
 /** An empty value counts as none, as it does where a variable cannot be unset. */
 export function readSettings(variables: Variables): SettingsResult {
@@ -302,7 +322,11 @@ export function readSettings(variables: Variables): SettingsResult {
       fileBytesMax: read.FILE_BYTES_MAX,
       fileTypes: read.FILE_TYPES,
       recoveryWindowSeconds: read.RECOVERY_WINDOW_SECONDS,
+      compression: read.COMPRESSION,
       relay: read.RELAY,
+      logLevel: read.LOG_LEVEL,
+      logSampling: read.LOG_SAMPLING,
+      ...(read.METRICS_TOKEN && { metricsToken: read.METRICS_TOKEN }),
       ...(read.WEBHOOK_URL &&
         read.WEBHOOK_SECRET && { webhook: { url: read.WEBHOOK_URL, secret: read.WEBHOOK_SECRET } }),
     },

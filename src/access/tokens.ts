@@ -14,6 +14,7 @@ import {
 import { z } from "zod";
 
 import type { Authentication, Identity } from "../protocol/identity.ts";
+import { logProblem } from "./log.ts";
 import type { Settings } from "./settings.ts";
 
 export const USER_LENGTH_MAX = 128;
@@ -78,7 +79,7 @@ export class TokenVerifier {
         return unauthorized(`The token's claim ${error.claim} is not accepted`);
       if (error instanceof errors.JOSEError && !isKeyTrouble(error)) return unauthorized("The token is not valid");
       // What remains is trouble with the keys (an unreachable JWKS): not the bearer's fault, still no way in.
-      console.error("a token could not be verified:", error);
+      logProblem("token.unverified", "a token could not be verified", error);
       return unauthorized("The token could not be verified");
     }
   }

@@ -94,7 +94,23 @@ function toAttachment([key, name, type, size, width, height]: StoredAttachment):
 /** @throws UnreadableBatch */
 export function decodeBatch(text: string, place: BatchPlace): Message[] {
   const { startMs, stored } = parseBatch(text, place);
-  return stored.map((message, at) => toMessage(message, startMs, place.firstSeq + at, place));
+  if (Number.isFinite(startMs) && stored.every(isWhole)) {
+    return stored.map((message, at) => toMessage(message, startMs, place.firstSeq + at, place));
+  }
+  throw new UnreadableBatch(`the batch at seq ${place.firstSeq} is damaged`);
+}
+
+/** Whether what was read has the shape of what was written: JSON that is whole may still be of something else. */
+function isWhole(stored: StoredMessage | null): stored is StoredMessage {
+  if (stored === null || typeof stored !== "object") return false;
+  const { s, n, c, t, m, r, a, o } = stored;
+  return (
+    [s, c].every((text) => typeof text === "string") &&
+    [n, m, r].every((text) => text === undefined || typeof text === "string") &&
+    (t === undefined || Number.isFinite(t)) &&
+    (a === undefined || isListOf(a, ["string", "string", "string", "number", "number", "number"], 4)) &&
+    (o === undefined || isListOf(o, ["string", "number", "string", "number", "string"], 4))
+  );
 }
 
 function parseBatch(text: string, { firstSeq, lastSeq }: BatchPlace): { startMs: number; stored: StoredMessage[] } {
@@ -111,6 +127,12 @@ function parseBatch(text: string, { firstSeq, lastSeq }: BatchPlace): { startMs:
     throw new UnreadableBatch(`the batch at seq ${firstSeq} does not hold the ${count} messages it is said to hold`);
   }
   return { startMs, stored };
+}
+
+/** @param least how many of the types have to be there */
+function isListOf(list: unknown, types: readonly string[], least: number): boolean {
+  if (!Array.isArray(list) || list.length < least || list.length > types.length) return false;
+  return list.every((item, at) => typeof item === types[at] && item !== Infinity && item !== -Infinity);
 }
 
 function parseList(text: string, firstSeq: number): unknown[] {

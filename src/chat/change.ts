@@ -15,6 +15,8 @@ export interface Change {
   readonly reactions: ReadonlyMap<string, readonly string[]>;
   /** Of a copy: the change's place among those of the room where the message began, if it came from there. */
   readonly rootRev?: number;
+  /** Of a copy that was edited here since: the edit that came from there. */
+  readonly rootEdit?: Version;
 }
 
 /** A message where it was posted, and what became of it. */
@@ -24,6 +26,12 @@ export interface Kept {
 }
 
 export const UNCHANGED: Change = { edits: [], reactions: new Map() };
+
+/** The edit that is passed on with a message: a copy's own ones are for its room alone (RLY-6). */
+export function editToPassOn({ posted, change }: Kept): Version | undefined {
+  if (posted.origin && change?.rootRev === undefined) return undefined;
+  return change?.rootEdit ?? change?.edits.at(-1);
+}
 
 /** The message as it stands after a change. */
 export function withChange(posted: Message, change: Change | undefined): Message {

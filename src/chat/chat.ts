@@ -11,11 +11,16 @@ import type {
   Welcome,
 } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
+import { mayOpenDirect } from "../protocol/direct-room.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
+import { Meter } from "../metrics/meter.ts";
+import type { RoomStats } from "../metrics/room-stats.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
+import type { Announced } from "./announced.ts";
 import { deny, refuse } from "./answers.ts";
 import { UPLOAD } from "./attachments.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
+import type { Direct } from "./direct.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
 import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
 import { guarded } from "./guard.ts";
@@ -24,9 +29,10 @@ import { Members } from "./members.ts";
 import type { MessageLog } from "./message-log.ts";
 import { refuseUnlessModerator } from "./moderation.ts";
 import { perform, type Bearer, type Caller, type Operation, type Reply } from "./operation.ts";
+import { counted, countPosted, DeliverySampler } from "./metering.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
 import type { Relayed } from "./relayed.ts";
-import type { Client, Membership, Room } from "./room.ts";
+import type { Client, Leave, Membership, Room } from "./room.ts";
 import { effectiveRole } from "./standing.ts";
 import type { Authenticate } from "./token-life.ts";
 
@@ -44,14 +50,16 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #features: Features;
   readonly #upload: Operation;
   readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #delivery: DeliverySampler;
   override readonly recovery;
   readonly handlers: Handlers<ClientToServerEvents, Client>;
 
   constructor(dependencies: ChatDependencies) {
     super();
-    const { room, settings, log, state, authenticate } = dependencies;
+    const { room, settings, log, state, authenticate, meter = new Meter() } = dependencies;
     this.#authenticate = authenticate;
-    this.#room = this.#makeRoom({ name: room, settings, log, state });
+    this.#room = this.#makeRoom({ name: room, settings, log, state, meter });
+    this.#delivery = new DeliverySampler(meter, () => this.context.now(), dependencies.durable);
     this.#features = makeFeatures(this.#room, this.#members, dependencies);
     const { all, changes, attachments } = this.#features;
     this.#upload = guarded(UPLOAD, attachments.upload, all);
@@ -61,7 +69,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
         .map(([event, operation]) => [event, guarded(event, operation, all)]),
     );
     this.handlers = Object.fromEntries(
-      [...this.#operations].map(([event, operation]) => [event, this.#handler(operation)]),
+      [...this.#operations].map(([event, operation]) => [event, this.#handler(event, operation)]),
     ) as Handlers<ClientToServerEvents, Client>;
     const recoveryLog = new ChatRecoveryLog({
       log,
@@ -73,7 +81,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.recovery = { log: recoveryLog, windowMs: settings.recoveryWindowMs };
   }
 
-  #makeRoom(parts: Pick<Room, "name" | "settings" | "log" | "state">): Room {
+  #makeRoom(parts: Pick<Room, "name" | "settings" | "log" | "state" | "meter">): Room {
     const clients = (): ReadonlyMap<string, Client> => this.sockets;
     const everyone = (): Room["everyone"] => this.everyone;
     return {
@@ -112,6 +120,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       messages.map((message) => [message]),
       messages.map(({ seq }) => seq),
     );
+    countPosted(this.#room.meter, messages.length, this.sockets.size);
+    this.#delivery.sample();
     for (const feature of this.#features.all) feature.onPosted?.(messages);
   }
 
@@ -137,8 +147,17 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     if (exp !== undefined && exp * 1000 <= nowMs) return deny("TOKEN_EXPIRED", "The token has expired");
     if (!roomAllowed(rooms, this.#room.name))
       return deny("FORBIDDEN_ROOM", `The token does not open room ${this.#room.name}`);
+    const isBound = !mayOpenDirect(rooms);
     const bucket = this.#features.posting.buckets.of(user, nowMs);
-    const data = { user, name, role, sinceMs: nowMs, bucket, ...(exp !== undefined && { exp }) };
+    const data = {
+      user,
+      name,
+      role: this.#features.direct.roleOf(role),
+      sinceMs: nowMs,
+      bucket,
+      ...(isBound && ({ isBound } as const)),
+      ...(exp !== undefined && { exp }),
+    };
     // Asked here too, so that who is refused takes no older connection of theirs along.
     return this.#refuseEntry(data) ?? { accepted: true, data };
   }
@@ -159,7 +178,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   /** Whether somebody need not even open a connection: for the shell, where it knows who asks for one. */
   refuseBearer(bearer: Pick<Identity, "user" | "role">): Refusal | undefined {
-    return this.#features.exclusion.admit(bearer);
+    return this.#features.direct.admit(bearer) ?? this.#features.exclusion.admit(bearer);
   }
 
   /** Why somebody may not look after this room from outside: API-1. */
@@ -192,6 +211,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
         role,
         epoch: log.epoch,
         lastSeq: log.lastSeq,
+        now: this.#room.now(),
         settings: {
           maxContentLength: settings.maxContentLength,
           durability: settings.durability,
@@ -222,7 +242,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     const operation = this.#operations.get(event);
     if (!operation) return reply(noSuchEvent(event));
     const caller = this.#callerOf(bearer);
-    return perform(operation, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
+    return perform(operation, { caller, given }, counted(this.#room.meter, event, reply), (user, cost) =>
+      this.#refuseRequest(user, cost),
+    );
   }
 
   /** FILE-1: whether somebody may upload a file, and what they may post then. For whoever stores it. */
@@ -243,16 +265,6 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return refusal ? refuse("FORBIDDEN", refusal.message, retryAfterMs) : { ok: true };
   }
 
-  /** Whether there may be files of this room. */
-  get hasFiles(): boolean {
-    return this.#features.files.hasFiles;
-  }
-
-  /** What is stored is erased in this very turn, and nothing may leave the room's files behind (FILE-6). */
-  leaveFiles(): void {
-    this.#features.files.leave();
-  }
-
   /** The room from outside, without waking more of it than the log's newest row (API-13). */
   overview(): RoomOverview {
     this.#features.posting.catchUp();
@@ -260,6 +272,15 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     const { count } = this.#members;
     const [newest] = log.page({ limit: 1 }).messages;
     return { room: name, members: count, lastSeq: log.lastSeq, lastActivity: newest?.timestamp ?? null };
+  }
+
+  get name(): string {
+    return this.#room.name;
+  }
+
+  /** How the room is doing, without looking at anything stored. */
+  get pulse(): { readonly members: number; readonly lastSeq: number } {
+    return { members: this.#members.count, lastSeq: this.#room.seenSeq() };
   }
 
   /** @returns `undefined` if the log that `place` is in is gone */
@@ -278,9 +299,29 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     return this.#features.relayed;
   }
 
+  /** Between whom the room is, where it is between two people. */
+  get direct(): Direct {
+    return this.#features.direct;
+  }
+
+  /** What is said to many rooms at once, or to people wherever they are. */
+  get announced(): Announced {
+    return this.#features.announced;
+  }
+
   /** Says how it is doing, without being asked: what it was is no more (API-9). */
   tellLobby(): void {
     this.#features.lobbyReport?.tell();
+  }
+
+  /** For the shell, after each input: what was counted is not to be forgotten in a sleep. */
+  rememberTally(): void {
+    this.#features.lobbyReport?.rememberTally();
+  }
+
+  /** What was counted and the lobby was not told of. */
+  get unreported(): RoomStats["unreported"] {
+    return this.#features.lobbyReport?.unreported ?? { told: [], counts: this.#room.meter.read() };
   }
 
   /** Everybody is about to be sent away: who waits for something is answered, and all are told why (API-9, API-10). */
@@ -290,27 +331,34 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     for (const client of this.sockets.values()) client.emit("notice", noticeFor(client));
   }
 
-  /** Everybody was sent away, and what is stored goes next (API-9). */
-  prepareErase(): void {
-    for (const feature of this.#features.all) feature.onErase?.();
+  /**
+   * Everybody was sent away, and what is stored goes next (API-9).
+   * @returns what features leave to the room's next life, if any does
+   */
+  prepareErase(): Leave | undefined {
+    const left = this.#features.all.flatMap((feature) => feature.onErase?.() ?? []);
+    return left.length === 0 ? undefined : () => left.forEach((leave) => leave());
   }
 
-  #callerOf({ user, name, role }: Bearer, client?: Client): Caller {
+  #callerOf({ user, name, role: given }: Bearer, client?: Client): Caller {
+    const role = this.#features.direct.roleOf(given);
     const effective = effectiveRole(this.#features.standings.of(user), role);
     return { user, name, role: effective, tokenRole: role, ...(client && { client }) };
   }
 
-  #handler(operation: Operation): (client: Client, ...args: unknown[]) => void | Promise<void> {
+  #handler(event: string, operation: Operation): (client: Client, ...args: unknown[]) => void | Promise<void> {
     return (client, ...args) => {
-      const { reply, payload } = replyTo(client, args);
+      const { reply: direct, payload } = replyTo(client, args);
+      const reply = this.#features.flooding.counting(client, direct);
       const caller = this.#callerOf(client.peek(), client);
-      return perform(operation, { caller, given: payload }, reply, (asker, cost) => this.#refuseRequest(asker, cost));
+      const told = counted(this.#room.meter, event, reply);
+      return perform(operation, { caller, given: payload }, told, (asker, cost) => this.#refuseRequest(asker, cost));
     };
   }
 
   override onUnknownEvent(client: Client, event: string, args: readonly unknown[]): void {
-    const { reply } = replyTo(client, args);
-    reply(this.#refuseRequest(client.peek(), 1) ?? noSuchEvent(event));
+    const reply = this.#features.flooding.counting(client, replyTo(client, args).reply);
+    counted(this.#room.meter, "unknown", reply)(this.#refuseRequest(client.peek(), 1) ?? noSuchEvent(event));
   }
 
   #refuseRequest({ user }: Pick<Caller, "user">, cost: number): ErrorAnswer | undefined {

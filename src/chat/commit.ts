@@ -62,19 +62,36 @@ export class Commit<P extends Post> {
 
   protected storeFirst(posts: readonly P[]): ReadonlyArray<Placed<P>> | undefined {
     const placed = this.place(posts);
-    if (!this.append(placed)) return undefined;
-    this.context.broadcast(placed.map(({ message }) => message));
+    if (!placed || !this.append(placed)) return undefined;
+    this.show(placed);
     this.context.settle(placed);
     return placed;
   }
 
-  protected place(posts: readonly P[]): Array<Placed<P>> {
+  /** Whatever goes wrong in showing: what is stored has to be acked, and not to be waited for for ever. */
+  protected show(placed: ReadonlyArray<Placed<P>>): void {
+    try {
+      this.context.broadcast(placed.map(({ message }) => message));
+    } catch (error) {
+      this.context.report("messages were stored and could not all be shown", error);
+    }
+  }
+
+  /** @returns `undefined` where a log that has no name yet cannot be given one; the posts have failed then */
+  protected place(posts: readonly P[]): Array<Placed<P>> | undefined {
     const { log, room, now } = this.context;
     const [firstSeq, timestamp] = [this.seenSeq + 1, now()];
-    return posts.map((post, at) => {
-      const seq = firstSeq + at;
-      return { post, message: withMentions({ id: messageId(log.epoch, seq), seq, room, timestamp, ...post.draft }) };
-    });
+    try {
+      const { epoch } = log;
+      return posts.map((post, at) => {
+        const seq = firstSeq + at;
+        return { post, message: withMentions({ id: messageId(epoch, seq), seq, room, timestamp, ...post.draft }) };
+      });
+    } catch (error) {
+      this.context.report("messages could not be given their places", error);
+      this.context.fail(posts);
+      return undefined;
+    }
   }
 
   /** @returns whether the posts are stored now; they have failed otherwise */

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { DeleteAnswer, EditAnswer, Version, VersionsAnswer } from "../protocol/changes-events.ts";
 import type { ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
-import { UNCHANGED, withChange, type Kept } from "./change.ts";
+import { UNCHANGED, withChange, type Change, type Kept } from "./change.ts";
 import { editSchema, messageSchema } from "./changes-payloads.ts";
 import { contentProblem } from "./content.ts";
 import type { FileSweep } from "./file-sweep.ts";
@@ -90,7 +90,7 @@ export class Editing implements Feature {
     // The change's own place: no two edits of a message have the same moment.
     const editedAt = this.#changes.nextRev;
     const edits = clip([...change.edits, { content, timestamp: editedAt, by }]);
-    const changed = { ...change, edits, ...(rootRev !== undefined && { rootRev }) };
+    const changed = { ...edited(change, rootRev), edits };
     const problem = this.#changes.rewrite(posted.seq, changed, editedAt);
     if (problem) return problem;
     const mentions = mentionsIn(content);
@@ -145,6 +145,13 @@ const mayModerate = (role: Role): boolean => role === "moderator" || role === "s
 
 function readerProblem({ role }: Caller): ErrorAnswer | undefined {
   return role === "reader" ? refuse("FORBIDDEN", "A reader may not change messages.") : undefined;
+}
+
+/** What is known of the message that this one is a copy of: RLY-6. */
+function edited({ rootEdit, ...change }: Change, rootRev: number | undefined): Change {
+  if (rootRev !== undefined) return { ...change, rootRev };
+  const kept = rootEdit ?? (change.rootRev === undefined ? undefined : change.edits.at(-1));
+  return kept ? { ...change, rootEdit: kept } : change;
 }
 
 /** The newest edits, as many as are kept. */

@@ -1,11 +1,15 @@
 // The features of a chat room, and what they share. Their order is that in which their hooks are called.
+import type { Meter } from "../metrics/meter.ts";
 import type { FilesWelcome } from "../protocol/files-events.ts";
+import { Announced } from "./announced.ts";
 import { Attachments } from "./attachments.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import { Changes } from "./changes.ts";
+import { Direct, type OpenDirect } from "./direct.ts";
 import { Editing } from "./editing.ts";
 import { Exclusion } from "./exclusion.ts";
 import { FileSweep, type FileStore } from "./file-sweep.ts";
+import { Flooding } from "./flooding.ts";
 import { History } from "./history.ts";
 import { Links, type RelayWay } from "./links.ts";
 import { LobbyReport, type ReportToLobby } from "./lobby-report.ts";
@@ -41,8 +45,14 @@ export interface ChatDependencies {
   readonly files?: FileOptions;
   /** Where to tell what happens; absent where nobody wants to know. */
   readonly deliver?: Deliver;
+  /** Counts what happens, where anybody wants to know. */
+  readonly meter?: Meter;
+  /** Resolves when all that was stored is durable: what is seen of it leaves the room then. */
+  readonly durable?: () => Promise<void>;
   /** Where the room says how it is doing, if anybody wants to know. */
   readonly reportToLobby?: ReportToLobby | undefined;
+  /** Opens rooms between two people. */
+  readonly openDirect?: OpenDirect;
   /** How messages get to the rooms that this one is linked to; without it none do. */
   readonly relay?: RelayWay | undefined;
 }
@@ -61,24 +71,28 @@ export interface Features {
   readonly posting: Posting;
   readonly standings: Standings;
   readonly exclusion: Exclusion;
+  readonly flooding: Flooding;
   readonly changes: MessageChanges;
   readonly attachments: Attachments;
   readonly files: FileSweep;
   readonly lobbyReport: LobbyReport | undefined;
   readonly links: Links;
   readonly relayed: Relayed;
+  readonly direct: Direct;
+  readonly announced: Announced;
 }
 
 export function makeFeatures(
   room: Room,
   members: Members,
-  { state, index, authenticate, files: fileOptions, deliver, reportToLobby, relay }: ChatDependencies,
+  { state, index, authenticate, files: fileOptions, deliver, reportToLobby, relay, openDirect }: ChatDependencies,
 ): Features {
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, members, attachments);
   const standings = new Standings(state);
   const exclusion = new Exclusion(room, members, standings);
+  const flooding = new Flooding(room, exclusion);
   const [modes, trail] = [new Modes(state), new AuditTrail(state)];
   const moderation = { exclusion, standings, modes, trail };
   const changes = new MessageChanges(room, (changing) => {
@@ -87,9 +101,14 @@ export function makeFeatures(
   const editing = new Editing(room, changes, files);
   const links = new Links(room, changes, relay);
   const relayed = new Relayed(room, { posting, editing, standings });
-  const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby);
+  const reading = new Reading(room, members);
+  const direct = new Direct(room, openDirect, (user) => reading.seqOf(user));
+  const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby, () => direct.report);
+  const announced = new Announced(room, { members, lobbyReport });
   const all: readonly Feature[] = [
+    direct,
     exclusion,
+    flooding,
     new Speaking(room, standings, modes),
     new Presence(room, members),
     posting,
@@ -99,15 +118,30 @@ export function makeFeatures(
     new Changes(changes),
     new Searching(room, index),
     new Typing(room, members),
-    new Reading(room, members),
+    reading,
     new TokenLife(room, members, authenticate),
     new Moderation(room, moderation),
     new ModerationLists(room, moderation),
     attachments,
     files,
     links,
-    ...(deliver ? [new Webhooks(room, members, deliver)] : []),
+    relayed,
+    ...(deliver && !direct.isDirect ? [new Webhooks(room, members, deliver)] : []),
     ...(lobbyReport ? [lobbyReport] : []),
   ];
-  return { all, posting, standings, exclusion, changes, attachments, files, lobbyReport, links, relayed };
+  return {
+    all,
+    posting,
+    standings,
+    exclusion,
+    flooding,
+    changes,
+    attachments,
+    files,
+    lobbyReport,
+    links,
+    relayed,
+    direct,
+    announced,
+  };
 }

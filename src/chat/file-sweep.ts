@@ -4,7 +4,7 @@
 import { filesOf, parseFileKey } from "../protocol/file-key.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { POST_WINDOW_MS } from "./attachments.ts";
-import type { Feature, Room } from "./room.ts";
+import type { Feature, Leave, Room } from "./room.ts";
 
 /** Keys that are deleted at once, at most. */
 export const FILES_AT_ONCE = 1000;
@@ -46,6 +46,8 @@ export class FileSweep implements Feature {
   readonly #keptMs: number;
   #deadline!: Deadline;
   #isWorking = false;
+  /** The room was deleted: what is there from now on is its next life's. */
+  #isOver = false;
   /** Where the look that is under way goes on, and the oldest file that it left so far. */
   #startAfter: string | undefined;
   #oldestMs: number | undefined;
@@ -90,14 +92,11 @@ export class FileSweep implements Feature {
     return this.#store !== undefined && this.#room.state.get(DISCARDED + key) !== undefined;
   }
 
-  /** Whether there may be files of this room. */
-  get hasFiles(): boolean {
-    return this.#store !== undefined && this.#plan !== undefined;
-  }
-
-  /** All else that is stored is erased in this very turn: the room's next life finds this, and deletes all files of earlier ones. @throws what storing throws */
-  leave(): void {
-    this.#room.state.put(PLAN, { atMs: this.#room.now(), isAll: true } satisfies Plan);
+  /** FILE-6: the room's next life finds this, and deletes all files of earlier ones. */
+  onErase(): Leave | undefined {
+    this.#isOver = true;
+    if (!this.#store || !this.#plan) return undefined;
+    return () => this.#room.state.put(PLAN, { atMs: this.#room.now(), isAll: true } satisfies Plan);
   }
 
   /** Messages were forgotten since the last look: their files need not wait for their age. */
@@ -179,6 +178,7 @@ export class FileSweep implements Feature {
     const beforeMs = this.#room.turn(() => this.#unreferencedBeforeMs());
     if (beforeMs === undefined) throw new Error("the oldest message could not be read");
     const { keys, isEnd } = await store.list(filesOf(name, isAll ? undefined : epoch), this.#startAfter);
+    if (this.#isOver) return;
     const isOld = (key: string): boolean => {
       const file = parseFileKey(key);
       return file?.epoch !== epoch || file.uploadedMs < beforeMs;

@@ -1,12 +1,21 @@
 // One link to another room: what is still to cross it, packed, and how far it has come. What crosses is read from the
 // log, so nothing waits in memory that a crash could take (RLY-2).
 import type { Message } from "../protocol/chat-events.ts";
-import type { LinkInfo, LinkName, Reached, RelayBatch, RelayedChange, RelayedPost } from "../protocol/relay-batch.ts";
+import { RELAY_VERSION } from "../protocol/relay-batch.ts";
+import type {
+  LinkInfo,
+  LinkName,
+  Reached,
+  RelayBatch,
+  RelayedChange,
+  RelayedPost,
+  Root,
+} from "../protocol/relay-batch.ts";
 import { RELAY_HOPS_MAX } from "../relay/intake.ts";
 import { Packing, RELAY_ITEMS_MAX } from "../relay/packing.ts";
 import { UnreadableBatch } from "./batch-format.ts";
-import { withChange, type Kept } from "./change.ts";
-import { routeOf } from "./origin.ts";
+import { editToPassOn, type Kept } from "./change.ts";
+import { rootOf, routeOf } from "./origin.ts";
 import { readableAfter } from "./readable.ts";
 import type { Room } from "./room.ts";
 
@@ -44,7 +53,7 @@ export class Link {
   /** Whether a message may have changed since it was looked at. */
   #isChanged = true;
   /** Names the try that is under way, and when it began. */
-  sending: { readonly atMs: number } | undefined;
+  sending: { atMs: number } | undefined;
   ranAtMs = -Infinity;
   #rewoundAtMs = -Infinity;
 
@@ -80,6 +89,14 @@ export class Link {
     return this.#isChanged || this.#room.seenSeq() > this.#seenSeq;
   }
 
+  /** Nothing lies further ahead than it could, also where the clock was set back since. */
+  keepTo(nowMs: number): void {
+    this.ranAtMs = Math.min(this.ranAtMs, nowMs);
+    if (this.sending) this.sending.atMs = Math.min(this.sending.atMs, nowMs);
+    const latestMs = nowMs + RELAY_RETRY_MS_MAX;
+    if ((this.#mark.retryAtMs ?? 0) > latestMs) this.#mark = { ...this.#mark, retryAtMs: latestMs };
+  }
+
   noteChange(): void {
     this.#isChanged = true;
   }
@@ -96,6 +113,7 @@ export class Link {
     const changes = isWhole ? this.#collectChanges(packing) : [];
     if (posts.length + changes.length === 0) return undefined;
     return {
+      v: RELAY_VERSION,
       from,
       to,
       epoch: log.epoch,
@@ -129,16 +147,25 @@ export class Link {
     return true;
   }
 
-  #postOf({ seq, sender, name, content, deleted, attachment, origin }: Message): RelayedPost | undefined {
+  #postOf(message: Message): RelayedPost | undefined {
+    const { seq, sender, name, deleted, origin } = message;
     const { to } = this.#mark;
     const route = origin && routeOf(origin);
     const hops = (route?.hops ?? 0) + 1;
     // RLY-5: it neither goes back to where it began, nor to who passed it on.
     if (deleted || origin?.room === to || route?.via === to || hops > RELAY_HOPS_MAX) return undefined;
+    return { seq, sender, name, content: this.#contentOf(message), root: this.#rootOf(message), hops };
+  }
+
+  #contentOf(message: Message): string {
+    const isEditedHere = message.origin !== undefined && message.editedAt !== undefined;
+    const kept = isEditedHere ? this.#room.log.find(message.seq) : undefined;
+    return kept ? contentToPassOn(kept) : textOf(message, message.content);
+  }
+
+  #rootOf({ seq, origin }: Message): Root {
     const { name: room, log } = this.#room;
-    const root = origin && route ? { ...origin, epoch: route.epoch } : { room, seq, epoch: log.epoch };
-    // A file is for those who may enter the room where it is.
-    return { seq, sender, name, content: content || `[${attachment?.name ?? ""}]`, root, hops };
+    return origin ? rootOf(origin) : { room, seq, epoch: log.epoch };
   }
 
   #collectChanges(packing: Packing): RelayedChange[] {
@@ -168,26 +195,17 @@ export class Link {
     }
   }
 
-  #tellChange({ posted, change }: Kept, rev: number): RelayedChange | undefined {
+  #tellChange(kept: Kept, rev: number): RelayedChange | undefined {
+    const { posted, change } = kept;
     const { seq, timestamp, origin } = posted;
-    const edit = change?.edits.at(-1);
+    const edit = editToPassOn(kept);
     const by = change?.deletedBy ?? (edit && edit.timestamp > this.#mark.rev ? edit.by : undefined);
     // RLY-6: what began elsewhere changes here for this room alone, unless the change came along with it.
     const rootRev = origin ? change?.rootRev : change?.deletedBy !== undefined ? rev : edit?.timestamp;
     if (by === undefined || rootRev === undefined || origin?.room === this.#mark.to) return undefined;
-    const { content } = withChange(posted, change);
-    return {
-      seq,
-      timestamp,
-      rev,
-      rootRev,
-      by,
-      root: origin ?? {
-        room: this.#room.name,
-        seq,
-      },
-      ...(change?.deletedBy === undefined && { content }),
-    };
+    const root = this.#rootOf(posted);
+    const content = change?.deletedBy === undefined ? { content: contentToPassOn(kept) } : {};
+    return { seq, timestamp, rev, rootRev, by, root, ...content };
   }
 
   // ---- how far ---------------------------------------------------------------------------------------------
@@ -236,3 +254,8 @@ export class Link {
     return delayMs;
   }
 }
+
+const contentToPassOn = (kept: Kept): string => textOf(kept.posted, editToPassOn(kept)?.content ?? kept.posted.content);
+
+/** A file is for those who may enter the room where it is. */
+const textOf = ({ attachment }: Message, content: string): string => content || `[${attachment?.name ?? ""}]`;

@@ -4,9 +4,9 @@ import type { Answer } from "../protocol/chat-events.ts";
 import type { LinkInfo, LinkName, Reached, RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
-import { Link, RELAY_RETRY_MS_MAX, type LinkMark } from "./link.ts";
+import { Link, type LinkMark } from "./link.ts";
 import type { MessageChanges } from "./message-changes.ts";
-import type { Feature, KeptChange, Room } from "./room.ts";
+import type { Feature, KeptChange, Leave, Room } from "./room.ts";
 
 /** How batches leave a room. */
 export interface RelayWay {
@@ -22,6 +22,8 @@ export const RELAY_SEND_MS_MAX = 10_000;
 export const LINKS_MAX = 100;
 
 const STATE_KEY = "relay:links";
+/** Of links that are gone, when the newest was set: the next is a later one, also where the clock was set back. */
+const LINKED_KEY = "relay:linked";
 
 export class Links implements Feature {
   readonly #room: Room;
@@ -33,7 +35,6 @@ export class Links implements Feature {
   /** For another try. */
   #later!: Deadline;
   #isStale = false;
-  #linkedAtMs = 0;
 
   /** @param way absent: nothing is passed on (RLY-10) */
   constructor(room: Room, changes: MessageChanges, way: RelayWay | undefined) {
@@ -43,18 +44,12 @@ export class Links implements Feature {
   }
 
   start(): void {
-    const { deadline, state, now } = this.#room;
+    const { deadline, state } = this.#room;
     this.#soon = deadline("relay", (nowMs) => this.#run(nowMs), { keepsAwake: true });
     this.#later = deadline("relay-later", (nowMs) => this.#run(nowMs));
     for (const mark of (state.get(STATE_KEY) as LinkMark[] | undefined) ?? []) {
-      const { to, rev, retryAtMs } = mark;
-      // Nor is it later than it could have been, where the clock was set back since.
-      const latestMs = now() + RELAY_RETRY_MS_MAX;
-      this.#links.set(
-        to,
-        new Link(this.#room, retryAtMs === undefined ? mark : { ...mark, retryAtMs: Math.min(retryAtMs, latestMs) }),
-      );
-      this.#changes.raise(rev);
+      this.#links.set(mark.to, new Link(this.#room, mark));
+      this.#changes.raise(mark.rev);
     }
     this.#schedule();
   }
@@ -70,9 +65,11 @@ export class Links implements Feature {
   }
 
   /** RLY-8: with the room go its links. */
-  onErase(): void {
+  onErase(): Leave | undefined {
+    const linkedAtMs = this.#linkedAtMs;
     this.#links.clear();
     this.#schedule();
+    return linkedAtMs > 0 ? () => this.#room.state.put(LINKED_KEY, linkedAtMs) : undefined;
   }
 
   // ---- links -----------------------------------------------------------------------------------------------
@@ -88,17 +85,31 @@ export class Links implements Feature {
     if (this.#links.size >= LINKS_MAX) return refuse("FORBIDDEN", `A room has at most ${LINKS_MAX} links`);
     // What is open was said before.
     this.#room.commit();
-    this.#linkedAtMs = Math.max(this.#room.now(), this.#linkedAtMs + 1);
-    this.#changes.raise(this.#linkedAtMs);
-    this.#links.set(to, Link.begin(this.#room, to, this.#linkedAtMs));
-    return this.#keep(() => this.#links.delete(to));
+    const linkedAtMs = Math.max(this.#room.now(), this.#linkedAtMs + 1);
+    this.#changes.raise(linkedAtMs);
+    this.#links.set(to, Link.begin(this.#room, to, linkedAtMs));
+    return this.#keep(
+      () => this.#write(),
+      () => this.#links.delete(to),
+    );
   }
 
   remove(to: string): Answer<object> {
     const link = this.#links.get(to);
     if (!link) return refuse("NOT_FOUND", `to: no link to room ${to}`);
+    const linkedAtMs = this.#linkedAtMs;
     this.#links.delete(to);
-    return this.#keep(() => this.#links.set(to, link));
+    const write = (): void => {
+      this.#room.state.put(LINKED_KEY, linkedAtMs);
+      this.#write();
+    };
+    return this.#keep(write, () => this.#links.set(to, link));
+  }
+
+  /** When the newest link was set that there is or was. */
+  get #linkedAtMs(): number {
+    const ofGone = (this.#room.state.get(LINKED_KEY) as number | undefined) ?? 0;
+    return Math.max(ofGone, ...[...this.#links.values()].map(({ mark }) => mark.linkedAtMs));
   }
 
   /** RLY-4: the room at the other end misses something; the log still has it. */
@@ -109,9 +120,9 @@ export class Links implements Feature {
     this.#schedule();
   }
 
-  #keep(undo: () => void): Answer<object> {
+  #keep(write: () => void, undo: () => void): Answer<object> {
     try {
-      this.#write();
+      write();
       return { ok: true };
     } catch (error) {
       undo();
@@ -130,10 +141,11 @@ export class Links implements Feature {
     const soonMs = this.#isStale ? [nowMs] : [];
     const laterMs: number[] = [];
     for (const link of this.#links.values()) {
+      link.keepTo(nowMs);
       const { retryAtMs } = link.mark;
       if (link.sending) soonMs.push(link.sending.atMs + RELAY_SEND_MS_MAX);
       else if (retryAtMs !== undefined) laterMs.push(retryAtMs);
-      else if (link.isBehind) soonMs.push(Math.max(nowMs, dueMs(link, nowMs, this.#way.windowMs)));
+      else if (link.isBehind) soonMs.push(Math.max(nowMs, link.ranAtMs + this.#way.windowMs));
     }
     setTo(this.#soon, soonMs);
     setTo(this.#later, laterMs);
@@ -153,9 +165,7 @@ export class Links implements Feature {
     if (sending) {
       if (nowMs >= sending.atMs + RELAY_SEND_MS_MAX)
         this.#fail(link, new Error(`no answer for ${RELAY_SEND_MS_MAX} ms`));
-    } else if (
-      retryAtMs === undefined ? link.isBehind && nowMs >= dueMs(link, nowMs, way.windowMs) : nowMs >= retryAtMs
-    ) {
+    } else if (retryAtMs === undefined ? link.isBehind && nowMs >= link.ranAtMs + way.windowMs : nowMs >= retryAtMs) {
       this.#pass(link, way, nowMs);
     }
   }
@@ -221,9 +231,6 @@ export class Links implements Feature {
     this.#isStale = false;
   }
 }
-
-/** No later than a window from now, also where the clock was set back since the last run. */
-const dueMs = ({ ranAtMs }: Link, nowMs: number, windowMs: number): number => Math.min(ranAtMs, nowMs) + windowMs;
 
 function setTo(deadline: Deadline, momentsMs: readonly number[]): void {
   if (momentsMs.length === 0) deadline.clear();

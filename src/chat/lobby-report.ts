@@ -1,13 +1,20 @@
 // Telling the lobby how the room is doing: at once after quiet, ever more seldom while it goes on, and once more when it
 // falls quiet (LOB-1, LOB-2). A report costs a request; one that is owed waits for whatever wakes the room anyway.
-import type { RoomReport } from "../protocol/room-list.ts";
-import type { Message } from "../protocol/chat-events.ts";
+import type { DirectReport } from "../protocol/direct-room.ts";
+import { marksOf } from "../protocol/people-marks.ts";
+import type { ReportAnswer, RoomReport } from "../protocol/room-list.ts";
+import type { Answer, Message } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { GrowingWindow, type WindowState } from "../socketio/growing-window.ts";
 import type { Members } from "./members.ts";
+import type { Reply } from "./operation.ts";
 import type { Client, Feature, Room } from "./room.ts";
+import { Unreported, type KeptTally } from "./unreported.ts";
 
-/** From one report to the next, at least: this long at first, and up to that long in a room that is always busy. */
+/**
+ * From one report to the next, at least: this long at first, and up to that long in a room that is always busy. Where it is
+ * wanted who is there, who came and went is always told after the first (ANN-7).
+ */
 export const REPORT_WINDOW_MS_MIN = 5000;
 export const REPORT_WINDOW_MS_MAX = 60_000;
 
@@ -30,18 +37,26 @@ export const REPORT_BELIEVED_MS = 150 * 60_000;
 export const REPORT_RETRY_MS_MIN = 60_000;
 export const REPORT_RETRY_MS_MAX = 3_600_000;
 
-export type ReportToLobby = (report: RoomReport) => Promise<void>;
+/** So few are told unasked: they make a report no larger than it is. */
+const PEOPLE_UNASKED_MAX = 4;
+
+export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 
 /** What is remembered through sleep, on one of the connections: it costs no row. */
 export interface Reported extends WindowState {
   /** Whether something has changed since. */
   readonly isOwed?: true;
+  readonly tally?: KeptTally;
+  /** Whether the lobby wants to know who is there. */
+  readonly wantsPeople?: true;
 }
 
 export class LobbyReport implements Feature {
   readonly #room: Room;
   readonly #members: Members;
   readonly #send: ReportToLobby;
+  readonly #unreported: Unreported;
+  readonly #direct: () => DirectReport | undefined;
   readonly #window = new GrowingWindow({ minMs: REPORT_WINDOW_MS_MIN, maxMs: REPORT_WINDOW_MS_MAX });
   /** When it is time, it goes along with whatever wakes the room; … */
   #along!: Deadline;
@@ -52,17 +67,30 @@ export class LobbyReport implements Feature {
   /** What the lobby knows; `undefined` where this life of the room cannot say. */
   #told: RoomReport | undefined;
   #isOwed = false;
+  #wantsPeople = false;
+  /** Whether the lobby should know soon: of who came and went where it wants to, and of all in a room between two people. */
+  #isUrgent = false;
   #isSending = false;
   /** Of an erased room the next life speaks. */
   #isOver = false;
   #failures = 0;
+  /** When the newest report was made that the lobby has; later than now where the clock was set back since. */
+  #heardAtMs = -Infinity;
   /** Of the newest message; `undefined` until it is looked up. */
   #lastActivity: number | null | undefined;
 
-  constructor(room: Room, members: Members, send: ReportToLobby) {
+  /** @param direct whose the room is, where it is between two people */
+  constructor(
+    room: Room,
+    members: Members,
+    send: ReportToLobby,
+    direct: () => DirectReport | undefined = () => undefined,
+  ) {
+    this.#direct = direct;
     this.#room = room;
     this.#members = members;
     this.#send = send;
+    this.#unreported = new Unreported(room.meter);
   }
 
   start(): void {
@@ -71,7 +99,10 @@ export class LobbyReport implements Feature {
     this.#along = deadline("lobby", run, { rides: true });
     this.#latest = deadline("lobby-owed", run);
     this.#awake = deadline("lobby-awake", run, { keepsAwake: true });
-    this.#members.watch(() => this.#change());
+    this.#members.watch(() => {
+      this.#isUrgent = this.#wantsPeople;
+      this.#change();
+    });
     // A room that is woken by its clock, and finds nobody who remembers, cannot know what the lobby believes (LOB-3).
     this.#along.set(this.#room.now());
   }
@@ -82,6 +113,9 @@ export class LobbyReport implements Feature {
     this.#carrier = client;
     this.#window.restore(lobby);
     this.#isOwed = lobby.isOwed === true;
+    if (lobby.tally) this.#unreported.restore(lobby.tally);
+    this.#wantsPeople = lobby.wantsPeople === true;
+    this.#isUrgent = this.#isOwed && (this.#wantsPeople || this.#direct() !== undefined);
     if (this.#isOwed) this.#waitOccupied(this.#room.now());
     else this.#along.set(lobby.atMs + REPORT_AGAIN_MS);
   }
@@ -99,8 +133,29 @@ export class LobbyReport implements Feature {
     this.#change();
   }
 
+  /** DM-4: how far one of two has read goes along with whatever wakes the room: nobody is woken for it. */
+  follow(event: string): Reply<Answer<object>> | undefined {
+    if (event !== "read" || !this.#direct()) return undefined;
+    return () => {
+      this.#isOwed = true;
+      this.#along.set(this.#window.dueMs(this.#room.now()));
+      this.#keep();
+    };
+  }
+
   onDisconnect(client: Client): void {
     if (client === this.#carrier) this.#keep();
+  }
+
+  /** The lobby is to know who is there, from now on. */
+  tellPeople(): void {
+    if (this.#wantsPeople || this.#isEmpty) return;
+    this.#wantsPeople = true;
+    this.#isUrgent = true;
+    // What it knew of them before it wanted to know does not count.
+    this.#told = undefined;
+    this.#change();
+    this.#keep();
   }
 
   /** Something has happened that the lobby cannot know of. */
@@ -110,13 +165,24 @@ export class LobbyReport implements Feature {
     this.#settle();
   }
 
-  onErase(): void {
+  /** An input was dealt with: what was counted has to outlive a sleep that may follow. */
+  rememberTally(): void {
+    if (!this.#isOver && this.#room.clients.size > 0 && this.#unreported.isDue(this.#room.now())) this.#keep();
+  }
+
+  /** What was counted and not told yet. */
+  get unreported(): ReturnType<Unreported["read"]> {
+    return this.#unreported.read();
+  }
+
+  onErase(): undefined {
     this.#isOver = true;
     for (const deadline of [this.#along, this.#latest, this.#awake]) deadline.clear();
   }
 
   #change(): void {
     this.#isOwed = true;
+    this.#isUrgent ||= this.#direct() !== undefined;
     this.#settle();
   }
 
@@ -136,7 +202,7 @@ export class LobbyReport implements Feature {
   #mayReport(nowMs: number): boolean {
     if (this.#isTurn) return true;
     const { atMs } = this.#window.state;
-    if (!this.#isEmpty) return this.#window.isOpen(nowMs);
+    if (!this.#isEmpty) return this.#window.isOpen(nowMs) || (this.#isUrgent && nowMs >= atMs + REPORT_WINDOW_MS_MIN);
     return nowMs - atMs >= REPORT_WINDOW_EMPTY_MS || nowMs < atMs;
   }
 
@@ -149,10 +215,12 @@ export class LobbyReport implements Feature {
 
   #waitOccupied(nowMs: number): void {
     const dueMs = this.#window.dueMs(nowMs);
+    const latestMs = this.#latest.atMs;
     this.#along.set(dueMs);
-    if (this.#latest.atMs !== undefined) return;
-    this.#latest.set(Math.max(nowMs, dueMs) + REPORT_PATIENCE_MS);
-    this.#keep();
+    if (this.#isUrgent) this.#latest.pull(Math.max(nowMs, this.#window.state.atMs + REPORT_WINDOW_MS_MIN));
+    if (this.#latest.atMs === undefined) this.#latest.set(Math.max(nowMs, dueMs) + REPORT_PATIENCE_MS);
+    // A sleep that begins before it is paid forgets what is not kept, however soon it is due.
+    if (this.#latest.atMs !== latestMs) this.#keep();
   }
 
   #report(nowMs: number): void {
@@ -161,10 +229,12 @@ export class LobbyReport implements Feature {
     const report = this.#describe();
     if (!report || (this.#isKnown(report) && !this.#isOld(nowMs))) return this.#rest(nowMs);
     this.#window.pass(nowMs);
+    this.#isUrgent = false;
     this.#isOwed = false;
     this.#isSending = true;
+    const tallies = this.#unreported.take(nowMs);
     this.#keep();
-    void this.#deliver(report);
+    void this.#deliver(tallies.length > 0 ? { ...report, tallies } : report);
   }
 
   #describe(): RoomReport | undefined {
@@ -173,18 +243,28 @@ export class LobbyReport implements Feature {
     // A log that cannot be read is trouble enough; the next change tries again.
     if (lastActivity === undefined) return undefined;
     const members = this.#members.count;
+    const direct = this.#direct();
     return {
       room: name,
       members,
+      connections: this.#room.clients.size,
       lastSeq: seenSeq(),
       lastActivity,
       believedMs: REPORT_BELIEVED_MS,
-      madeAtMs: this.#room.now(),
+      madeAtMs: Math.max(this.#room.now(), this.#heardAtMs),
+      ...(direct && { direct }),
+      ...(this.#showsPeople && { people: marksOf([...this.#members.all()].map(({ user }) => user)) }),
     };
   }
 
-  #isKnown({ members, lastSeq, lastActivity }: RoomReport): boolean {
+  get #showsPeople(): boolean {
+    return this.#wantsPeople || this.#members.count <= PEOPLE_UNASKED_MAX;
+  }
+
+  #isKnown({ members, lastSeq, lastActivity, people, direct }: RoomReport): boolean {
     const told = this.#told;
+    if (told?.direct?.read.join() !== direct?.read.join()) return false;
+    if (this.#wantsPeople && told?.people !== people) return false;
     return told?.members === members && told.lastSeq === lastSeq && told.lastActivity === lastActivity;
   }
 
@@ -196,19 +276,32 @@ export class LobbyReport implements Feature {
   async #deliver(report: RoomReport): Promise<void> {
     const { turn } = this.#room;
     try {
-      await this.#send(report);
-      turn(() => this.#isOver || this.#succeed(report));
+      const answer = await this.#send(report);
+      turn(() => this.#isOver || this.#succeed(report, answer));
     } catch (error) {
       turn(() => this.#isOver || this.#fail(error));
     }
   }
 
-  #succeed(report: RoomReport): void {
+  #succeed(report: RoomReport, { wantsPeople, overtakenByMs }: ReportAnswer): void {
     this.#isSending = false;
+    this.#unreported.arrived();
     this.#failures = 0;
+    if (overtakenByMs !== undefined) return this.#tellAnew(overtakenByMs);
     this.#told = report;
+    if (wantsPeople && !this.#wantsPeople) {
+      this.#wantsPeople = true;
+      this.#isUrgent = this.#isOwed ||= report.people === undefined && !this.#isEmpty;
+    }
     if (this.#isOwed) this.#settle();
     else this.#rest(this.#room.now());
+  }
+
+  /** It was the clock that was set back: calls do not overtake each other here, of which there is one at a time. */
+  #tellAnew(heardAtMs: number): void {
+    this.#heardAtMs = heardAtMs;
+    this.#told = undefined;
+    this.#report(this.#room.now());
   }
 
   /** The room goes on as if nothing had happened; its next change tries again, or a deadline does. */
@@ -218,7 +311,9 @@ export class LobbyReport implements Feature {
     this.#told = undefined;
     // Once for a series: while the lobby is away, every room would say so again and again.
     if (this.#failures++ === 0) this.#room.report("the lobby could not be told", error);
-    const waitMs = Math.min(REPORT_RETRY_MS_MAX, REPORT_RETRY_MS_MIN * 2 ** (this.#failures - 1));
+    // Who is waited for is to be found soon after the lobby is back.
+    const firstMs = this.#wantsPeople ? REPORT_WINDOW_MS_MIN : REPORT_RETRY_MS_MIN;
+    const waitMs = Math.min(REPORT_RETRY_MS_MAX, firstMs * 2 ** (this.#failures - 1));
     this.#latest.set(this.#room.now() + waitMs);
     this.#keep();
   }
@@ -237,6 +332,13 @@ export class LobbyReport implements Feature {
     if (!isStillThere) [this.#carrier] = clients.values();
     if (!this.#carrier) return;
     const isOwed = this.#isOwed || this.#isSending;
-    this.#carrier.data = { ...this.#carrier.peek(), lobby: { ...this.#window.state, ...(isOwed && { isOwed }) } };
+    const tally = this.#unreported.record();
+    const lobby: Reported = {
+      ...this.#window.state,
+      ...(isOwed && { isOwed }),
+      ...(this.#wantsPeople && { wantsPeople: true }),
+      ...(tally && { tally }),
+    };
+    this.#carrier.data = { ...this.#carrier.peek(), lobby };
   }
 }

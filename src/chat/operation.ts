@@ -60,13 +60,17 @@ export function operation<Schema extends z.ZodType, Given>(
  * @param refuseCost the last word before it runs: takes the cost from the caller's bucket, or says why not
  */
 export function perform(
-  { schema, cost, run }: Operation,
+  { schema, cost, run, isRepeat }: Operation,
   { caller, given }: { readonly caller: Caller; readonly given: unknown },
   reply: Reply<Answer<object>>,
   refuseCost: (caller: Caller, cost: number) => Answer<object> | undefined,
 ): void | Promise<void> {
   const parsed = schema.safeParse(given ?? {});
-  if (!parsed.success) return reply(refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
-  const refusal = refuseCost(caller, cost(parsed.data));
+  // LIM-3: what is wrong, or was done before, has been looked at all the same.
+  if (!parsed.success) {
+    return reply(refuseCost(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
+  }
+  const isRepeated = isRepeat?.(caller, parsed.data) ?? false;
+  const refusal = refuseCost(caller, isRepeated ? 1 : cost(parsed.data));
   return refusal ? reply(refusal) : run(caller, parsed.data, reply);
 }

@@ -1,6 +1,7 @@
 // Where a mirrored message began. What everybody sees of that is the room and the place; behind it stands what only the
 // relay needs, which travels with the object and with no copy that goes outside.
 import type { Origin } from "../protocol/chat-events.ts";
+import type { Root } from "../protocol/relay-batch.ts";
 
 export interface Route {
   /** Of the log in which it began. */
@@ -24,4 +25,8 @@ export function routeOf(origin: Origin): Route {
   const route = routes.get(origin);
   if (!route) throw new Error(`no route is known of the origin ${origin.room} ${origin.seq}`);
   return route;
+}
+
+export function rootOf(origin: Origin): Root {
+  return { ...origin, epoch: routeOf(origin).epoch };
 }

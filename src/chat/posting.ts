@@ -43,7 +43,7 @@ export class Posting implements Feature {
   }
 
   start(): void {
-    const { name, log, settings, now, report, show, deadline } = this.#room;
+    const { name, log, settings, now, report, show, deadline, meter } = this.#room;
     const retention = new RetentionClock(
       log,
       deadline("retention", (nowMs) => retention.run(nowMs)),
@@ -58,6 +58,7 @@ export class Posting implements Feature {
       commitDeadline: deadline("commit", () => this.#posts.commit(), { keepsAwake: true }),
       now,
       report,
+      meter,
       onStored: () => retention.run(now()),
       broadcast: show,
     });

@@ -1,10 +1,12 @@
 // Group commit: posts that arrive while a batch is open share one append, one fan-out and their place in
 // line. In which order they are stored and seen is the commit's affair (CHAT-2, CHAT-7).
 import type { Message, PostAnswer } from "../protocol/chat-events.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
 import { Commit, type CommitContext, type Draft, type Placed } from "./commit.ts";
 import type { MessageLog } from "./message-log.ts";
+import { countCommit } from "./metering.ts";
 import { Pacer } from "./pacer.ts";
 import { PostedIds, postKey } from "./posted-ids.ts";
 import { RelaxedCommit } from "./relaxed-commit.ts";
@@ -25,6 +27,8 @@ const MESSAGE_CHARS = 64;
 interface Pending {
   readonly draft: Draft;
   readonly chars: number;
+  /** When it came, in milliseconds since 1970. */
+  readonly atMs: number;
   /** Everyone who waits for this post to be stored: its sender, and the same sender trying again. */
   readonly replies: Array<(answer: PostAnswer) => void>;
 }
@@ -39,6 +43,7 @@ export interface PostsContext {
   /** Calls `commit` of these posts. */
   readonly commitDeadline: Deadline;
   readonly now: () => number;
+  readonly meter: Meter;
   /** Shows messages to everyone. */
   readonly broadcast: (messages: readonly Message[]) => void;
   /** Called when messages were stored, after their senders were told. */
@@ -90,7 +95,7 @@ export class Posts {
   /** Takes a post that is not known yet (`answerKnown`) and passed every rule. */
   post(draft: Draft, reply: (answer: PostAnswer) => void): void {
     const nowMs = this.#context.now();
-    const pending: Pending = { draft, chars: charsOf(draft), replies: [reply] };
+    const pending: Pending = { draft, chars: charsOf(draft), atMs: nowMs, replies: [reply] };
     if (this.#batchChars + pending.chars > BATCH_CHARS_MAX) this.#pacer.flush(nowMs);
     this.#batch.push(pending);
     this.#batchChars += pending.chars;
@@ -101,8 +106,9 @@ export class Posts {
 
   /** Stores and shows in one piece, behind all that was said before, what is no user's request. @returns `undefined` if that failed */
   takeAtOnce(drafts: readonly Draft[]): Message[] | undefined {
-    this.flush(this.#context.now());
-    const posts = drafts.map((draft) => ({ draft, chars: charsOf(draft), replies: [] }));
+    const atMs = this.#context.now();
+    this.flush(atMs);
+    const posts = drafts.map((draft) => ({ draft, chars: charsOf(draft), atMs, replies: [] }));
     return this.#commit.takeAtOnce(posts)?.map(({ message }) => message);
   }
 
@@ -160,6 +166,11 @@ export class Posts {
   }
 
   #settle(placed: ReadonlyArray<Placed<Pending>>): void {
+    const nowMs = this.#context.now();
+    countCommit(
+      this.#context.meter,
+      placed.map(({ post }) => nowMs - post.atMs),
+    );
     for (const { post, message } of placed) {
       this.#forget(post);
       this.#posted.note(message, message.timestamp);

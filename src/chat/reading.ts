@@ -23,6 +23,9 @@ export const READ_STORE_INTERVAL_MS = 5000;
 /** After somebody went, for others who go at the same time to share the row. */
 export const READ_STORE_GATHER_MS = 1000;
 
+/** So often marks that could not be stored are stored again while somebody is gone who would have brought them through sleep. */
+const STORE_TRIES_MAX = 12;
+
 /** Marks in an answer to `read-marks` (READ-5). */
 export const READ_MARKS_SHOWN_MAX = 100;
 
@@ -37,6 +40,8 @@ export class Reading implements Feature {
   readonly #untold = new Set<string>();
   #pacer!: Pacer;
   #storeDeadline!: Deadline;
+  #againDeadline!: Deadline;
+  #failures = 0;
   #storedAtMs = -Infinity;
   readonly operations = {
     read: operation(readSchema, (caller, payload, reply: (answer: ReadAnswer) => void) =>
@@ -59,7 +64,8 @@ export class Reading implements Feature {
     const { deadline } = this.#room;
     const tellDeadline = deadline("read", (nowMs) => this.#pacer.flush(nowMs));
     this.#pacer = new Pacer(READ_TELL_WINDOW_MS, tellDeadline, () => this.#tell());
-    this.#storeDeadline = deadline("read-store", (nowMs) => this.#store(nowMs));
+    this.#storeDeadline = deadline("read-store", (nowMs) => this.#storeForGone(nowMs));
+    this.#againDeadline = deadline("read-store-again", (nowMs) => this.#storeForGone(nowMs), { keepsAwake: true });
   }
 
   /** READ-3. */
@@ -67,6 +73,11 @@ export class Reading implements Feature {
     const { lastSeq, firstSeq } = this.#room.log;
     const readSeq = this.#marks.get(client.peek().user);
     return { readSeq, unread: lastSeq - Math.max(readSeq, firstSeq - 1) };
+  }
+
+  /** How far a user has read. */
+  seqOf(user: string): number {
+    return this.#marks.get(user);
   }
 
   onRestore(client: Client): void {
@@ -104,9 +115,18 @@ export class Reading implements Feature {
     this.#storedAtMs = nowMs;
     try {
       this.#marks.store();
+      this.#failures = 0;
     } catch (error) {
+      this.#failures++;
       this.#room.report("read marks could not be stored", error);
     }
+  }
+
+  /** Whose users went, these marks are in memory only. */
+  #storeForGone(nowMs: number): void {
+    this.#store(nowMs);
+    const mayTry = this.#failures > 0 && this.#failures < STORE_TRIES_MAX;
+    if (mayTry) this.#againDeadline.set(nowMs + READ_STORE_INTERVAL_MS);
   }
 
   #tell(): void {

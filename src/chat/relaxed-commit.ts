@@ -104,11 +104,12 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
 
   #showFirst(posts: readonly P[], chars: number): void {
     const placed = this.place(posts);
+    if (!placed) return;
     this.#isAhead = true;
     this.#unstored.push(...placed);
     this.#unstoredChars += chars;
     this.#deadline.pull(this.context.now() + UNSTORED_MS_MAX);
-    this.context.broadcast(placed.map(({ message }) => message));
+    this.show(placed);
   }
 
   #endAhead(): void {

@@ -2,20 +2,18 @@
 // (RLY-3, RLY-4). A mirrored message is the room's own act, as if a service had posted it (RLY-7).
 import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } from "../protocol/relay-batch.ts";
 import { inOrder, receive, type IntakeMark } from "../relay/intake.ts";
+import { isReadable, UNREADABLE } from "../relay/readable-batch.ts";
 import type { Draft } from "./commit.ts";
 import { Copies } from "./copies.ts";
 import type { Editing } from "./editing.ts";
-import { makeOrigin } from "./origin.ts";
+import { makeOrigin, rootOf } from "./origin.ts";
 import type { Posting } from "./posting.ts";
-import type { Room } from "./room.ts";
+import type { Feature, Leave, Room } from "./room.ts";
 import { bindingRuling } from "./standing.ts";
 import type { Standings } from "./standings.ts";
 
 /** In front of the room in the key of a row. */
 const PREFIX = "relay:from:";
-
-/** What outlives the room: names of rooms, and how far it has come with each. */
-export type RelayMarks = ReadonlyArray<readonly [from: string, IntakeMark]>;
 
 type Fresh = Extract<ReturnType<typeof receive>, { is: "new" }>;
 
@@ -29,7 +27,7 @@ const OK: RelayOutcome = { ok: true };
 const again = (reason: string): RelayOutcome => ({ ok: false, isFinal: false, reason });
 const never = (reason: string): RelayOutcome => ({ ok: false, isFinal: true, reason });
 
-export class Relayed {
+export class Relayed implements Feature {
   readonly #room: Room;
   readonly #parts: RelayedParts;
   readonly #copies: Copies;
@@ -55,20 +53,19 @@ export class Relayed {
     return [...this.#marks].map(([from, { seq }]) => ({ from, seq }));
   }
 
-  get marks(): RelayMarks {
-    return [...this.#marks];
-  }
-
-  /** RLY-8: the room was deleted, and links lead on into its next life. */
-  inherit(marks: RelayMarks): void {
-    for (const [from, mark] of marks) this.#keep(from, mark);
+  /** RLY-8: links lead on into the room's next life, so that gets to know how far this one came with each. */
+  onErase(): Leave | undefined {
+    const marks = [...this.#marks];
+    if (marks.length === 0) return undefined;
+    return () => marks.forEach(([from, mark]) => this.#room.state.put(PREFIX + from, mark));
   }
 
   /** @returns what became of each, in their order */
   take(batches: readonly RelayBatch[]): RelayOutcome[] {
     const outcomes = new Map<RelayBatch, RelayOutcome>();
-    for (const batch of inOrder(batches)) outcomes.set(batch, this.#takeOne(batch));
-    return batches.map((batch) => outcomes.get(batch)!);
+    for (const batch of inOrder(batches.filter(isReadable))) outcomes.set(batch, this.#takeOne(batch));
+    // A room next door may have been deployed before this one.
+    return batches.map((batch) => outcomes.get(batch) ?? again(UNREADABLE));
   }
 
   #takeOne(batch: RelayBatch): RelayOutcome {
@@ -118,16 +115,20 @@ export class Relayed {
   }
 
   #restore(from: string, mark: IntakeMark | undefined): void {
-    if (mark) return this.#keep(from, mark);
-    this.#room.state.delete(PREFIX + from);
+    // What is known first: storing may fail, and then nothing that is not there may be taken for known.
+    if (mark) {
+      this.#marks.set(from, mark);
+      return this.#room.state.put(PREFIX + from, mark);
+    }
     this.#marks.delete(from);
+    this.#room.state.delete(PREFIX + from);
   }
 
   #post(from: string, posts: readonly RelayedPost[]): boolean {
     const drafts = posts.filter(({ sender }) => this.#maySpeak(sender)).map((post) => draftOf(from, post));
     if (drafts.length === 0) return true;
     const stored = this.#parts.posting.take(drafts);
-    for (const { seq, origin } of stored ?? []) this.#copies.note(origin!.room, origin!.seq, seq);
+    for (const { seq, origin } of stored ?? []) this.#copies.note(rootOf(origin!), seq);
     return stored !== undefined;
   }
 

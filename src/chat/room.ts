@@ -1,6 +1,7 @@
 // What the features of a chat room share: the room they are in, as far as they may touch it, and what each of
 // them may take part in. The room itself (chat.ts) puts them together.
 import type { Answer, ErrorAnswer, Message, Role, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { BroadcastOperator } from "../socketio/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../socketio/deadlines.ts";
 import type { Refusal } from "../socketio/namespace.ts";
@@ -46,6 +47,10 @@ export interface Membership {
   readonly warnAtMs?: number;
   /** How far its user has read, as marked over this connection. */
   readonly readSeq?: number;
+  /** Whether its token opens no rooms between two people. */
+  readonly isBound?: true;
+  /** Ids of what was announced to this connection lately. */
+  readonly announced?: readonly string[];
   /** What the room has told the lobby, kept on one of its connections. */
   readonly lobby?: Reported;
   /** The user's rate limit as of their last post on this connection. */
@@ -60,6 +65,7 @@ export interface Room {
   readonly log: MessageLog;
   /** What outlives the room's sleep besides messages and connections. */
   readonly state: RoomState;
+  readonly meter: Meter;
   /** All connections, by socket id. */
   readonly clients: ReadonlyMap<string, Client>;
   readonly everyone: BroadcastOperator<ServerToClientEvents, Membership>;
@@ -92,6 +98,9 @@ export interface KeptChange extends ChangedMessage {
   readonly isRewrite: boolean;
 }
 
+/** What it stores is stored with the erasing of a room, or neither is done. @throws what storing throws */
+export type Leave = () => void;
+
 /** One thing that a chat room can do. Hooks are called for all features in the order of their list. */
 export interface Feature {
   readonly operations?: Partial<Operations>;
@@ -121,6 +130,9 @@ export interface Feature {
   onTrimmed?(): void;
   /** Everybody is about to be sent away: who waits for something is answered. */
   onFarewell?(): void;
-  /** Nobody is there any more, and all that is stored is about to be erased. */
-  onErase?(): void;
+  /**
+   * Nobody is there any more, and all that is stored is about to be erased.
+   * @returns where something is left to the room's next life: stores it, in the turn that erases all else
+   */
+  onErase?(): Leave | undefined;
 }

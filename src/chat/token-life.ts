@@ -1,6 +1,7 @@
 // A token's life in an open connection: announced before it ends, refreshed in band, or ended in time.
 import type { RefreshAnswer } from "../protocol/chat-events.ts";
 import type { Authentication } from "../protocol/identity.ts";
+import { mayOpenDirect } from "../protocol/direct-room.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
@@ -69,9 +70,10 @@ export class TokenLife implements Feature {
       if (!roomAllowed(identity.rooms, this.#room.name))
         return reply(refuse("FORBIDDEN", "The token does not open this room."));
       const { name, role, exp } = identity;
-      const { exp: _ended, warnAtMs: _due, ...membership } = client.peek();
+      const { exp: _ended, warnAtMs: _due, isBound: _was, ...membership } = client.peek();
       const dueBeforeMs = dueMs(client.peek());
-      client.data = { ...membership, name, role, ...(exp !== undefined && { exp }) };
+      const isBound = mayOpenDirect(identity.rooms) ? {} : ({ isBound: true } as const);
+      client.data = { ...membership, name, role, ...isBound, ...(exp !== undefined && { exp }) };
       this.#forget(dueBeforeMs);
       this.onConnect(client);
       this.#members.note(user, { socketId: client.id, name, sinceMs: membership.sinceMs });

@@ -111,7 +111,7 @@ export class Webhooks implements Feature {
   }
 
   /** HOOK-5: the last word on a room that is deleted. Nobody can try again. */
-  onErase(): void {
+  onErase(): undefined {
     this.#isOver = true;
     this.#soon.clear();
     this.#later.clear();

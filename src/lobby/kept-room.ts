@@ -1,19 +1,61 @@
-// What a lobby keeps of a room, and what it makes of it as time goes by: LOB-4.
+// What a lobby keeps of a room, and what it makes of it as time goes by: LOB-4, MET-2.
+import { addUsage, type UsageNumbers } from "../metrics/room-usage.ts";
+import type { Tally } from "../metrics/meter.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
+import type { DirectReport } from "../protocol/direct-room.ts";
 import type { RoomReport } from "../protocol/room-list.ts";
 
-export interface KeptRoom extends RoomOverview {
-  /** Until when somebody is believed to be there, in milliseconds since 1970. */
-  readonly believedUntilMs: number;
+/** What a room has used since somebody counts. */
+export interface RoomUsage {
+  /** Milliseconds since 1970. */
+  readonly sinceMs: number;
+  /** Of the last tally that is in these numbers. */
+  readonly tallyId: number;
+  readonly connections: number;
+  readonly numbers: UsageNumbers;
 }
 
-export function keptRoom(report: RoomReport, nowMs: number): KeptRoom {
-  const { room, members, lastSeq, lastActivity, believedMs } = report;
-  return { room, members, lastSeq, lastActivity, believedUntilMs: nowMs + believedMs };
+export interface KeptRoom extends RoomOverview {
+  /** The marks of those who are there, as far as the room has told them. */
+  readonly people?: string;
+  /** Whose it is, where it is between two people. */
+  readonly direct?: DirectReport;
+  /** Until when somebody is believed to be there, in milliseconds since 1970. */
+  readonly believedUntilMs: number;
+  readonly usage?: RoomUsage;
+}
+
+/** @param tally what the room counted since it said so last, unless that is known already */
+export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | undefined, tally?: Tally): KeptRoom {
+  const { room, members, lastSeq, lastActivity, believedMs, connections = 0, people, direct } = report;
+  const usage = withTally(before?.usage, report, nowMs, tally);
+  return {
+    room,
+    members,
+    lastSeq,
+    lastActivity,
+    believedUntilMs: nowMs + believedMs,
+    ...(people !== undefined && { people }),
+    ...(direct && { direct }),
+    ...(usage && { usage: { ...usage, connections } }),
+  };
+}
+
+export function withTally(
+  before: RoomUsage | undefined,
+  report: RoomReport,
+  nowMs: number,
+  tally?: Tally,
+): RoomUsage | undefined {
+  if (!tally) return before;
+  const { sinceMs = nowMs, numbers = [], connections = 0 } = before ?? {};
+  return { sinceMs, tallyId: report.tallies?.at(-1)?.id ?? 0, connections, numbers: addUsage(numbers, tally) };
 }
 
 /** The room as it is taken to be now; `undefined` where nothing is left of it: nobody there, and no message. */
-export function seenAt({ believedUntilMs, ...told }: KeptRoom, nowMs: number): RoomOverview | undefined {
-  const members = nowMs < believedUntilMs ? told.members : 0;
-  return members === 0 && told.lastActivity === null ? undefined : { ...told, members };
+export function seenAt(kept: KeptRoom, nowMs: number): RoomOverview | undefined {
+  const { room, lastSeq, lastActivity } = kept;
+  const members = nowMs < kept.believedUntilMs ? kept.members : 0;
+  const isEmpty = members === 0 && lastActivity === null && !kept.direct;
+  return isEmpty ? undefined : { room, members, lastSeq, lastActivity };
 }

@@ -1,13 +1,28 @@
 // A lobby: what rooms last said of themselves, listed. It asks no room anything, so listing wakes none (LOB-1); it
 // stores reports at once in quiet times and together in busy ones (LOB-7).
+import type { Whereabouts } from "../protocol/announcement.ts";
+import { isDirectRoom } from "../protocol/direct-name.ts";
+import { byActivity, type DirectOverview, type DirectPage } from "../protocol/direct-room.ts";
+import { eachMark, markOf } from "../protocol/people-marks.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
-import { byPlace, isPrivateRoom, type RoomPage, type RoomQuery, type RoomReport } from "../protocol/room-list.ts";
+import {
+  byPlace,
+  type ReportAnswer,
+  type RoomPage,
+  type RoomQuery,
+  type RoomReport,
+  type RoomTally,
+} from "../protocol/room-list.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
+import { Meter, type Tally } from "../metrics/meter.ts";
+import type { RoomUse, Scrape, UseQuery } from "../metrics/room-use.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { GrowingWindow } from "../socketio/growing-window.ts";
-import { keptRoom, seenAt } from "./kept-room.ts";
+import { keptRoom, seenAt, withTally } from "./kept-room.ts";
 import { NewestReports } from "./newest-reports.ts";
 import { RoomPages, type RoomTable } from "./room-pages.ts";
+import { mostUsed, sumOf } from "./room-uses.ts";
+import { SeenTallies } from "./seen-tallies.ts";
 import { SortedRooms } from "./sorted-rooms.ts";
 
 /**
@@ -20,11 +35,18 @@ export const SAVE_WINDOW_MS_MAX = 60_000;
 /** Rooms that one lobby lists; then a tenth is forgotten of those with nobody there, the longest quiet first. */
 export const ROOMS_MAX = 100_000;
 
+/** Rooms that a scrape tells of by name. */
+export const TOP_ROOMS = 20;
+
 export interface LobbyPorts {
   readonly table: RoomTable;
   /** Calls `save` of this lobby when it is due; it has to be waited for awake. */
   readonly saveDeadline: Deadline;
+  /** Whether rooms are to tell who is there; `want` says so for good. */
+  readonly people: { readonly isWanted: boolean; want(): void };
   readonly report: (problem: string, error: unknown) => void;
+  /** Counts what the lobby itself does, where anybody wants to know. */
+  readonly meter?: Meter;
   /** Only tests have reasons to make it smaller. */
   readonly roomsMax?: number;
 }
@@ -33,20 +55,65 @@ export class Lobby {
   readonly #ports: LobbyPorts;
   readonly #rooms: RoomPages;
   readonly #newest = new NewestReports();
+  readonly #tallies = new SeenTallies();
+  readonly #meter: Meter;
   readonly #sorted = new SortedRooms();
   readonly #window = new GrowingWindow({ minMs: SAVE_WINDOW_MS_MIN, maxMs: SAVE_WINDOW_MS_MAX });
 
   constructor(ports: LobbyPorts) {
     this.#ports = ports;
     this.#rooms = new RoomPages(ports.table);
+    this.#meter = ports.meter ?? new Meter();
   }
 
-  report(report: RoomReport, nowMs: number): void {
-    if (!this.#newest.accept(report)) return;
-    const kept = keptRoom(report, nowMs);
+  report(report: RoomReport, nowMs: number): ReportAnswer {
+    this.#meter.count("reports");
+    const tally = this.#takeTallies(report);
+    const overtakenByMs = this.#newest.overtaking(report);
+    if (overtakenByMs === undefined) this.#take(report, nowMs, tally);
+    else this.#takeLate(report, nowMs, tally);
+    this.#saveInTime(nowMs);
+    return { ...(this.wantsPeople && { wantsPeople: true }), ...(overtakenByMs !== undefined && { overtakenByMs }) };
+  }
+
+  /** What a Worker counted. @param tally its id is higher than that of the one before; the same where it is told again: MET-3 */
+  count(source: string, tally: RoomTally, nowMs: number): void {
+    const [fresh] = this.#tallies.accept(source, [tally]);
+    if (!fresh) return;
+    this.#rooms.count(fresh.counts);
+    this.#saveInTime(nowMs);
+  }
+
+  /** @returns what of the room's tallies is new; the sums have it from now on */
+  #takeTallies({ room, tallies = [] }: RoomReport): Tally | undefined {
+    const storedId = this.#rooms.get(room)?.usage?.tallyId;
+    const fresh = this.#tallies.accept(room, tallies, storedId);
+    if (fresh.length === 0) return undefined;
+    const news = new Meter();
+    for (const { counts } of fresh) news.add(counts);
+    const tally = news.read();
+    this.#rooms.count(tally);
+    return tally;
+  }
+
+  #take(report: RoomReport, nowMs: number, tally: Tally | undefined): void {
+    // Who is there counts only from a room that was told to keep it up to date; it hears so with this answer.
+    const { people: _, ...told } = report;
+    const before = this.#rooms.get(report.room);
+    const kept = keptRoom(this.wantsPeople ? report : told, nowMs, before, tally);
     if (seenAt(kept, nowMs)) this.#rooms.set(kept);
     else this.#rooms.delete(kept.room);
     this.#makeSpace(nowMs);
+  }
+
+  /** A later report overtook this one: only what the room counted is news. */
+  #takeLate(report: RoomReport, nowMs: number, tally: Tally | undefined): void {
+    const kept = this.#rooms.get(report.room);
+    const usage = kept && withTally(kept.usage, report, nowMs, tally);
+    if (usage) this.#rooms.set({ ...kept, usage });
+  }
+
+  #saveInTime(nowMs: number): void {
     if (!this.#rooms.hasChanged) return;
     if (this.#window.isOpen(nowMs)) this.save(nowMs);
     else this.#ports.saveDeadline.pull(this.#window.dueMs(nowMs));
@@ -56,8 +123,14 @@ export class Lobby {
   save(nowMs: number): void {
     this.#window.pass(nowMs);
     this.#ports.saveDeadline.clear();
+    this.#store(() => this.#rooms.save(), nowMs);
+  }
+
+  #store(save: () => void, nowMs: number): void {
+    // Its own rows go along with the next that are written: they are no reason to write.
+    if (this.#rooms.hasChanged) this.#rooms.count(this.#meter.take());
     try {
-      this.#rooms.save();
+      save();
     } catch (error) {
       this.#ports.report("reports of rooms could not be stored", error);
       this.#ports.saveDeadline.set(this.#window.dueMs(nowMs));
@@ -73,6 +146,64 @@ export class Lobby {
       if (found.length > limit) break;
     }
     return { rooms: found.slice(0, limit), hasMore: found.length > limit };
+  }
+
+  /**
+   * What is to be watched. Stores what was counted first, also by the rooms that it names, so that no number shown is ever
+   * lower the next time. In a list of one page that costs one row, if anything happened at all (MET-3).
+   */
+  scrape(nowMs: number): Scrape {
+    const top = mostUsed(this.#rooms.all(), { sort: "traffic", limit: TOP_ROOMS }, nowMs);
+    this.#store(() => this.#rooms.saveShown(top.map(({ room }) => room)), nowMs);
+    return { ...sumOf(this.#rooms.all(), nowMs), totals: this.#rooms.totals, top };
+  }
+
+  uses(query: UseQuery, nowMs: number): RoomUse[] {
+    return mostUsed(this.#rooms.all(), query, nowMs);
+  }
+
+  countRooms(query: Omit<RoomQuery, "sort" | "limit" | "after">, nowMs: number): number {
+    return Array.from(this.#seen(nowMs)).filter((room) => isMeant({ ...query, sort: "name", limit: 0 }, room)).length;
+  }
+
+  /** DM-4: a user's conversations, behind `after`. */
+  listDirect(user: string, { limit, after }: { readonly limit: number; readonly after?: DirectOverview }): DirectPage {
+    const found: DirectOverview[] = [];
+    for (const { room, lastSeq, lastActivity, direct } of this.#rooms.all()) {
+      const own = direct?.users.indexOf(user) ?? -1;
+      if (own === -1) continue;
+      const unread = Math.max(0, lastSeq - direct!.read[own]!);
+      found.push({ room, user: direct!.users[1 - own]!, lastSeq, lastActivity, unread });
+    }
+    const behind = found.filter((dm) => !after || byActivity(dm, after) > 0).sort(byActivity);
+    return { dms: behind.slice(0, limit), hasMore: behind.length > limit };
+  }
+
+  get wantsPeople(): boolean {
+    return this.#ports.people.isWanted;
+  }
+
+  /** ANN-7. */
+  find(users: readonly string[], nowMs: number): Whereabouts {
+    if (!this.wantsPeople) this.#ports.people.want();
+    const numbersOf = new Map<string, number[]>();
+    users.forEach((user, number) => {
+      const mark = markOf(user);
+      const known = numbersOf.get(mark);
+      if (known) known.push(number);
+      else numbersOf.set(mark, [number]);
+    });
+    const found: Array<readonly [string, readonly number[]]> = [];
+    const unknown: string[] = [];
+    for (const kept of this.#rooms.all()) {
+      if ((seenAt(kept, nowMs)?.members ?? 0) === 0) continue;
+      if (kept.people === undefined) unknown.push(kept.room);
+      else {
+        const here = [...eachMark(kept.people)].flatMap((mark) => numbersOf.get(mark) ?? []);
+        if (here.length > 0) found.push([kept.room, here]);
+      }
+    }
+    return { found, unknown };
   }
 
   *#seen(nowMs: number): Iterable<RoomOverview> {
@@ -95,5 +226,5 @@ export class Lobby {
 function isMeant(query: RoomQuery, { room, members }: RoomOverview): boolean {
   const { prefix = "", rooms, isForMembers = false, isOccupied = false } = query;
   if (!room.startsWith(prefix) || !roomAllowed(rooms, room)) return false;
-  return !(isForMembers && isPrivateRoom(room)) && !(isOccupied && members === 0);
+  return !(isForMembers && isDirectRoom(room)) && !(isOccupied && members === 0);
 }

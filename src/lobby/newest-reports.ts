@@ -12,14 +12,14 @@ export class NewestReports {
   /** By room, the one that was heard of last comes last. */
   readonly #madeAtMs = new Map<string, number>();
 
-  /** @returns whether nothing was heard yet that the room said later */
-  accept({ room, madeAtMs }: RoomReport): boolean {
+  /** @returns when the room said what it goes by, where that was later: in milliseconds since 1970, by its own clock */
+  overtaking({ room, madeAtMs }: RoomReport): number | undefined {
     const newestMs = this.#madeAtMs.get(room) ?? -Infinity;
-    if (madeAtMs < newestMs && newestMs - madeAtMs <= OVERTAKEN_MS_MAX) return false;
+    if (madeAtMs < newestMs && newestMs - madeAtMs <= OVERTAKEN_MS_MAX) return newestMs;
     this.#madeAtMs.delete(room);
     this.#madeAtMs.set(room, madeAtMs);
     const [oldest] = this.#madeAtMs.keys();
     if (this.#madeAtMs.size > ROOMS_MAX) this.#madeAtMs.delete(oldest!);
-    return true;
+    return undefined;
   }
 }

@@ -1,6 +1,8 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
 // Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+import type { AnnouncementEvents } from "./announcement-events.ts";
 import type { ChangesClientEvents, ChangesServerEvents, ChangesWelcome, ReactionSummary } from "./changes-events.ts";
+import type { DirectClientEvents } from "./direct-events.ts";
 import type { Attachment, FilesWelcome } from "./files-events.ts";
 import type { ModerationClientEvents, ModerationServerEvents, ModerationWelcome } from "./moderation-events.ts";
 import type { ReadingClientEvents, ReadingServerEvents, ReadingWelcome } from "./reading-events.ts";
@@ -101,7 +103,13 @@ export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
 export interface ClientToServerEvents
-  extends ChangesClientEvents, ModerationClientEvents, ReadingClientEvents, SearchClientEvents, TypingClientEvents {
+  extends
+    ChangesClientEvents,
+    DirectClientEvents,
+    ModerationClientEvents,
+    ReadingClientEvents,
+    SearchClientEvents,
+    TypingClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
   presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
@@ -119,6 +127,8 @@ export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, T
   readonly epoch: string;
   /** The `seq` of the newest message, 0 in an empty room. */
   readonly lastSeq: number;
+  /** What time it is in the room, in milliseconds since 1970: clocks of clients are off. */
+  readonly now: number;
   readonly presence: { readonly count: number };
   readonly settings: {
     readonly maxContentLength: number;
@@ -159,7 +169,7 @@ export interface Notice {
 
 /** What the room sends. `error` answers an event that carried no ack callback. */
 export interface ServerToClientEvents
-  extends ChangesServerEvents, ModerationServerEvents, ReadingServerEvents, TypingServerEvents {
+  extends AnnouncementEvents, ChangesServerEvents, ModerationServerEvents, ReadingServerEvents, TypingServerEvents {
   welcome: (welcome: Welcome) => void;
   "chat-message": (message: Message) => void;
   presence: (change: PresenceChange) => void;
@@ -169,7 +179,14 @@ export interface ServerToClientEvents
 
 export type Role = "member" | "moderator" | "reader" | "service";
 
-export type NoticeCode = "TOKEN_EXPIRING" | "TOKEN_EXPIRED" | "KICKED" | "BANNED" | "SERVER_SHUTDOWN" | "ROOM_DELETED";
+export type NoticeCode =
+  | "TOKEN_EXPIRING"
+  | "TOKEN_EXPIRED"
+  | "KICKED"
+  | "BANNED"
+  | "RATE_LIMITED"
+  | "SERVER_SHUTDOWN"
+  | "ROOM_DELETED";
 
 /** Why an event was not carried out; the table in README.md says which of them a retry helps. */
 export type AnswerCode =
@@ -190,7 +207,9 @@ export type AnswerCode =
 export type RefusalCode =
   | "UNAUTHORIZED"
   | "TOKEN_EXPIRED"
+  | "FORBIDDEN"
   | "FORBIDDEN_ROOM"
   | "BANNED"
   | "ROOM_FULL"
+  | "RATE_LIMITED"
   | "TOO_MANY_CONNECTIONS";

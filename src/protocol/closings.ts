@@ -32,6 +32,7 @@ export const CLOSINGS = {
   pollOverlap: { code: 1002, reason: "overlapping requests", disconnect: "transport error" },
   /** The server restarts, and its clients are to come back: to them it is a line that broke. */
   restart: { code: 1012, reason: "service restart", disconnect: "transport close" },
+  /** Too much was left unread (EIO-10) or unfetched: it costs the others, and recovery or a fresh start is quicker. */
   queueTooLong: { code: 1013, reason: "too far behind", disconnect: "transport error" },
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
@@ -41,6 +42,8 @@ export const CLOSINGS = {
   superseded: { code: 4005, reason: "superseded", disconnect: "transport close" },
   /** More CONNECTs than any client has a use for. */
   connectFlood: { code: 4006, reason: "too many CONNECTs", disconnect: "forced server close" },
+  /** More packets that mean nothing than any client sends. */
+  idleFlood: { code: 4007, reason: "too many packets", disconnect: "forced server close" },
   stateTooLarge: { code: 4004, reason: "session state too large", disconnect: "forced server close" },
 } as const satisfies Record<string, Closing>;
 

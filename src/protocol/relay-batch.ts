@@ -1,4 +1,5 @@
 // What rooms pass on to each other, as it travels: RLY-1, RLY-2.
+import type { AnnouncePart } from "./announcement.ts";
 
 /** The place where a message began: in which room, in which life of it, and where. */
 export interface Root {
@@ -28,7 +29,7 @@ export interface RelayedChange {
   readonly rev: number;
   /** … and of the room where it began: the higher one is the later. */
   readonly rootRev: number;
-  readonly root: Pick<Root, "room" | "seq">;
+  readonly root: Root;
   /** The user id of who did it. */
   readonly by: string;
   /** What it says now; absent where it was deleted. */
@@ -53,8 +54,12 @@ export interface LinkName {
   readonly linkedAtMs: number;
 }
 
+/** Of the form that batches have; one that is read as something else now needs another. */
+export const RELAY_VERSION = 1;
+
 /** What crosses a link in one go. */
 export interface RelayBatch extends LinkName {
+  readonly v: typeof RELAY_VERSION;
   readonly from: string;
   readonly to: string;
   readonly posts: Span<RelayedPost>;
@@ -74,16 +79,20 @@ export type RelayOutcome =
 
 /** A batch that was given up. */
 export interface DeadBatch {
-  readonly batch: RelayBatch;
+  readonly batch: RelayBatch | AnnouncePart;
   readonly reason: string;
 }
 
 /** The same, as those see it who look after it: whose it is, and nothing of what was said. */
 export interface DeadLetter {
+  // Names are empty where it is nothing that this code can read.
   readonly id: number;
   /** When it was given up, in milliseconds since 1970. */
   readonly at: number;
-  readonly from: string;
+  /** The room that passed it on; absent of what was announced. */
+  readonly from?: string;
+  /** The id of what was announced. */
+  readonly announcement?: string;
   readonly to: string;
   readonly messages: number;
   readonly changes: number;

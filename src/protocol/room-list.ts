@@ -1,13 +1,36 @@
 // The list of rooms as it travels: what a room says of itself, what may be asked, and the one order that everybody
 // agrees on, so that the lists of several lobbies merge into one (LOB-5).
 import type { RoomOverview } from "./chat-events.ts";
+import type { DirectReport } from "./direct-room.ts";
+
+/** What a room has counted since it last said so: MET-2. */
+export interface RoomTally {
+  /** Higher than that of the tally before; the same where it is told again because it may not have arrived. */
+  readonly id: number;
+  /** By series. */
+  readonly counts: Readonly<Record<string, number>>;
+}
 
 /** A room's word on itself. */
 export interface RoomReport extends RoomOverview {
   /** How long it counts as occupied if nothing more is heard of it, in ms (LOB-4). */
   readonly believedMs: number;
+  /** The marks of those who are there (people-marks.ts), where that is wanted or costs next to nothing. */
+  readonly people?: string;
+  /** Of a room between two people: whose it is. */
+  readonly direct?: DirectReport;
   /** By the room's own clock, in milliseconds since 1970: of two reports the later one counts, whichever arrives last. */
   readonly madeAtMs: number;
+  readonly connections?: number;
+  /** What was counted since; first of all, what was told before and may not have arrived. */
+  readonly tallies?: readonly RoomTally[];
+}
+
+export interface ReportAnswer {
+  /** Whether the lobby is to know who is there: somebody announces to users here. */
+  readonly wantsPeople?: true;
+  /** The lobby goes by what the room said later, by its own clock: when that was, in milliseconds since 1970. */
+  readonly overtakenByMs?: number;
 }
 
 export const ROOM_SORTS = ["activity", "members", "name"] as const;
@@ -40,11 +63,6 @@ export interface RoomPage {
   readonly rooms: readonly RoomOverview[];
   readonly hasMore: boolean;
 }
-
-/** Rooms whose names begin so are in no list for members (LOB-6). */
-const PRIVATE_PREFIX = "dm~";
-
-export const isPrivateRoom = (room: string): boolean => room.startsWith(PRIVATE_PREFIX);
 
 /** What a room is sorted by; the higher comes first. */
 export function valueIn(sort: RoomSort, { members, lastActivity }: RoomOverview): number {

@@ -72,16 +72,17 @@ export class Acks {
     for (const { dueMs } of socket.asks) this.#askDeadline.pull(dueMs);
   }
 
-  /** An ack packet came. One that nobody waits for is nothing. */
-  receive(socket: Socket, id: number, args: readonly unknown[]): void {
+  /** An ack packet came. @returns whether anybody waited for it */
+  receive(socket: Socket, id: number, args: readonly unknown[]): boolean {
     const awaited = this.#awaited.get(socket)?.get(id);
     if (awaited) {
       this.#stopAwaiting(socket, id);
-      return awaited.resolve(args);
+      awaited.resolve(args);
+      return true;
     }
     const ask = socket.asks.find((candidate) => candidate.id === id);
-    if (!ask) return;
-    this.#end(socket, ask, { kind: "ack", args });
+    if (ask) this.#end(socket, ask, { kind: "ack", args });
+    return ask !== undefined;
   }
 
   /** The socket is gone: nobody will answer. Whoever awaits it fails, what was asked ends in the order of asking. */

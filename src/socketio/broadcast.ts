@@ -102,4 +102,5 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
   }
 }
 
-const listed = (channel: Channels): readonly string[] => (typeof channel === "string" ? [channel] : channel);
+/** One name, or several. */
+export const listed = (names: Channels): readonly string[] => (typeof names === "string" ? [names] : names);

@@ -6,6 +6,8 @@ export interface DeadlineOptions {
   readonly keepsAwake?: boolean;
   /** It is in no hurry, and wakes nobody: once its moment has come it runs along with whatever is due next. */
   readonly rides?: boolean;
+  /** It is most often cleared before it is as near as this, so no alarm is worth its row until then. */
+  readonly alarmWithinMs?: number;
 }
 
 /** One named moment: set, moved or cleared by its owner. Times are milliseconds since 1970. */
@@ -13,6 +15,7 @@ export class Deadline {
   readonly name: string;
   readonly keepsAwake: boolean;
   readonly rides: boolean;
+  readonly alarmWithinMs: number;
   readonly run: (nowMs: number) => void;
   readonly #changed: () => void;
   #atMs: number | undefined;
@@ -21,11 +24,17 @@ export class Deadline {
   constructor(
     name: string,
     run: (nowMs: number) => void,
-    { keepsAwake = false, rides = false, changed }: DeadlineOptions & { readonly changed: () => void },
+    {
+      keepsAwake = false,
+      rides = false,
+      alarmWithinMs = Infinity,
+      changed,
+    }: DeadlineOptions & { readonly changed: () => void },
   ) {
     this.name = name;
     this.keepsAwake = keepsAwake;
     this.rides = rides;
+    this.alarmWithinMs = alarmWithinMs;
     this.run = run;
     this.#changed = changed;
   }
@@ -77,19 +86,33 @@ export class Deadlines {
 
   /** The soonest moment that has to be met, or `undefined` when nothing is due at all. */
   next(): number | undefined {
-    return this.#soonest(({ rides }) => !rides);
+    return this.#soonest(({ rides }) => !rides)?.atMs;
+  }
+
+  /** From when on it is worth setting an alarm for the soonest moment; always, where there is none. */
+  alarmFromMs(): number {
+    const soonest = this.#soonest(({ rides }) => !rides);
+    return soonest ? soonest.atMs! - soonest.alarmWithinMs : -Infinity;
+  }
+
+  /** What an alarm at `nowMs` is for, if it is for anything: whose moment has come, or is about to come. */
+  dueName(nowMs: number, withinMs: number): string | undefined {
+    const atMs = this.next();
+    if (atMs === undefined || atMs > nowMs + withinMs) return undefined;
+    return [...this.#all].find((deadline) => deadline.atMs === atMs && !deadline.rides)?.name;
   }
 
   /** The soonest moment that has to be waited for awake. */
   nextAwake(): number | undefined {
-    return this.#soonest(({ keepsAwake }) => keepsAwake);
+    return this.#soonest(({ keepsAwake }) => keepsAwake)?.atMs;
   }
 
-  #soonest(matches: (deadline: Deadline) => boolean): number | undefined {
-    let soonest: number | undefined;
+  #soonest(matches: (deadline: Deadline) => boolean): Deadline | undefined {
+    let soonest: Deadline | undefined;
     for (const deadline of this.#all) {
       const { atMs } = deadline;
-      if (atMs !== undefined && (soonest === undefined || atMs < soonest) && matches(deadline)) soonest = atMs;
+      if (atMs !== undefined && (soonest === undefined || atMs < soonest.atMs!) && matches(deadline))
+        soonest = deadline;
     }
     return soonest;
   }

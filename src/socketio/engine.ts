@@ -10,13 +10,19 @@ import {
   splitPackets,
   type Frame,
 } from "../protocol/engine-io.ts";
+import { Addresses } from "./addresses.ts";
+import type { Meter } from "../metrics/meter.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
+import { isIdleFlood } from "./idle-flood.ts";
 import type { Outbox } from "./outbox.ts";
 import { PollQueue } from "./poll-queue.ts";
 import { PollingTransport } from "./polling-transport.ts";
 import { Session, type Handshake } from "./session.ts";
+import { countClosed, countReceived, type Given } from "./traffic.ts";
 import { receiveOverProbe } from "./transport-upgrade.ts";
+import { isFarBehind, Unread } from "./unread.ts";
+import { UnreadSampler } from "./unread-sampler.ts";
 
 /** From the WebSocket's opening to its taking over; Node's default for the same. */
 export const UPGRADE_TIMEOUT_MS = 10_000;
@@ -39,19 +45,26 @@ export interface EngineLayer {
 export interface EngineContext {
   readonly outbox: Outbox;
   readonly deadlines: Deadlines;
+  readonly meter: Meter;
   /** When the runtime last answered a heartbeat of this session by itself, in ms since 1970. */
   readonly lastPongAtMs: (session: Session) => number | undefined;
   /** Where in a period of its own this server stands, from 0 to below 1. */
   readonly phase: number;
+  readonly now: () => number;
+  readonly newId: () => string;
 }
 
 export class Engine {
   readonly sessions = new Map<string, Session>();
   readonly polling: PollingTransport;
+  readonly addresses = new Addresses();
   readonly #options: EngineOptions;
   readonly #layer: EngineLayer;
   readonly #outbox: Outbox;
+  readonly #meter: Meter;
   readonly #heartbeat: Heartbeat;
+  readonly #unread: Unread;
+  readonly #unreadSampler: UnreadSampler;
   readonly #probes = new Set<Session>();
   readonly #upgradeDeadline: Deadline;
 
@@ -59,13 +72,13 @@ export class Engine {
     this.#options = options;
     this.#layer = layer;
     this.#outbox = context.outbox;
+    this.#meter = context.meter;
     this.polling = new PollingTransport(this, context);
     this.#upgradeDeadline = context.deadlines.add("upgrade", (nowMs) => this.#closeProbes(nowMs));
-    this.#heartbeat = new Heartbeat(options, {
-      ...context,
-      sessions: this.sessions,
-      close: (session, closing) => this.close(session, closing),
-    });
+    const close = (session: Session, closing: Closing): void => this.close(session, closing);
+    this.#heartbeat = new Heartbeat(options, { ...context, sessions: this.sessions, close });
+    this.#unread = new Unread({ ...context, close });
+    this.#unreadSampler = new UnreadSampler({ ...context, sessions: this.sessions, unread: this.#unread });
   }
 
   /** A new session; the first packet it gets is the handshake (EIO-1). */
@@ -78,6 +91,7 @@ export class Engine {
     session.isExtended = isExtended;
     const canUpgrade = transport === "polling" && this.#options.transports.includes("websocket");
     if (transport === "polling") session.polling = new PollQueue();
+    this.#heartbeat.begin(session);
     this.#add(session);
     const { pingIntervalMs, pingTimeoutMs, maxPayloadBytes } = this.#options;
     const open = encodeOpen({
@@ -94,16 +108,26 @@ export class Engine {
 
   /** A session that slept; its peer notices nothing. */
   restore(session: Session): void {
+    session.reading.restored();
     this.#add(session);
   }
 
   #add(session: Session): void {
     this.sessions.set(session.sid, session);
+    this.addresses.add(session);
     this.#heartbeat.watch(session);
   }
 
-  /** A WebSocket carries the session from now on. */
-  adopted(session: Session): void {
+  /** What is about to leave at the end of a turn (EIO-10). */
+  countUnread(given: readonly Given[]): void {
+    this.#unread.count(given);
+    this.#unreadSampler.sample();
+  }
+
+  /** The WebSocket of a probe carries the session from now on. */
+  adopted(session: Session, probe: Session): void {
+    this.#probes.delete(probe);
+    this.#meter.count("upgraded");
     this.#heartbeat.watch(session);
   }
 
@@ -119,11 +143,23 @@ export class Engine {
     return probe;
   }
 
+  /** A WebSocket for a session that has another one: it is to be closed at once, and counts until it is gone (LIM-1). */
+  turnAway(handshake: Handshake, nowMs: number): Session {
+    const stray = new Session("", handshake, nowMs);
+    stray.closed = true;
+    this.#linger(stray);
+    return stray;
+  }
+
+  #linger(session: Session): void {
+    session.isLingering = true;
+    this.addresses.add(session);
+  }
+
   /** A WebSocket that asks and never takes over must not stay for nothing. */
   #closeProbes(nowMs: number): void {
     for (const probe of this.#probes) {
-      if (probe.closed) this.#probes.delete(probe);
-      else if (probe.pingedAtMs + UPGRADE_TIMEOUT_MS > nowMs) {
+      if (probe.pingedAtMs + UPGRADE_TIMEOUT_MS > nowMs) {
         this.#upgradeDeadline.pull(probe.pingedAtMs + UPGRADE_TIMEOUT_MS);
       } else this.close(probe, CLOSINGS.connectTimeout);
     }
@@ -132,27 +168,28 @@ export class Engine {
   receive(session: Session, frame: Frame, nowMs: number): void | Promise<void> {
     if (session.closed) return;
     session.seenAtMs = nowMs;
-    if (session.probeOf) return receiveOverProbe(this, this.#outbox, session, frame);
+    countReceived(this.#meter, session, frame);
+    if (session.probeOf) return receiveOverProbe(this, this.#outbox, session, { frame, nowMs });
     if (!frameFits(frame, this.#options.maxPayloadBytes)) return this.close(session, CLOSINGS.payloadTooLarge);
-    this.#heartbeat.look(nowMs);
-    if (!session.isExtended) return this.#receivePacket(session, frame);
+    this.#heartbeat.look(session, nowMs);
+    if (!session.isExtended) return this.#receivePacket(session, frame, nowMs);
     // EXT-3: where the runtime does not answer it.
     if (frame === ENGINE_PONG) this.#outbox.send([session], [ENGINE_NOOP]);
-    return this.#receivePackets(session, splitPackets(frame));
+    return this.#receivePackets(session, splitPackets(frame), nowMs);
   }
 
-  #receivePackets(session: Session, packets: readonly Frame[]): void | Promise<void> {
+  #receivePackets(session: Session, packets: readonly Frame[], nowMs: number): void | Promise<void> {
     const work: Array<Promise<void>> = [];
     for (const packet of packets) {
       // What follows a packet that ended the session is not heard.
       if (session.closed) break;
-      const pending = this.#receivePacket(session, packet);
+      const pending = this.#receivePacket(session, packet, nowMs);
       if (pending) work.push(pending);
     }
     if (work.length > 0) return Promise.all(work).then(() => undefined);
   }
 
-  #receivePacket(session: Session, frame: Frame): void | Promise<void> {
+  #receivePacket(session: Session, frame: Frame, nowMs: number): void | Promise<void> {
     const packet = decodeFrame(frame);
     switch (packet?.type) {
       case "message":
@@ -165,13 +202,25 @@ export class Engine {
         return this.close(session, CLOSINGS.parseError);
       // Its sign of life; only where the runtime does not absorb it does it come so far.
       case "pong":
-        return this.#outbox.save(session);
+        return this.#ponged(session, packet.data, nowMs);
       // The rest means nothing on an open session, as with Socket.IO on Node.
       case "open":
       case "upgrade":
       case "noop":
-        return;
+        return this.passOver(session, nowMs);
     }
+  }
+
+  #ponged(session: Session, data: string, nowMs: number): void {
+    if (data === "") session.pongedAtMs = nowMs;
+    else this.#unread.answered(session, data);
+    this.#outbox.save(session);
+    this.passOver(session, nowMs);
+  }
+
+  /** A packet had no meaning, or came without being asked for: LIM-4. */
+  passOver(session: Session, nowMs: number): void {
+    if (isIdleFlood(session, nowMs)) this.close(session, CLOSINGS.idleFlood);
   }
 
   /** Ends a session from this side. */
@@ -179,11 +228,14 @@ export class Engine {
     if (session.closed) return;
     if (session.polling) this.polling.sayGoodbye(session, closing);
     else this.#outbox.close(session, closing);
+    // LIM-1: a socket that nobody reads stays, with all that is kept for it, until its transport goes.
+    if (isFarBehind(session)) this.#linger(session);
     this.lost(session, closing);
   }
 
   /** The transport is gone, whoever ended it. */
   lost(session: Session, closing: Closing): void {
+    if (session.closed || !session.isLingering) this.#vanished(session);
     if (session.closed) return;
     session.closed = true;
     // A client on its way to the WebSocket polls no more: it hears the rest when it arrives there.
@@ -198,7 +250,13 @@ export class Engine {
       return;
     }
     this.sessions.delete(session.sid);
+    countClosed(this.#meter, closing);
     if (this.sessions.size === 0) this.#heartbeat.rest();
     this.#layer.onClose(session, closing);
+  }
+
+  #vanished(session: Session): void {
+    this.#unread.gone(session);
+    this.addresses.remove(session);
   }
 }

@@ -50,18 +50,42 @@ export class Heartbeat {
     this.#reapDeadline = context.deadlines.add("reap", (nowMs) => this.#reap(nowMs));
   }
 
-  /** A session came, came back from sleep, or changed its transport: its last sign of life stands for its last ping. */
+  /**
+   * A session comes. The first one sets the beat of its room, which differs from room to room: otherwise rooms that fill at
+   * the same moment, as after a restart, would ping all that their process carries at once, ever after.
+   */
+  begin(session: Session): void {
+    session.setsBeat = !session.isExtended && this.#pingDeadline.atMs === undefined;
+  }
+
+  /**
+   * A session came, came back from sleep, or changed its transport. Its last pong stands for its last ping; what else it said does
+   * not, as its client waits for pings alone.
+   */
   watch(session: Session): void {
-    const seenAtMs = this.#aliveAtMs(session);
-    session.seenAtMs = seenAtMs;
-    session.pingedAtMs = seenAtMs;
-    if (session.isExtended) this.#reapDeadline.pull(this.#nextReapMs(seenAtMs));
-    else this.#pingDeadline.pull(seenAtMs + this.#options.pingIntervalMs);
+    session.seenAtMs = this.#aliveAtMs(session);
+    session.pingedAtMs = Math.max(session.pingedAtMs, this.#context.lastPongAtMs(session) ?? 0);
+    if (session.isExtended) this.#reapDeadline.pull(this.#nextReapMs(session.seenAtMs));
+    else this.#pingDeadline.pull(this.#duePingMs(session));
+  }
+
+  #duePingMs(session: Session): number {
+    const { pingIntervalMs } = this.#options;
+    const isFirst = session.setsBeat && this.#context.lastPongAtMs(session) === undefined;
+    if (!isFirst) return session.pingedAtMs + pingIntervalMs;
+    return session.handshake.issued + Math.ceil(pingIntervalMs * (1 - this.#context.phase * ALIGNMENT));
   }
 
   /** The room is awake and hears somebody: a look at the others costs nothing more. */
-  look(nowMs: number): void {
+  look(heard: Session, nowMs: number): void {
+    if (heard.pingedAtMs > nowMs) this.#setBack(heard, nowMs);
     if (nowMs - this.#lookedAtMs >= LOOK_INTERVAL_MS) this.#reap(nowMs);
+  }
+
+  /** The clock was: whoever is heard by the new time must be pinged by it, too, before silence says anything. */
+  #setBack(heard: Session, nowMs: number): void {
+    heard.pingedAtMs = nowMs;
+    if (!heard.isExtended) this.#pingDeadline.pull(nowMs + this.#options.pingIntervalMs);
   }
 
   /** Nobody is left to watch. */
@@ -119,6 +143,8 @@ export class Heartbeat {
       }
       if (session.pingedAtMs + pingIntervalMs * (1 - ALIGNMENT) <= nowMs) {
         session.pingedAtMs = nowMs;
+        session.setsBeat = false;
+        session.reading.pings++;
         pinged.push(session);
       }
       nextAtMs = Math.min(nextAtMs, session.pingedAtMs + pingIntervalMs);

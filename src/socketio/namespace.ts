@@ -3,11 +3,12 @@
 // sockets, so closures made in `onConnect` would be gone while methods and plain data are there.
 import type { DisconnectReason } from "../protocol/closings.ts";
 import type { AskAnswer } from "./acks.ts";
-import { BroadcastOperator } from "./broadcast.ts";
+import { BroadcastOperator, listed } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "./deadlines.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import type { Hub } from "./hub.ts";
 import type { RecoveryLog } from "./recovery.ts";
+import type { ServerHandlers, ServerSide } from "./server-side.ts";
 import type { Handshake } from "./session.ts";
 import type { Socket } from "./socket.ts";
 
@@ -59,6 +60,7 @@ export interface NamespaceContext {
   turn<Result>(work: () => Result): Result;
   /** A failure that the application survived but the operator should hear of. */
   readonly report: (problem: string, error: unknown) => void;
+  readonly serverSide: ServerSide;
 }
 
 export abstract class Namespace<
@@ -66,8 +68,11 @@ export abstract class Namespace<
   Outgoing extends EventsMap = EventsMap,
   // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
   Data = any,
+  Between extends EventsMap = EventsMap,
 > {
   abstract readonly handlers: Handlers<Incoming, Socket<Outgoing, Data>>;
+  /** What other rooms tell this one: SIO-12. */
+  readonly serverHandlers: ServerHandlers<Between> = {} as ServerHandlers<Between>;
   readonly continuations: Continuations<Socket<Outgoing, Data>> = {};
   /** Makes connections recoverable: what was broadcast meanwhile is replayed from this log. */
   readonly recovery?: { readonly log: RecoveryLog; readonly windowMs: number };
@@ -231,6 +236,33 @@ export abstract class Namespace<
     ...args: QuestionArgs<Outgoing, Event>
   ): Promise<Array<AnswerOf<Outgoing, Event>>> {
     return this.everyone.emitWithAck(event, ...args);
+  }
+
+  /**
+   * Tells the same namespace in other rooms, at most once: SIO-12. What could not be told is in the log.
+   * @throws Error for a name that no room can have, more than `SERVER_SIDE_ROOMS_MAX`, or no way to other rooms
+   */
+  serverSideEmit<Event extends EventName<Between>>(
+    rooms: string | readonly string[],
+    event: Event,
+    ...args: EventArgs<Between, Event>
+  ): true {
+    this.context.serverSide.emit(listed(rooms), { nsp: this.context.hub.nsp, event, args });
+    return true;
+  }
+
+  /**
+   * The same, and waits for what their handlers return, in the order of `rooms`. Rejects when one answer is missing after
+   * `SERVER_SIDE_WAIT_MS`, or a room has no handler; the error's `responses` holds those that came.
+   */
+  async serverSideEmitWithAck<Event extends EventName<Between>>(
+    rooms: string | readonly string[],
+    event: Event,
+    ...args: EventArgs<Between, Event>
+  ): Promise<Array<Awaited<ReturnType<Between[Event]>>>> {
+    const { serverSide, hub } = this.context;
+    const answers = await serverSide.ask(listed(rooms), { nsp: hub.nsp, event, args });
+    return answers as Array<Awaited<ReturnType<Between[Event]>>>;
   }
 
   fetchSockets(): Array<Socket<Outgoing, Data>> {

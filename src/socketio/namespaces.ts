@@ -54,8 +54,9 @@ export class Namespaces {
     this.#table = table;
     this.#context = context;
     const seats = Object.entries(table.static).map(([nsp, namespace]) => this.#seat(nsp, namespace));
-    // A namespace that is alone shares its log with nobody: that one is not asked for its name before somebody comes.
-    if (seats.length > 1 || table.dynamic !== undefined) for (const seat of seats) this.occupy(seat);
+    // A namespace that alone keeps a log shares its log with nobody: that one is not asked for its name before somebody comes.
+    const writers = seats.filter(({ recovery }) => recovery);
+    if (writers.length > 1 || table.dynamic !== undefined) for (const seat of writers) this.occupy(seat);
   }
 
   get(nsp: string): Seat | undefined {

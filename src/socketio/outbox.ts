@@ -25,6 +25,8 @@ export interface OutboxPorts {
   remember(session: Session): void;
   /** A polling client leaves so much unfetched that its session has to end. */
   overflow(session: Session): void;
+  /** All that goes out at the end of a turn, before it does. */
+  leaving(effects: readonly Effect[]): void;
 }
 
 export class Outbox {
@@ -151,6 +153,7 @@ export class Outbox {
     const effects = [...saves, ...(hasExtended(this.#effects) ? batchFrames(this.#effects) : this.#effects)];
     this.#effects = [];
     this.#unsaved = new Set();
+    this.#ports.leaving(effects);
     this.#ports.apply(effects);
   }
 }

@@ -8,8 +8,8 @@ export const POLL_QUEUE_BYTES_MAX = 1024 * 1024;
 export class PollQueue {
   /** When the poll that waits came, in ms since 1970. */
   waitingSinceMs: number | undefined;
-  /** Whether the body of a POST is being read. */
-  isPosting = false;
+  /** POSTs whose bodies are being read. */
+  posts = 0;
   #frames: Frame[] = [];
   #bytes = 0;
 

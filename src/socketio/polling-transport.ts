@@ -1,4 +1,4 @@
-// HTTP long-polling: one poll and one post of a session at a time, payloads of many packets (EIO-8). Every
+// HTTP long-polling: one poll and few posts of a session at a time, payloads of many packets (EIO-8). Every
 // request of a session reaches the object that holds it, so no sticky sessions are needed.
 import { CLOSINGS, type Closing } from "../protocol/closings.ts";
 import { ENGINE_CLOSE, ENGINE_NOOP, type Frame } from "../protocol/engine-io.ts";
@@ -20,6 +20,12 @@ export const POLL_HOLD_MS = 20_000;
  * Not at once, for it may have overtaken the packet that completes the upgrade.
  */
 const UPGRADING_HOLD_MS = 50;
+
+/**
+ * Bodies of a session that are read at a time. More than one, unlike in Socket.IO on Node: clients that post from several
+ * threads (rust_socketio) answer a ping while they say something, and would be cut off by chance.
+ */
+const POSTS_AT_A_TIME_MAX = 4;
 
 /** Characters kept of what ended sessions had still to hear, all of them together. */
 const LAST_WORDS_CHARS_MAX = 262_144;
@@ -82,22 +88,22 @@ export class PollingTransport {
     }
   }
 
-  /** A post begins. @returns whether its body may be read; a second one at a time ends the session */
+  /** A post begins. @returns whether its body may be read; too many at a time end the session */
   beginPost(session: Session): boolean {
     const { polling } = session;
     if (!polling) return false;
-    if (polling.isPosting) {
+    if (polling.posts >= POSTS_AT_A_TIME_MAX) {
       this.#engine.close(session, CLOSINGS.pollOverlap);
       return false;
     }
-    polling.isPosting = true;
+    polling.posts += 1;
     return true;
   }
 
   /** The body of a post is there. @returns whether all of it was in order; the session is over otherwise */
   endPost(session: Session, body: string, nowMs: number): boolean {
     if (!session.polling || session.closed) return false;
-    session.polling.isPosting = false;
+    session.polling.posts -= 1;
     const frames = decodePayload(body);
     if (!frames) this.#engine.close(session, CLOSINGS.parseError);
     let wasAskedToClose = false;
@@ -112,9 +118,9 @@ export class PollingTransport {
     return !session.closed || wasAskedToClose;
   }
 
-  /** The body of a post was too large, or broke off. */
+  /** The body of a post was too large, or broke off. A WebSocket that took over meanwhile has nothing to do with it. */
   abandonPost(session: Session): void {
-    this.#engine.close(session, CLOSINGS.payloadTooLarge);
+    if (session.polling) this.#engine.close(session, CLOSINGS.payloadTooLarge);
   }
 
   /**

@@ -1,7 +1,7 @@
 // The Socket.IO 5 server without I/O: inputs (a session opened, a frame, a closing, the clock) become
 // events of an application, and what it emits becomes effects. The shell of an object drives it.
 import { CLOSINGS, type Closing, type DisconnectReason } from "../protocol/closings.ts";
-import { frameBytes, type Frame } from "../protocol/engine-io.ts";
+import type { Frame } from "../protocol/engine-io.ts";
 import {
   encodeAck,
   encodeConnect,
@@ -9,18 +9,20 @@ import {
   encodeDisconnect,
   readMessage,
   type ClientPacket,
-  type PartialPacket,
 } from "../protocol/socket-io.ts";
 import { Acks, type AskAnswer, type AskRecord } from "./acks.ts";
 import { isConnectFlood } from "./connect-flood.ts";
 import type { EngineOptions } from "./engine.ts";
+import { firstRecord, type Beginning } from "./first-record.ts";
 import type { ConnectRequest, Refusal, Verdict } from "./namespace.ts";
 import { Namespaces, type NamespaceTable, type Seat } from "./namespaces.ts";
 import { MISSED_BYTES_MAX, type Resumed } from "./recovery.ts";
+import { ServerSide, type ServerSideAnswer, type ServerSideEvent } from "./server-side.ts";
 import { SessionServer, type ServerPorts } from "./session-server.ts";
-import type { Session, SessionRecord, SocketRecord } from "./session.ts";
+import { isKeptAsleep, type Session, type SessionRecord, type SocketRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
 import { Strangers } from "./strangers.ts";
+import { countAccepted, countRefusal } from "./traffic.ts";
 import { andThen, isPromise, judge, type Judged } from "./verdicts.ts";
 
 export interface ServerOptions extends EngineOptions {
@@ -32,6 +34,7 @@ export class Server extends SessionServer implements SocketHost {
   readonly acks: Acks;
   readonly #namespaces: Namespaces;
   readonly #strangers: Strangers;
+  readonly #serverSide: ServerSide;
 
   constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts) {
     super(options, ports);
@@ -39,14 +42,24 @@ export class Server extends SessionServer implements SocketHost {
     this.#strangers = new Strangers(options.connectTimeoutMs, this.deadlines, (session) =>
       this.engine.close(session, CLOSINGS.connectTimeout),
     );
+    const shared = {
+      now: () => ports.now(),
+      turn: <Result>(work: () => Result) => this.outbox.turn(work),
+      report: (problem: string, error: unknown) => ports.report(problem, error),
+    };
+    this.#serverSide = new ServerSide(this.deadlines, { ...shared, reach: ports.reach });
     this.#namespaces = new Namespaces(table, {
+      ...shared,
       outbox: this.outbox,
       deadlines: this.deadlines,
-      now: () => ports.now(),
       newId: () => ports.newId(),
-      turn: (work) => this.outbox.turn(work),
-      report: (problem, error) => ports.report(problem, error),
+      serverSide: this.#serverSide,
     });
+  }
+
+  /** SIO-12: another room has something to tell. */
+  override hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
+    return this.#serverSide.hear(this.#namespaces.get(event.nsp)?.namespace, event);
   }
 
   now(): number {
@@ -64,6 +77,8 @@ export class Server extends SessionServer implements SocketHost {
     if (record.strangerSinceMs !== undefined) this.#strangers.add(session, record.strangerSinceMs);
     for (const socketRecord of record.sockets) {
       const seat = this.#restoreSeat(socketRecord);
+      // Its client believes to be there, and would miss what is said without knowing: it has to come back.
+      if (seat === "failed") return this.engine.close(session, CLOSINGS.restart);
       if (!seat) continue;
       const socket = new Socket(socketRecord, session, seat.hub, this);
       session.sockets.set(socket.nsp, socket);
@@ -83,12 +98,12 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   /** An application that cannot make a namespace again loses the sockets in it, and not the whole object. */
-  #restoreSeat({ nsp, rule }: SocketRecord): Seat | undefined {
+  #restoreSeat({ nsp, rule }: SocketRecord): Seat | "failed" | undefined {
     try {
       return this.#namespaces.restore(nsp, rule);
     } catch (error) {
       this.ports.report(`the namespace ${nsp} could not be made again`, error);
-      return undefined;
+      return "failed";
     }
   }
 
@@ -98,7 +113,7 @@ export class Server extends SessionServer implements SocketHost {
       ...super.record(session),
       sockets: [...session.sockets.values()].map((socket) => socket.toRecord()),
       ...(strangerSinceMs !== undefined && { strangerSinceMs }),
-      ...(partial && fitsRecord(partial) && { partial }),
+      ...(partial && isKeptAsleep(partial) && { partial }),
     };
   }
 
@@ -120,7 +135,8 @@ export class Server extends SessionServer implements SocketHost {
     if (hadPartial || session.partial) this.outbox.save(session);
     switch (result.kind) {
       case "partial":
-        return;
+        // SIO-4: nor is anything kept for who is in none.
+        return session.sockets.size > 0 ? undefined : this.engine.close(session, CLOSINGS.protocolViolation);
       case "error":
         return this.engine.close(session, CLOSINGS.parseError);
       case "packet":
@@ -148,7 +164,7 @@ export class Server extends SessionServer implements SocketHost {
       case "disconnect":
         return this.removeSocket(socket, "client namespace disconnect");
       case "ack":
-        return this.acks.receive(socket, packet.id, packet.args);
+        if (!this.acks.receive(socket, packet.id, packet.args)) this.engine.passOver(session, this.now());
     }
   }
 
@@ -183,6 +199,7 @@ export class Server extends SessionServer implements SocketHost {
 
   #refuse(session: Session, nsp: string, refusal: Pick<Refusal, "message" | "data">): void {
     session.connecting.delete(nsp);
+    countRefusal(this.meter, refusal);
     if (!session.closed) this.outbox.send([session], encodeConnectError(nsp, refusal));
   }
 
@@ -207,7 +224,8 @@ export class Server extends SessionServer implements SocketHost {
     session.connecting.delete(nsp);
     if (session.closed) return;
     const bytesMax = MISSED_BYTES_MAX - (session.polling?.bytes ?? 0);
-    const resumed = claim && recovery?.resume(claim, { nowMs: this.ports.now(), bytesMax, wasThere });
+    const resumed = claim && this.#recover(() => recovery?.resume(claim, { nowMs: this.now(), bytesMax, wasThere }));
+    countAccepted(this.meter, { asksForMore: typeof auth["pid"] === "string", claim, resumed });
     const id = resumed?.id ?? this.ports.newId();
     const pid = owner === undefined ? undefined : recovery?.pid(nsp, id, owner);
     const socket = this.#makeSocket(session, seat, { id, pid, verdict, resumed });
@@ -222,24 +240,19 @@ export class Server extends SessionServer implements SocketHost {
     return work;
   }
 
-  #makeSocket(
-    session: Session,
-    seat: Seat,
-    made: { id: string; pid: string | undefined; verdict: { data: unknown }; resumed: Resumed | undefined },
-  ): Socket {
-    const { id, pid, verdict, resumed } = made;
-    const remembered = resumed?.remembered;
-    const record: SocketRecord = {
-      nsp: seat.hub.nsp,
-      id,
-      data: remembered ? mergeData(seat, remembered.data, verdict.data) : verdict.data,
-      channels: remembered?.channels ?? [],
-      ...(resumed && { recovered: true }),
-      ...(pid !== undefined && { pid }),
-      ...(seat.rule !== undefined && { rule: seat.rule }),
-    };
+  /** What cannot be read back is not recovered: it would be asked for again and again, and keep its owner out. */
+  #recover(resume: () => Resumed | undefined): Resumed | undefined {
+    try {
+      return resume();
+    } catch (error) {
+      this.ports.report("what a socket missed could not be read", error);
+      return undefined;
+    }
+  }
+
+  #makeSocket(session: Session, seat: Seat, beginning: Beginning): Socket {
     this.#strangers.remove(session);
-    return new Socket(record, session, seat.hub, this);
+    return new Socket(firstRecord(seat, beginning), session, seat.hub, this);
   }
 
   #seatSocket(session: Session, seat: Seat, socket: Socket): void {
@@ -371,18 +384,3 @@ export class Server extends SessionServer implements SocketHost {
 
 /** Ways of going that a client may come back from as if it had not: the line broke, and nobody said goodbye. */
 const RETURNABLE: ReadonlySet<DisconnectReason> = new Set(["transport close", "transport error", "ping timeout"]);
-
-/**
- * A larger half-received packet is not kept: if the object sleeps before the rest of it comes, the rest
- * has nothing to belong to, and the session ends with a parse error (SIO-9).
- */
-const PARTIAL_KEPT_BYTES_MAX = 8192;
-
-function fitsRecord({ frames }: PartialPacket): boolean {
-  return frames.reduce((bytes, frame) => bytes + frameBytes(frame), 0) <= PARTIAL_KEPT_BYTES_MAX;
-}
-
-/** What a socket was and what its new token says: the namespace knows which of them counts. */
-function mergeData({ namespace }: Seat, remembered: unknown, fresh: unknown): unknown {
-  return namespace.mergeData ? namespace.mergeData(remembered, fresh) : remembered;
-}

@@ -3,9 +3,13 @@
 import type { Closing } from "../protocol/closings.ts";
 import { CLOSINGS } from "../protocol/closings.ts";
 import type { Frame } from "../protocol/engine-io.ts";
+import { Meter } from "../metrics/meter.ts";
+import type { AddressRefusal } from "./addresses.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Engine, type EngineLayer, type EngineOptions, type Transport } from "./engine.ts";
 import { Outbox, type Effect } from "./outbox.ts";
+import type { Reach, ServerSideAnswer, ServerSideEvent } from "./server-side.ts";
+import { countGiven, countPolled, weigh } from "./traffic.ts";
 import { Session, type Handshake, type SessionRecord } from "./session.ts";
 
 /** The outside world, as far as a server needs it. */
@@ -19,6 +23,10 @@ export interface ServerPorts {
   /** When the runtime last answered this session's heartbeat by itself, in ms since 1970. */
   lastPongAtMs(session: Session): number | undefined;
   report(problem: string, error: unknown): void;
+  /** The way to the servers of other rooms, where there is one. */
+  readonly reach?: Reach;
+  /** Counts what happens, where anybody wants to know. */
+  readonly meter?: Meter;
 }
 
 export interface OpenOptions {
@@ -31,20 +39,31 @@ export interface OpenOptions {
 export abstract class SessionServer implements EngineLayer {
   readonly outbox: Outbox;
   readonly deadlines = new Deadlines();
+  readonly meter: Meter;
   protected readonly engine: Engine;
   protected readonly ports: ServerPorts;
 
   constructor(options: EngineOptions, ports: ServerPorts) {
     this.ports = ports;
+    this.meter = ports.meter ?? new Meter();
     this.outbox = new Outbox({
       apply: (effects) => ports.apply(effects),
       remember: (session) => this.onChange?.(session),
       overflow: (session) => this.engine.close(session, CLOSINGS.queueTooLong),
+      leaving: (effects) => {
+        const given = weigh(effects);
+        countGiven(this.meter, given);
+        countPolled(this.meter, effects);
+        this.engine.countUnread(given);
+      },
     });
     this.engine = new Engine(options, this, {
       outbox: this.outbox,
       deadlines: this.deadlines,
+      meter: this.meter,
       phase: ports.phase,
+      now: () => ports.now(),
+      newId: () => ports.newId(),
       lastPongAtMs: (session) => ports.lastPongAtMs(session),
     });
   }
@@ -68,10 +87,20 @@ export abstract class SessionServer implements EngineLayer {
     return this.engine.sessions;
   }
 
+  /**
+   * LIM-1: whether one more session may come from an address.
+   * @param max sessions of one address; 0 is no limit
+   * @returns what is full: the `address` has its share, or the `object` all it can hold
+   */
+  refuseAddress(address: string, max: number): AddressRefusal | undefined {
+    return this.engine.addresses.refuse(address, max);
+  }
+
   open(handshake: Handshake, transport: Transport, { isExtended = false, link }: OpenOptions = {}): Session {
     return this.outbox.turn(() => {
       const session = this.engine.open(this.ports.newId(), handshake, { transport, isExtended });
       link?.(session);
+      this.meter.count(`opened:${transport}`);
       this.onOpen?.(session);
       return session;
     });
@@ -82,6 +111,8 @@ export abstract class SessionServer implements EngineLayer {
     const session = new Session(record.sid, record.handshake, record.seenAtMs ?? record.handshake.issued);
     session.isExtended = record.isExtended ?? false;
     session.nextAckId = record.nextAckId;
+    session.setsBeat = record.setsBeat ?? false;
+    session.pingedAtMs = record.handshake.issued;
     this.outbox.turn(() => {
       link(session);
       this.engine.restore(session);
@@ -96,14 +127,27 @@ export abstract class SessionServer implements EngineLayer {
 
   /** What has to be kept of a session for `restore`. */
   record(session: Session): SessionRecord {
-    const { sid, handshake, seenAtMs, isExtended, nextAckId } = session;
-    const more = { ...(isExtended && { isExtended }), ...(nextAckId !== undefined && { nextAckId }) };
-    return { v: 1, sid, handshake, sockets: [], seenAtMs, ...more };
+    const { sid, handshake, seenAtMs, isExtended, nextAckId, setsBeat } = session;
+    return {
+      v: 1,
+      sid,
+      handshake,
+      sockets: [],
+      seenAtMs,
+      ...(isExtended && { isExtended }),
+      ...(setsBeat && { setsBeat }),
+      ...(nextAckId !== undefined && { nextAckId }),
+    };
   }
 
   /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */
   openProbe(session: Session, isExtended = false): Session | undefined {
     return this.engine.openProbe(session, { isExtended, nowMs: this.ports.now() });
+  }
+
+  /** LIM-1: for a WebSocket that may not, and is closed by whoever asks. @returns what `lost` has to hear of when it is gone */
+  turnAway(handshake: Handshake): Session {
+    return this.engine.turnAway(handshake, this.ports.now());
   }
 
   /** @returns a promise while the frame's consequences outlast this turn (an asynchronous verdict or handler) */
@@ -134,6 +178,11 @@ export abstract class SessionServer implements EngineLayer {
   /** What an ended polling session had still to hear; told once. */
   takeLastWords(sid: string): string | undefined {
     return this.engine.polling.takeLastWords(sid);
+  }
+
+  /** What another room's server tells this one: an Engine.IO server has nothing that could hear it. */
+  async hear(_event: ServerSideEvent): Promise<ServerSideAnswer> {
+    return { ok: false, reason: "it has no namespaces" };
   }
 
   /** The transport is gone. */

@@ -1,11 +1,12 @@
 // One Engine.IO connection. Its record is all that survives sleep, so whatever matters about a
 // connection is in there; the rest of this object may vanish at any await.
 import type { Closing } from "../protocol/closings.ts";
-import type { Frame } from "../protocol/engine-io.ts";
+import { frameBytes, type Frame } from "../protocol/engine-io.ts";
 import type { PartialPacket } from "../protocol/socket-io.ts";
 import type { AskRecord } from "./acks.ts";
 import type { PollQueue } from "./poll-queue.ts";
 import type { Socket } from "./socket.ts";
+import { Reading } from "./unread.ts";
 
 /** Java, Swift and Rust clients read ack ids as numbers of 32 bits, one of which is the sign. */
 const ACK_IDS = 2 ** 31;
@@ -56,6 +57,7 @@ export interface SessionRecord {
   readonly nextAckId?: number;
   /** Whether its WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: true;
+  readonly setsBeat?: true;
 }
 
 /** The record of a session whose state leaves no room for a packet that is half received (SIO-9). */
@@ -70,6 +72,8 @@ export class Session {
   readonly sockets = new Map<string, Socket>();
   /** CONNECTs since a moment, in milliseconds since 1970 (SIO-11). */
   connects = { count: 0, sinceMs: 0 };
+  /** Packets that meant nothing since a moment, in milliseconds since 1970 (LIM-4). */
+  idlePackets = { count: 0, sinceMs: 0 };
   /** Namespaces whose CONNECT is being decided. */
   readonly connecting = new Set<string>();
   strangerSinceMs: number | undefined;
@@ -83,6 +87,8 @@ export class Session {
   isUpgrading = false;
   /** Whether its WebSocket carries the extensions (EXT-1). */
   isExtended = false;
+  /** Whether the beat of its room's pings begins with its first one, and that has not come yet (EIO-7). */
+  setsBeat = false;
   /** The session that this one is the probe of. */
   probeOf: Session | undefined;
   /** Of a probe whose session ended before it took over: what its client has still to hear, and why it ended. */
@@ -90,6 +96,12 @@ export class Session {
   /** Last sign of life that the core itself saw; heartbeats that the runtime absorbs are not in it. */
   seenAtMs: number;
   pingedAtMs: number;
+  /** The last pong that came so far; those that the runtime absorbs do not. */
+  pongedAtMs = 0;
+  /** What it was given over its WebSocket and may not have read (EIO-10). */
+  readonly reading = new Reading();
+  /** Whether it was closed from this side with so much unread that the closing may never arrive. */
+  isLingering = false;
   nextAckId: number | undefined;
 
   constructor(sid: string, handshake: Handshake, seenAtMs: number) {
@@ -113,4 +125,15 @@ export class Session {
   get isKept(): boolean {
     return !this.closed && !this.polling && !this.probeOf;
   }
+}
+
+/**
+ * A larger half-received packet is not kept: if the object sleeps before the rest of it comes, the rest
+ * has nothing to belong to, and the session ends with a parse error (SIO-9).
+ */
+const PARTIAL_KEPT_BYTES_MAX = 8192;
+
+/** Whether it survives the sleep of its session. */
+export function isKeptAsleep({ frames }: PartialPacket): boolean {
+  return frames.reduce((bytes, frame) => bytes + frameBytes(frame), 0) <= PARTIAL_KEPT_BYTES_MAX;
 }

@@ -7,13 +7,21 @@ import type { Outbox } from "./outbox.ts";
 import type { Session } from "./session.ts";
 
 /** A frame over the WebSocket that wants to take over. */
-export function receiveOverProbe(engine: Engine, outbox: Outbox, probe: Session, frame: Frame): void {
+export function receiveOverProbe(
+  engine: Engine,
+  outbox: Outbox,
+  probe: Session,
+  { frame, nowMs }: { readonly frame: Frame; readonly nowMs: number },
+): void {
   const session = probe.probeOf!;
   if (probe.farewell) {
     outbox.send([probe], probe.farewell.frames);
     return engine.close(probe, probe.farewell.closing);
   }
-  if (frame === ENGINE_PROBE) return confirm(outbox, probe, session);
+  if (frame === ENGINE_PROBE) {
+    confirm(outbox, probe, session);
+    return engine.passOver(probe, nowMs);
+  }
   if (frame === ENGINE_UPGRADE) return takeOver(engine, outbox, { probe, session });
   engine.close(probe, CLOSINGS.parseError);
 }
@@ -38,7 +46,7 @@ function takeOver(engine: Engine, outbox: Outbox, { probe, session }: { probe: S
   probe.closed = true;
   outbox.adopt(session, probe);
   outbox.save(session);
-  engine.adopted(session);
+  engine.adopted(session, probe);
   if (unfetched.length > 0) outbox.send([session], unfetched);
 }
 

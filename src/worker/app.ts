@@ -5,9 +5,12 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 import { describeApi } from "./api/openapi.ts";
 import { api, refuseMethod } from "./api/routes.ts";
+import { logProblem } from "../access/log.ts";
+import { countAnswer, noteConnect } from "./answers-counted.ts";
 import { deploymentOf, type App } from "./deployment.ts";
 import { connect } from "./engine-route.ts";
 import { issueGuestToken } from "./guest-route.ts";
+import { showMetrics } from "./metrics-route.ts";
 import { isOriginAllowed } from "./origin.ts";
 import { PREFLIGHT_SECONDS } from "./polling-cors.ts";
 import { refuseRequest } from "./refusals.ts";
@@ -33,15 +36,21 @@ app.use(async (c, next) => {
   if (!deployment)
     return refuseRequest(503, "MISCONFIGURED", "The server is not set up yet; its log says what is missing");
   c.set("deployment", deployment);
-  return next();
+  await next();
+  countAnswer(c);
+  return undefined;
 });
+
+/** In front of none but these: who watches is not watched. */
+app.get("/metrics", (c) => showMetrics(c.req.raw, c.env, c.var.deployment, VERSION));
+app.all("/metrics", () => refuseMethod(["GET"]));
 
 // No middleware that touches headers may wrap these: those of an upgrade's answer are immutable.
 for (const path of ["/socket.io", "/socket.io/"]) {
-  app.all(path, (c) => connect(c.req.raw, c.env, c.var.deployment));
+  app.all(path, async (c) => noteConnect(c, await connect(c.req.raw, c.env, c.var.deployment)));
 }
 for (const path of ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"]) {
-  app.all(path, (c) => connect(c.req.raw, c.env, c.var.deployment, c.req.param("room")));
+  app.all(path, async (c) => noteConnect(c, await connect(c.req.raw, c.env, c.var.deployment, c.req.param("room"))));
 }
 
 for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
@@ -56,7 +65,10 @@ for (const path of ["/api/*", "/files/*", "/openapi.json"]) {
   });
 }
 
-app.post("/api/guest", (c) => issueGuestToken(c.req.raw, c.var.deployment));
+app.post("/api/guest", (c) => {
+  c.set("route", "guest");
+  return issueGuestToken(c.req.raw, c.var.deployment);
+});
 app.all("/api/guest", () => refuseMethod(["POST"]));
 
 app.get("/openapi.json", (c) => c.body(describeApi(VERSION), 200, { "Content-Type": "application/json" }));
@@ -66,8 +78,10 @@ app.route("/", api);
 
 app.notFound(() => refuseRequest(404, "NOT_FOUND", "No such address"));
 
-app.onError((error) => {
-  console.error("a request failed:", error);
+app.onError((error, c) => {
+  const { pathname } = new URL(c.req.url);
+  logProblem("request.failed", "a request failed", error, { method: c.req.method, path: pathname });
+  c.var.deployment?.meter.count("problems:worker");
   if (isPassing(error)) {
     return refuseRequest(503, "UNAVAILABLE", "The room cannot be reached right now; try again", { "Retry-After": "1" });
   }

@@ -1,12 +1,17 @@
 // What one deployment of the Worker works with: its settings, read once per isolate, and the keys and
 // counters that go with them. While a setting is wrong there is no deployment, only a reason.
-import { readSettings, type Settings } from "../access/settings.ts";
+import { compressionProblem } from "../access/compression-flags.ts";
+import { writeLog } from "../access/log.ts";
+import { settingsOf, type Settings } from "../access/settings.ts";
 import { TokenVerifier } from "../access/tokens.ts";
 import { Buckets } from "../chat/rate-limit.ts";
+import type { AnnounceItem } from "../protocol/announcement.ts";
 import type { RelayBatch } from "../protocol/relay-batch.ts";
 import type { WebhookBatch } from "../protocol/webhook-events.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { FileReaders } from "./file-readers.ts";
+import { KnownSessions } from "./known-sessions.ts";
+import { WorkerMeter } from "./worker-meter.ts";
 
 /** The Worker's bindings, as far as the Worker needs them. */
 export interface WorkerEnv {
@@ -16,23 +21,33 @@ export interface WorkerEnv {
   readonly WEBHOOKS?: Queue<WebhookBatch>;
   readonly WEBHOOKS_DEAD?: Queue<WebhookBatch>;
   readonly LOBBY?: DurableObjectNamespace;
-  readonly RELAY_QUEUE?: Queue<RelayBatch>;
+  readonly RELAY_QUEUE?: Queue<RelayBatch | AnnounceItem>;
+  /** How far announcements have come. */
+  readonly ANNOUNCEMENTS?: DurableObjectNamespace;
   /** Where batches of the relay end that nobody could take. */
   readonly DEAD_LETTERS?: DurableObjectNamespace;
   readonly [setting: string]: unknown;
 }
 
+/** Everybody behind an address whose rooms went to sleep names a session that is gone, once: that is no guessing. */
+const UNKNOWN_SESSIONS_PER_CONNECT = 10;
+
 export interface Deployment {
   readonly settings: Settings;
   readonly tokens: TokenVerifier;
   readonly connectRate: ConnectRate;
+  readonly guestRate: ConnectRate;
+  /** Requests that named a session which nobody knows. */
+  readonly unknownSessions: ConnectRate;
+  readonly knownSessions: KnownSessions;
   /** Calls of the HTTP API, by the user of the token (API-11). */
   readonly apiRequests: Buckets;
   readonly fileReaders: FileReaders;
+  readonly meter: WorkerMeter;
 }
 
 /** What Hono knows of a request, for all routes. */
-export type App = { Bindings: WorkerEnv; Variables: { deployment: Deployment } };
+export type App = { Bindings: WorkerEnv; Variables: { deployment: Deployment; route?: string } };
 
 const deployments = new WeakMap<WorkerEnv, Deployment | undefined>();
 
@@ -43,18 +58,30 @@ export function deploymentOf(env: WorkerEnv): Deployment | undefined {
 }
 
 function deploy(env: WorkerEnv): Deployment | undefined {
-  const result = readSettings(env);
-  const problems = result.ok ? missingBindings(result.settings, env) : result.problems;
-  for (const problem of problems) console.error(`Refusing every request: bad setting: ${problem}`);
+  const result = settingsOf(env);
+  const problems = result.ok ? unmetNeeds(result.settings, env) : result.problems;
+  for (const problem of problems)
+    writeLog("error", "settings.bad", { problem: `Refusing every request: bad setting: ${problem}` });
   if (!result.ok || problems.length > 0) return undefined;
   const { settings } = result;
   return {
     settings,
     tokens: new TokenVerifier(settings),
     connectRate: new ConnectRate(settings.connectRatePerIp),
+    guestRate: new ConnectRate(settings.connectRatePerIp),
+    unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
+    knownSessions: new KnownSessions(),
     apiRequests: new Buckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
     fileReaders: new FileReaders(),
+    meter: new WorkerMeter(env, settings.lobbies),
   };
+}
+
+/** What settings ask of the deployment, and it does not give. */
+function unmetNeeds(settings: Settings, env: WorkerEnv): string[] {
+  const flags = (globalThis as { Cloudflare?: { compatibilityFlags?: Record<string, boolean> } }).Cloudflare;
+  const compression = compressionProblem(settings.compression, flags?.compatibilityFlags);
+  return [...missingBindings(settings, env), ...(compression ? [compression] : [])];
 }
 
 /** HOOK-6: what is said to be told has to have a way out. */

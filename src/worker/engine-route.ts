@@ -5,6 +5,7 @@ import { ENGINE_REVISION } from "../protocol/engine-io.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { knowsRecovery } from "../protocol/recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts";
+import { addressOf } from "./address.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";
 import { isOriginAllowed } from "./origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
@@ -31,14 +32,11 @@ export async function connect(
   const refusal = refuseByForm(request, query, room, deployment);
   if (refusal) return isForeign ? refusal : withCors(request, refusal);
   if (isForeign) return refuseEngine("forbidden", "this origin is not allowed");
-  const response = query.has("sid")
-    ? await forward(request, env, room, {
-        address: addressOf(request),
-        query: {},
-        sid: query.get("sid")!,
-        ...extensions(query),
-      })
-    : await open(request, env, room, deployment);
+  const sid = query.get("sid");
+  const response =
+    sid === null
+      ? await open(request, env, room, deployment)
+      : await goOn(request, env, { room, sid, deployment, ...extensions(query) });
   return query.get("transport") === "polling" ? withCors(request, response) : response;
 }
 
@@ -66,6 +64,32 @@ function refuseByForm(
   if (JSON.stringify(withoutToken(query)).length > QUERY_CHARS_MAX)
     return refuseEngine("badRequest", "the query is too long");
   return sid !== null && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
+}
+
+/** A request of a session that exists; who tries one session after another wakes a room each time, so not for long (LIM-2). */
+async function goOn(
+  request: Request,
+  env: WorkerEnv,
+  {
+    room,
+    sid,
+    deployment,
+    ...more
+  }: { room: string; sid: string; deployment: Deployment } & ReturnType<typeof extensions>,
+): Promise<Response> {
+  const { unknownSessions, knownSessions } = deployment;
+  const address = addressOf(request);
+  const waitSeconds = knownSessions.has(room, sid) ? 0 : unknownSessions.look(address, Date.now());
+  if (waitSeconds > 0) {
+    const message = "Too many requests for sessions that are not known";
+    return refuseRequest(429, "TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+  }
+  const response = await forward(request, env, room, { address, query: {}, sid, ...more });
+  if (response.status === 400) {
+    unknownSessions.take(address, Date.now());
+    knownSessions.forget(room, sid);
+  } else knownSessions.note(room, sid);
+  return response;
 }
 
 /** A new session: who asks, from where, and how often? */
@@ -117,10 +141,6 @@ function extensions(query: URLSearchParams): Pick<UpgradeFacts, "isExtended"> {
 /** Tokens end here: the room learns who it is, and keeps no secret. */
 function withoutToken(query: URLSearchParams): UpgradeFacts["query"] {
   return Object.fromEntries([...query].filter(([name]) => name !== "token"));
-}
-
-function addressOf(request: Request): string {
-  return request.headers.get("CF-Connecting-IP") ?? "unknown";
 }
 
 function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeFacts): Promise<Response> {

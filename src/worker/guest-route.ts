@@ -3,8 +3,9 @@ import { z } from "zod";
 
 import { nameSchema, signToken } from "../access/tokens.ts";
 import { readText } from "../access/body.ts";
+import { addressOf } from "./address.ts";
 import type { Deployment } from "./deployment.ts";
-import { issuesOf, refuseIssues, refuseRequest } from "./refusals.ts";
+import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "./refusals.ts";
 
 /** A guest's token lives for a day. */
 const GUEST_TTL_SECONDS = 24 * 60 * 60;
@@ -18,10 +19,15 @@ export const guestSchema = z.object({
 });
 
 /** `POST /api/guest {name?}` → `{token, user, name}`. */
-export async function issueGuestToken(request: Request, { settings }: Deployment): Promise<Response> {
+export async function issueGuestToken(request: Request, { settings, guestRate }: Deployment): Promise<Response> {
   const { secret, issuer, audience } = settings.jwt;
   if (!settings.guestAccess || secret === undefined) {
     return refuseRequest(403, "FORBIDDEN", "Guests are not admitted here; a token is required");
+  }
+  const waitSeconds = guestRate.take(addressOf(request), Date.now());
+  if (waitSeconds > 0) {
+    const message = `At most ${settings.connectRatePerIp} guests a minute from one address`;
+    return refuseForNow("RATE_LIMITED", message, waitSeconds * 1000);
   }
   const text = await readText(request, BODY_BYTES_MAX);
   if (text === undefined) return refuseRequest(413, "TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);

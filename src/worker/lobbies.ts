@@ -1,6 +1,6 @@
 // All lobbies of a deployment as one: each is asked the same, and their lists merge in the order that they share (LOB-5).
-import type { LobbyDoor } from "../access/lobby-door.ts";
-import { lobbyNames, mergePages, type RoomPage, type RoomQuery } from "../protocol/room-list.ts";
+import { lobbyDoors } from "../access/lobby-door.ts";
+import { mergePages, type RoomPage, type RoomQuery } from "../protocol/room-list.ts";
 import type { WorkerEnv } from "./deployment.ts";
 
 export type RoomList = (query: RoomQuery) => Promise<RoomPage>;
@@ -9,7 +9,6 @@ export type RoomList = (query: RoomQuery) => Promise<RoomPage>;
 export function listOf({ LOBBY }: WorkerEnv, lobbies: number): RoomList | undefined {
   if (!LOBBY) return undefined;
   return async (query) => {
-    const doors = lobbyNames(lobbies).map((name) => LOBBY.getByName(name) as unknown as LobbyDoor);
-    return mergePages(await Promise.all(doors.map((door) => door.list(query))), query);
+    return mergePages(await Promise.all(lobbyDoors(LOBBY, lobbies).map((door) => door.list(query))), query);
   };
 }

@@ -1,6 +1,8 @@
 // Long-polling from pages of other origins: CORS with credentials, for the origins that were allowed.
 // Hono's middleware is not used here: it would touch the headers of upgrades, which are immutable.
 
+import { codeOf, withCode } from "./refusals.ts";
+
 /** How long a browser may remember the answer to a preflight, in seconds. */
 export const PREFLIGHT_SECONDS = 600;
 
@@ -12,7 +14,7 @@ export function withCors(request: Request, response: Response): Response {
   marked.headers.set("Access-Control-Allow-Origin", origin);
   marked.headers.set("Access-Control-Allow-Credentials", "true");
   marked.headers.append("Vary", "Origin");
-  return marked;
+  return withCode(marked, codeOf(response));
 }
 
 export function answerPreflight(request: Request): Response {

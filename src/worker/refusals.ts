@@ -25,7 +25,17 @@ export function refuseRequest(
   headers: Record<string, string> = {},
   details: Details = {},
 ): Response {
-  return Response.json({ error: { code, message, ...details } }, { status, headers });
+  return withCode(Response.json({ error: { code, message, ...details } }, { status, headers }), code);
+}
+
+/** What a refusal of ours says to programs, without its being read. */
+const codes = new WeakMap<Response, string>();
+
+export const codeOf = (response: Response): string | undefined => codes.get(response);
+
+export function withCode(response: Response, code: string | undefined): Response {
+  if (code !== undefined) codes.set(response, code);
+  return response;
 }
 
 /** 429: says when a retry helps, in the body and in `Retry-After`. */
@@ -58,5 +68,5 @@ export function refuseRoomName(): Response {
 export function refuseEngine(refusal: EngineRefusal, detail?: string): Response {
   const { code, message } = ENGINE_REFUSALS[refusal];
   const status = refusal === "forbidden" ? 403 : 400;
-  return Response.json({ code, message: detail ? `${message}: ${detail}` : message }, { status });
+  return withCode(Response.json({ code, message: detail ? `${message}: ${detail}` : message }, { status }), refusal);
 }

@@ -1,20 +1,26 @@
 // Brings batches to the rooms that they are for: one call per room, whatever else it is that could not be reached.
+import { turnPorts } from "../access/turn-ports.ts";
 import type { DeadLettersDoor, RelayDoor } from "../access/relay-door.ts";
 import { DEAD_LETTERS_NAME } from "../access/relay-door.ts";
 import type { RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
+import { isReadable, UNREADABLE } from "../relay/readable-batch.ts";
+import { TakingTurns } from "../relay/taking-turns.ts";
 import type { WorkerEnv } from "./deployment.ts";
 
 /** @returns what became of each, in their order */
 export async function deliver(batches: readonly RelayBatch[], { CHAT_ROOM }: WorkerEnv): Promise<RelayOutcome[]> {
   const outcomes = new Map<RelayBatch, RelayOutcome>();
-  const byRoom = Map.groupBy(batches, ({ to }) => to);
+  const byRoom = Map.groupBy(batches.filter(isReadable), ({ to }) => to);
+  // The rooms may share a thread with each other, and with rooms that nothing is relayed to.
+  const turns = new TakingTurns(turnPorts);
   await Promise.all(
     [...byRoom].map(async ([room, ofRoom]) => {
+      await turns.next();
       const taken = await deliverTo(CHAT_ROOM.getByName(room) as unknown as RelayDoor, ofRoom);
       ofRoom.forEach((batch, i) => outcomes.set(batch, taken[i]!));
     }),
   );
-  return batches.map((batch) => outcomes.get(batch)!);
+  return batches.map((batch) => outcomes.get(batch) ?? { ok: false, isFinal: false, reason: UNREADABLE });
 }
 
 async function deliverTo(door: RelayDoor, batches: readonly RelayBatch[]): Promise<readonly RelayOutcome[]> {

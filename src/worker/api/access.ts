@@ -2,6 +2,7 @@
 // API-1.
 import type { RoomDoor } from "../../access/room-door.ts";
 import type { Identity } from "../../protocol/identity.ts";
+import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import type { Deployment } from "../deployment.ts";
 import { refuseForNow, refuseRequest, refuseStranger } from "../refusals.ts";
@@ -51,6 +52,8 @@ export async function refuseByRoom(
 
 /** @returns why the token does not open the room, or nothing where it does */
 export function refuseRoom({ rooms }: Identity, room: string): Response | undefined {
+  // DM-3: rooms between two people have no door here.
+  if (isDirectRoom(room)) return refuseRequest(403, "FORBIDDEN_ROOM", `Room ${room} is between two people`);
   if (roomAllowed(rooms, room)) return undefined;
   return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open room ${room}`);
 }

@@ -52,6 +52,10 @@ export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body is no JSON but bytes, which `run` reads; this says of what. */
   readonly rawBody?: string;
+  /** Who may call about a room between two people: nobody, if nothing is said (DM-3). */
+  readonly ofDirectRooms?: readonly Role[];
+  /** What the body takes, where that is another amount than a frame of a client. */
+  readonly bodyBytesMax?: number;
   /** By status. */
   readonly answers: Readonly<Record<number, GoodAnswer>>;
   /** Refusals that other calls do not know, by status. */

@@ -11,6 +11,8 @@ import { refuseRequest } from "../refusals.ts";
 export const SERVICE: readonly Role[] = ["service"];
 /** And those who look after a room: moderators by token, or by the room's own grant. */
 export const STAFF: readonly Role[] = ["service", "moderator"];
+/** Those who speak for themselves. */
+export const MEMBERS: readonly Role[] = ["moderator", "member", "reader"];
 export const EVERYONE: readonly Role[] = ["service", "moderator", "member", "reader"];
 
 /** On whose behalf a service acts. */

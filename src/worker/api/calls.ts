@@ -5,9 +5,11 @@ import { z } from "zod";
 import { historySchema, postSchema, presenceSchema } from "../../chat/payloads.ts";
 import { filesOf } from "../../protocol/file-key.ts";
 import type { HistoryAnswer, PostAnswer, PresenceAnswer } from "../../protocol/chat-events.ts";
+import { ANNOUNCE_CALLS } from "./announce-calls.ts";
 import * as answers from "./answers.ts";
 import { call, room, type ApiCall } from "./call.ts";
 import { actingAs, callerFor, SERVICE, STAFF } from "./callers.ts";
+import { DIRECT_CALLS } from "./direct-calls.ts";
 import { exportRoom } from "./export.ts";
 import { FILE_CALLS } from "./files-calls.ts";
 import { LOBBY_CALLS } from "./lobby-calls.ts";
@@ -15,6 +17,7 @@ import { MESSAGE_CALLS } from "./message-calls.ts";
 import { MODERATION_CALLS } from "./moderation-calls.ts";
 import { RELAY_CALLS } from "./relay-calls.ts";
 import { LINK_HEADER, linkTo, respond } from "./responses.ts";
+import { STATS_CALLS } from "./stats-calls.ts";
 import { SEARCH_CALLS } from "./search-calls.ts";
 
 export const CALLS: readonly ApiCall[] = [
@@ -33,6 +36,7 @@ export const CALLS: readonly ApiCall[] = [
     id: "deleteRoom",
     method: "delete",
     path: "/api/rooms/{room}",
+    ofDirectRooms: SERVICE,
     summary: "Send everyone away and delete all",
     description: "Messages, settings, everything. Whoever comes back later finds an empty room.",
     roles: SERVICE,
@@ -120,6 +124,9 @@ export const CALLS: readonly ApiCall[] = [
   }),
   ...FILE_CALLS,
   ...RELAY_CALLS,
+  ...STATS_CALLS,
+  ...ANNOUNCE_CALLS,
+  ...DIRECT_CALLS,
 ];
 
 /** Back in time from the oldest message of the page, or on from the newest where the page was asked for so: API-7. */

@@ -1,5 +1,6 @@
 // Gives a file back to who may read it: whole, in part, or the word that it has not changed. What is at a key never
 // changes, so the key itself makes the ETag and no condition needs a look into the storage. Source: RFC 9110.
+import { logProblem } from "../../access/log.ts";
 import { filesOf, type FileKey } from "../../protocol/file-key.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { contentDisposition } from "../../protocol/media-type.ts";
@@ -82,7 +83,7 @@ function partOf(found: R2Object | R2ObjectBody, range: Range | undefined, header
 }
 
 function refuseForTrouble(error: unknown): Response {
-  console.error("a file could not be read:", error);
+  logProblem("file.unread", "a file could not be read", error);
   return refuseRequest(503, "UNAVAILABLE", "The file could not be read; try again", { "Retry-After": "1" });
 }
 

@@ -1,5 +1,6 @@
 // Takes a file: looks at what it is, asks the room for its leave, and passes the bytes on to the storage as they come.
 // No more than the head of an image and a few chunks are in memory, however large the file is.
+import { logProblem } from "../../access/log.ts";
 import type { OutsideCaller } from "../../access/room-door.ts";
 import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "../../protocol/image-facts.ts";
 import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../protocol/media-type.ts";
@@ -112,7 +113,7 @@ async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peek
   if (put.status === "fulfilled") return undefined;
   if (poured.status === "rejected")
     return refuseIssues([{ path: "", message: `the body has not the ${upload.size} bytes that Content-Length says` }]);
-  console.error("a file could not be stored:", put.reason);
+  logProblem("file.unstored", "a file could not be stored", put.reason);
   return refuseRequest(503, "UNAVAILABLE", "The file could not be stored; try again", { "Retry-After": "1" });
 }
 

@@ -5,7 +5,7 @@ import { userSchema } from "../../access/tokens.ts";
 import { parseFileKey } from "../../protocol/file-key.ts";
 import * as answers from "./answers.ts";
 import { call, room, type ApiCall } from "./call.ts";
-import { callerFor, EVERYONE } from "./callers.ts";
+import { callerFor, EVERYONE, MEMBERS } from "./callers.ts";
 import { noSuchFile, readFile } from "./file-reading.ts";
 import { uploadFile } from "./file-upload.ts";
 
@@ -17,6 +17,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
     id: "uploadFile",
     method: "post",
     path: "/api/rooms/{room}/files",
+    ofDirectRooms: MEMBERS,
     summary: "Upload a file",
     description:
       "The body is the file, its type the `Content-Type`. What comes back is posted as `attachment` of a message, unchanged " +

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { readText } from "../../access/body.ts";
 import { issuesOf, refuseIssues, refuseRequest } from "../refusals.ts";
 import { hasBody, shapeOf, type ApiCall } from "./call.ts";
+import { isTooDeep, JSON_LEVELS_MAX } from "./nesting.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,6 +33,8 @@ async function readBody(request: Request, bytesMax: number): Promise<Fields | Re
   }
   try {
     const body: unknown = JSON.parse(text);
+    if (isTooDeep(body))
+      return refuseIssues([{ path: "", message: `the body nests deeper than ${JSON_LEVELS_MAX} levels` }]);
     if (typeof body === "object" && body !== null && !Array.isArray(body)) return body as Fields;
     return refuseIssues([{ path: "", message: "the body must be a JSON object" }]);
   } catch {

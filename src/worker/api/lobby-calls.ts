@@ -2,6 +2,8 @@
 // find out: LOB-1.
 import { z } from "zod";
 
+import { isDirectRoom } from "../../protocol/direct-name.ts";
+import { mayOpenDirect } from "../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
 import { placeOf, ROOM_SORTS, type RoomPlace, type RoomSort } from "../../protocol/room-list.ts";
 import { listOf, type RoomList } from "../lobbies.ts";
@@ -34,7 +36,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     summary: "The rooms that there are",
     description:
       "Those that the token opens, with somebody in them or a message. No room is woken for it. Members and readers may ask " +
-      "while `ROOM_LIST` is on; rooms whose names begin with `dm~` are not shown to them.",
+      "while `ROOM_LIST` is on. Rooms between two people are in no list but theirs (`GET /api/dms`).",
     roles: EVERYONE,
     given: z.object({
       prefix: z.string().max(64).optional().describe("How the names begin"),
@@ -53,7 +55,8 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       if (!list) return refuseWithoutLobby();
       const after = cursor === undefined ? undefined : placeIn(cursor, sort);
       if (after === null) return refuseIssues([{ path: "cursor", message: `is none of a list by ${sort}` }]);
-      const page = await list({ prefix, sort, limit, after, rooms: identity.rooms, isForMembers });
+      // LOB-6.
+      const page = await list({ prefix, sort, limit, after, rooms: identity.rooms, isForMembers: true });
       const last = page.rooms.at(-1);
       const headers = page.hasMore && last ? linkFrom(url, "cursor", cursorOf(sort, placeOf(sort, last))) : {};
       return Response.json({ ok: true, ...page }, { headers });
@@ -89,7 +92,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
   }),
 ];
 
-function refuseWithoutLobby(): Response {
+export function refuseWithoutLobby(): Response {
   return refuseRequest(503, "MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
 }
 
@@ -104,6 +107,7 @@ async function drainAll(
     after: after === undefined ? undefined : { value: 0, room: after },
     rooms: allowed,
     isOccupied: true,
+    isForMembers: !mayOpenDirect(allowed),
   });
   const names = rooms.map(({ room }) => room);
   const drained = await drainEach(names, drain);
@@ -118,8 +122,11 @@ async function drainEach(names: readonly string[], drain: (room: string) => Prom
     const step = names.slice(from, from + DRAIN_AT_ONCE);
     const results = await Promise.allSettled(step.map(drain));
     for (const [i, result] of results.entries()) {
-      if (result.status === "fulfilled") drained.push({ room: step[i]!, connections: result.value });
-      else failed.push(step[i]!);
+      const room = step[i]!;
+      // DM-3: those who talk to each other are sent away with the others, and named to nobody.
+      if (isDirectRoom(room)) continue;
+      if (result.status === "fulfilled") drained.push({ room, connections: result.value });
+      else failed.push(room);
     }
   }
   return { rooms: drained, ...(failed.length > 0 && { failed }) };

@@ -31,7 +31,8 @@ const letter = z
   .object({
     id: count,
     at: atMs("When it was given up"),
-    from: z.string(),
+    from: z.exactOptional(z.string()).describe("The room that passed it on"),
+    announcement: z.exactOptional(z.string()).describe("The id of what was announced"),
     to: z.string(),
     messages: count,
     changes: count.describe("Edits and deletions"),

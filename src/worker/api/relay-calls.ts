@@ -1,11 +1,14 @@
 // Calls about what crosses from room to room: links (RLY-8), and what could not cross (RLY-9).
 import { z } from "zod";
 
-import type { RelayDoor } from "../../access/relay-door.ts";
+import type { DeadLettersDoor, RelayDoor } from "../../access/relay-door.ts";
+import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
+import { describeBatch } from "../../relay/readable-batch.ts";
 import type { WorkerEnv } from "../deployment.ts";
 import { refuseRequest } from "../refusals.ts";
-import { deadLettersOf, deliver } from "../relay-delivery.ts";
+import { deadLettersOf } from "../relay-delivery.ts";
+import { deliverDead } from "../dead-delivery.ts";
 import { refuseRoom } from "./access.ts";
 import { done } from "./answers.ts";
 import { call, room, type ApiCall, type ApiRequest } from "./call.ts";
@@ -24,7 +27,7 @@ const given = z.object({
   direction: z.enum(["out", "both"]).default("out").describe("`both`: and from there to here"),
 });
 
-const id = z.int().min(1);
+const id = z.int().min(1).describe("Of a dead letter");
 
 export const RELAY_CALLS: readonly ApiCall[] = [
   call({
@@ -95,9 +98,9 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     run: async ({ identity, given: { ids }, env }) => {
       const letters = deadLettersOf(env);
       if (!letters) return refuseWithout("DEAD_LETTERS");
-      const wanted = ids ?? (await letters.list(0, REPLAY_MAX)).map(({ id }) => id);
-      const dead = (await letters.read(wanted)).filter(({ batch }) => opensBoth(identity.rooms, batch));
-      const outcomes = await deliver(
+      const wanted = ids ?? (await oldestOf(letters, identity.rooms));
+      const dead = (await letters.read(wanted)).filter(({ batch }) => opensBoth(identity.rooms, describeBatch(batch)));
+      const outcomes = await deliverDead(
         dead.map(({ batch }) => batch),
         env,
       );
@@ -110,7 +113,44 @@ export const RELAY_CALLS: readonly ApiCall[] = [
       return Response.json({ ok: true, replayed, failed });
     },
   }),
+  call({
+    id: "discardDeadLetter",
+    method: "delete",
+    path: "/api/relay/dead/{id}",
+    summary: "Forget what could not be passed on",
+    description: "What has not arrived by another try never does then.",
+    roles: SERVICE,
+    given: z.object({
+      id: z
+        .string()
+        .regex(/^[1-9]\d{0,14}$/)
+        .describe("Of a dead letter"),
+    }),
+    answers: { 200: { description: "It is forgotten", schema: done } },
+    run: async ({ identity, given, env }) => {
+      const letters = deadLettersOf(env);
+      if (!letters) return refuseWithout("DEAD_LETTERS");
+      const id = Number(given.id);
+      const [dead] = await letters.read([id]);
+      if (!dead || !opensBoth(identity.rooms, describeBatch(dead.batch)))
+        return refuseRequest(404, "NOT_FOUND", "id: no such dead letter");
+      await letters.remove([id]);
+      return Response.json({ ok: true });
+    },
+  }),
 ];
+
+/** Those of other rooms are in nobody's way. */
+async function oldestOf(letters: DeadLettersDoor, rooms: readonly string[] | undefined): Promise<number[]> {
+  const ids: number[] = [];
+  for (let after = 0; ids.length < REPLAY_MAX;) {
+    const page = await letters.list(after, DEAD_LIMIT_MAX);
+    if (page.length === 0) break;
+    ids.push(...page.filter((letter) => opensBoth(rooms, letter)).map(({ id }) => id));
+    after = page.at(-1)!.id;
+  }
+  return ids.slice(0, REPLAY_MAX);
+}
 
 type LinkRequest = ApiRequest<z.output<typeof given>>;
 
@@ -131,13 +171,20 @@ async function eachWay(
 ): Promise<Response> {
   const refusal = refuseRoom(identity, to);
   if (refusal) return refusal;
-  const answer = await ask(relayDoorOf(env, room), to);
-  if ("error" in answer || direction === "out") return respond(answer);
-  return respond(await ask(relayDoorOf(env, to), room));
+  const there = await ask(relayDoorOf(env, room), to);
+  if (direction === "out") return respond(there);
+  // One way may be missing already: whoever tries again what failed halfway must get to the other.
+  if ("error" in there && there.error.code !== "NOT_FOUND") return respond(there);
+  const back = await ask(relayDoorOf(env, to), room);
+  return respond("error" in back && back.error.code === "NOT_FOUND" ? there : back);
 }
 
-function opensBoth(rooms: readonly string[] | undefined, { from, to }: { from: string; to: string }): boolean {
-  return roomAllowed(rooms, from) && roomAllowed(rooms, to);
+function opensBoth(
+  rooms: readonly string[] | undefined,
+  { from, to }: { readonly from?: string; readonly to: string },
+): boolean {
+  if (isDirectRoom(to)) return rooms === undefined;
+  return (from === undefined || roomAllowed(rooms, from)) && roomAllowed(rooms, to);
 }
 
 function relayDoorOf({ CHAT_ROOM }: WorkerEnv, name: string): RelayDoor {

@@ -3,6 +3,9 @@
 import { Hono, type Context } from "hono";
 
 import type { RoomDoor } from "../../access/room-door.ts";
+import { isDirectRoom } from "../../protocol/direct-name.ts";
+import { mayOpenDirect } from "../../protocol/direct-room.ts";
+import type { Identity } from "../../protocol/identity.ts";
 import { isRoomName } from "../../protocol/room-name.ts";
 import type { App, WorkerEnv } from "../deployment.ts";
 import { refuseRequest, refuseRoomName } from "../refusals.ts";
@@ -13,11 +16,13 @@ import { readGiven } from "./input.ts";
 
 export const api = new Hono<App>();
 
-for (const call of CALLS) api.on(call.method.toUpperCase(), honoPath(call.path), (c) => answer(c, call));
+/** Names come before parameters: whatever is asked of an address by its name is not meant for one that any name fits. */
+const rank = (path: string): string => path.replaceAll(/\{\w+\}/g, "\uffff");
 
-for (const path of new Set(CALLS.map((call) => call.path))) {
-  const methods = CALLS.filter((call) => call.path === path).map(({ method }) => method.toUpperCase());
-  api.all(honoPath(path), () => refuseMethod(methods));
+for (const path of [...new Set(CALLS.map((call) => call.path))].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
+  const calls = CALLS.filter((call) => call.path === path);
+  for (const call of calls) api.on(call.method.toUpperCase(), honoPath(path), (c) => answer(c, call));
+  api.all(honoPath(path), () => refuseMethod(calls.map(({ method }) => method.toUpperCase())));
 }
 
 /** 405 (API-3). HEAD is answered wherever GET is. */
@@ -31,6 +36,7 @@ function honoPath(path: string): string {
 }
 
 async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
+  c.set("route", call.id);
   const request = c.req.raw;
   const { deployment } = c.var;
   const doorOf = (name: string): RoomDoor => doorTo(c.env, name);
@@ -40,13 +46,23 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
   const { room } = parameters;
   if (room !== undefined) {
     if (!isRoomName(room)) return refuseRoomName();
-    const refusal = refuseRoom(identity, room) ?? (await refuseByRoom(identity, call, () => doorOf(room)));
+    const refusal = refuseFor(call, identity, room) ?? (await refuseByRoom(identity, call, () => doorOf(room)));
     if (refusal) return refusal;
   }
   const { settings } = deployment;
-  const given = await readGiven(request, call, { parameters, bodyBytesMax: settings.maxPayloadBytes });
+  const given = await readGiven(request, call, {
+    parameters,
+    bodyBytesMax: call.bodyBytesMax ?? settings.maxPayloadBytes,
+  });
   if (given instanceof Response) return given;
   return call.run({ identity, given, url: new URL(request.url), doorOf, request, env: c.env, deployment });
+}
+
+function refuseFor({ ofDirectRooms }: ApiCall, identity: Identity, room: string): Response | undefined {
+  // The two come in whatever their tokens name; a service is none of them.
+  const isMeant = identity.role !== "service" || mayOpenDirect(identity.rooms);
+  const isOpen = isDirectRoom(room) && isMeant && ofDirectRooms?.includes(identity.role) === true;
+  return isOpen ? undefined : refuseRoom(identity, room);
 }
 
 /** Stubs carry the calls of the object's class, which the Worker knows by this interface only. */

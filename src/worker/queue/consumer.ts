@@ -1,9 +1,8 @@
 // What the Worker takes from its queues. A queue is known by the end of its name, because names differ between
 // environments; another queue is another line.
-import type { WorkerEnv } from "../deployment.ts";
+import { deploymentOf, type WorkerEnv } from "../deployment.ts";
 import { replayDeadWebhooks } from "./dead-webhooks.ts";
-import { buryRelayed } from "./dead-relayed.ts";
-import { deliverRelayed } from "./relayed.ts";
+import { buryCrossing, deliverCrossing } from "./announced.ts";
 import { deliverWebhooks } from "./webhooks.ts";
 
 /** Acks or retries each message of the batch; what is neither counts as acked. */
@@ -12,8 +11,8 @@ type Consumer = (batch: MessageBatch, env: WorkerEnv) => Promise<void>;
 const CONSUMERS: ReadonlyArray<readonly [suffix: string, consume: Consumer]> = [
   ["-webhooks", deliverWebhooks as Consumer],
   ["-webhooks-dead", replayDeadWebhooks as Consumer],
-  ["-relay", deliverRelayed as Consumer],
-  ["-relay-dead", buryRelayed as Consumer],
+  ["-relay", deliverCrossing as Consumer],
+  ["-relay-dead", buryCrossing as Consumer],
 ];
 
 /** @throws Error for a queue that nobody here knows, so that its messages stay where they are */
@@ -21,4 +20,5 @@ export async function consume(batch: MessageBatch, env: WorkerEnv): Promise<void
   const [, consumer] = CONSUMERS.find(([suffix]) => batch.queue.endsWith(suffix)) ?? [];
   if (!consumer) throw new Error(`no consumer for the queue ${batch.queue}`);
   await consumer(batch, env);
+  await deploymentOf(env)?.meter.tellSometimes();
 }

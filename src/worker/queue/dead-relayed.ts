@@ -1,19 +1,20 @@
 // Takes dead letters of the relay out of their queue, where they would be forgotten after some days, to where an operator
 // can look at them and send them again: RLY-9.
 import type { RelayBatch } from "../../protocol/relay-batch.ts";
-import type { WorkerEnv } from "../deployment.ts";
+import { deploymentOf, type WorkerEnv } from "../deployment.ts";
 import { deadLettersOf } from "../relay-delivery.ts";
 import { tell } from "./relayed.ts";
 
 const REASON = "tried too often";
 
-/** @throws where they cannot be stored: they stay where they are then */
-export async function buryRelayed({ messages }: MessageBatch<RelayBatch>, env: WorkerEnv): Promise<void> {
+/** @throws where they cannot be stored: they come again then, for some 16 hours (`retry_delay` and `max_retries` of wrangler.toml) */
+export async function buryRelayed(messages: ReadonlyArray<Message<RelayBatch>>, env: WorkerEnv): Promise<void> {
   const letters = deadLettersOf(env);
   if (!letters) throw new Error("RELAY: needs the binding DEAD_LETTERS, which wrangler.toml does not give");
   await letters.bury(messages.map(({ body }) => ({ batch: body, reason: REASON })));
   for (const message of messages) {
     tell("relay.dead", message, REASON);
+    deploymentOf(env)?.meter.count("queue:relay,dead");
     message.ack();
   }
 }

@@ -1,5 +1,6 @@
 // The dead letters of the webhooks' queue. Nobody takes them from there, so an operator can look at them; with this Worker
 // as their consumer for a while, they are put in line again: HOOK-10.
+import { writeLog } from "../../access/log.ts";
 import type { WebhookBatch } from "../../protocol/webhook-events.ts";
 import type { WorkerEnv } from "../deployment.ts";
 
@@ -12,5 +13,5 @@ export async function replayDeadWebhooks(batch: MessageBatch<WebhookBatch>, env:
     await env.WEBHOOKS!.send(message.body, { delaySeconds: REPLAY_DELAY_SECONDS });
     message.ack();
   }
-  console.warn(JSON.stringify({ event: "webhook.replayed", messages: batch.messages.length }));
+  writeLog("warn", "webhook.replayed", { messages: batch.messages.length });
 }

@@ -2,7 +2,9 @@
 // later; what it never will, or what was tried too often, ends with the dead letters (RLY-9).
 import type { RelayDoor } from "../../access/relay-door.ts";
 import type { RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
-import { deploymentOf, type WorkerEnv } from "../deployment.ts";
+import { writeLog } from "../../access/log.ts";
+import { describeBatch } from "../../relay/readable-batch.ts";
+import type { Deployment, WorkerEnv } from "../deployment.ts";
 import { deadLettersOf, deliver } from "../relay-delivery.ts";
 
 type Item = Message<RelayBatch>;
@@ -20,19 +22,13 @@ const RETRY_SECONDS = 1;
 /** … up to this. Together the tries take some nine hours. */
 const RETRY_SECONDS_MAX = 3600;
 
-/** While nothing is to cross, or a setting is wrong, messages wait so long, in seconds. */
-const OFF_RETRY_SECONDS = 600;
-
 /** So often a batch has to be early before what it waits for is taken for lost: some fifteen seconds. */
 const LOST_ATTEMPTS_MIN = 5;
 
 /** What overtook another message comes in its turn the next time: that is nothing to tell. */
 const TOLD_ATTEMPTS_MIN = 3;
 
-export async function deliverRelayed(batch: MessageBatch<RelayBatch>, env: WorkerEnv): Promise<void> {
-  const deployment = deploymentOf(env);
-  if (!deployment || deployment.settings.relay === "off") return batch.retryAll({ delaySeconds: OFF_RETRY_SECONDS });
-  const items = batch.messages;
+export async function deliverRelayed(items: readonly Item[], env: WorkerEnv, deployment: Deployment): Promise<void> {
   const outcomes = await deliver(
     items.map(({ body }) => body),
     env,
@@ -41,20 +37,30 @@ export async function deliverRelayed(batch: MessageBatch<RelayBatch>, env: Worke
     const outcome = outcomes[i]!;
     if (!outcome.ok) return [{ item, outcome }];
     item.ack();
+    deployment.meter.count("queue:relay,done");
+    deployment.meter.observe("relay_lag", Math.max(0, Date.now() - item.timestamp.getTime()) / 1000);
     return [];
   });
-  putOff(failed.filter(({ outcome }) => !outcome.isFinal));
+  putOff(
+    failed.filter(({ outcome }) => !outcome.isFinal),
+    deployment,
+  );
   await askAgain(failed, env);
   await bury(
     failed.filter(({ outcome }) => outcome.isFinal),
     env,
+    deployment,
   );
 }
 
-function putOff(failed: readonly Failed[]): void {
+export const retrySeconds = (attempts: number): number =>
+  Math.min(RETRY_SECONDS * 2 ** (attempts - 1), RETRY_SECONDS_MAX);
+
+function putOff(failed: readonly Failed[], { meter }: Deployment): void {
   for (const { item, outcome } of failed) {
     if (item.attempts >= TOLD_ATTEMPTS_MIN) tell("relay.retry", item, outcome.reason);
-    item.retry({ delaySeconds: Math.min(RETRY_SECONDS * 2 ** (item.attempts - 1), RETRY_SECONDS_MAX) });
+    meter.count("queue:relay,retried");
+    item.retry({ delaySeconds: retrySeconds(item.attempts) });
   }
 }
 
@@ -72,22 +78,22 @@ async function askAgain(failed: readonly Failed[], { CHAT_ROOM }: WorkerEnv): Pr
 }
 
 /** Another try would change nothing. */
-async function bury(failed: readonly Failed[], env: WorkerEnv): Promise<void> {
+async function bury(failed: readonly Failed[], env: WorkerEnv, deployment: Deployment): Promise<void> {
   if (failed.length === 0) return;
   try {
     await deadLettersOf(env)!.bury(failed.map(({ item, outcome: { reason } }) => ({ batch: item.body, reason })));
   } catch {
     // It is tried again, and refused again, until it can be buried.
-    return putOff(failed);
+    return putOff(failed, deployment);
   }
   for (const { item, outcome } of failed) {
     tell("relay.dead", item, outcome.reason);
+    deployment.meter.count("queue:relay,dead");
     item.ack();
   }
 }
 
 /** One line for whoever looks at the logs; never what was said. */
-export function tell(event: string, { body: { from, to, posts, changes }, attempts }: Item, reason: string): void {
-  const counts = { messages: posts.items.length, changes: changes.items.length };
-  console.warn(JSON.stringify({ event, reason, from, to, ...counts, attempts }));
+export function tell(event: string, { body, attempts }: Item, reason: string): void {
+  writeLog("warn", event, { reason, ...describeBatch(body), attempts });
 }

@@ -1,5 +1,6 @@
 // The queue of webhooks: one POST for all that came in one batch; what fails comes again later, and in the end lies with
 // the dead letters: HOOK-8 to HOOK-10.
+import { writeLog } from "../../access/log.ts";
 import type { Webhook } from "../../access/settings.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
 import { deploymentOf, type WorkerEnv } from "../deployment.ts";
@@ -27,6 +28,7 @@ export async function deliverWebhooks(batch: MessageBatch<WebhookBatch>, env: Wo
   const { webhook } = deployment.settings;
   if (!webhook) {
     tell("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
+    countResult(env, "dropped", batch.messages);
     return batch.ackAll();
   }
   await deliver(batch.messages, webhook, env);
@@ -34,8 +36,11 @@ export async function deliverWebhooks(batch: MessageBatch<WebhookBatch>, env: Wo
 
 async function deliver(items: readonly Item[], webhook: Webhook, env: WorkerEnv): Promise<void> {
   const outcome = await post(webhook, { events: inOrder(items) });
-  if (outcome.ok) return items.forEach((item) => item.ack());
-  if (!outcome.isFinal) return putOff(items, outcome);
+  if (outcome.ok) {
+    countResult(env, "done", items);
+    return items.forEach((item) => item.ack());
+  }
+  if (!outcome.isFinal) return putOff(items, outcome, env);
   if (items.length === 1) return bury(items[0]!, outcome, env);
   // One of them is to blame: the others need not suffer for it.
   for (const item of items) await deliver([item], webhook, env);
@@ -47,11 +52,13 @@ function inOrder(items: readonly Item[]): WebhookEvent[] {
   return [...items].sort((a, b) => startOf(a) - startOf(b)).flatMap(({ body }) => body.events);
 }
 
-function putOff(items: readonly Item[], { reason, retryAfterSeconds }: Failure): void {
+function putOff(items: readonly Item[], { reason, retryAfterSeconds }: Failure, env: WorkerEnv): void {
   const dying = items.filter(({ attempts }) => attempts >= TRIES_MAX);
   const living = items.filter(({ attempts }) => attempts < TRIES_MAX);
   if (dying.length > 0) tell("webhook.dead", dying, reason);
   if (living.length > 0) tell("webhook.retry", living, reason);
+  countResult(env, "dead", dying);
+  countResult(env, "retried", living);
   for (const item of items) {
     const delaySeconds = Math.min(retryAfterSeconds ?? backoffSeconds(item.attempts), DELAY_SECONDS_MAX);
     item.retry({ delaySeconds });
@@ -67,20 +74,22 @@ function backoffSeconds(attempts: number): number {
 /** Another try would change nothing. */
 async function bury(item: Item, { reason }: Failure, env: WorkerEnv): Promise<void> {
   tell("webhook.dead", [item], reason);
+  countResult(env, "dead", [item]);
   await env.WEBHOOKS_DEAD!.send(item.body);
   item.ack();
 }
 
+function countResult(env: WorkerEnv, result: "done" | "retried" | "dead" | "dropped", items: readonly Item[]): void {
+  if (items.length > 0) deploymentOf(env)?.meter.count(`queue:webhooks,${result}`, items.length);
+}
+
 /** One line for whoever looks at the logs: how much, where from and why; never what was said, nor the address. */
 function tell(event: string, items: readonly Item[], reason: string): void {
-  console.warn(
-    JSON.stringify({
-      event,
-      reason,
-      messages: items.length,
-      events: items.reduce((sum, { body }) => sum + body.events.length, 0),
-      rooms: [...new Set(items.map(({ body }) => body.room))],
-      attempts: Math.max(...items.map(({ attempts }) => attempts)),
-    }),
-  );
+  writeLog("warn", event, {
+    reason,
+    messages: items.length,
+    events: items.reduce((sum, { body }) => sum + body.events.length, 0),
+    rooms: [...new Set(items.map(({ body }) => body.room))],
+    attempts: Math.max(...items.map(({ attempts }) => attempts)),
+  });
 }

@@ -1,0 +1,120 @@
+// The room as those see it who look after it: who is connected, and why it is awake. It tells them when something has
+// changed and is awake for nothing else, so a room that nobody speaks in sleeps while it is watched.
+import type { RefusalCode } from "../protocol/chat-events.ts";
+import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } from "../protocol/watching.ts";
+import type { Deadline } from "../socketio/deadlines.ts";
+import { Namespace, type ConnectRequest, type Refusal, type Verdict } from "../socketio/namespace.ts";
+import type { Session } from "../socketio/session.ts";
+import type { Socket } from "../socketio/socket.ts";
+import { andThen } from "../socketio/verdicts.ts";
+import { deny } from "./answers.ts";
+import type { Chat } from "./chat.ts";
+import type { Membership } from "./room.ts";
+
+/** WATCH-1: who watch one room at the same time. */
+export const WATCHERS_MAX = 16;
+
+type Watcher = Pick<Membership, "user" | "name" | "role" | "exp">;
+
+/** What the shell knows of the room besides. */
+export interface Sight {
+  /** Changes whenever somebody opens or closes a connection. */
+  readonly connectionCount: () => number;
+  readonly look: () => Pick<WatchedRoom, "awake" | "connections" | "hasMore">;
+}
+
+export class Watching extends Namespace<Record<string, never>, WatchEvents, Watcher> {
+  readonly handlers = {};
+  readonly #chat: Chat;
+  readonly #sight: Sight;
+  #due!: Deadline;
+  #shownAtMs = -Infinity;
+  /** What was shown last, as far as it is told when it changes. */
+  #shown = "";
+
+  constructor(chat: Chat, sight: Sight) {
+    super();
+    this.#chat = chat;
+    this.#sight = sight;
+  }
+
+  override onStart(): void {
+    this.#due = this.deadline("watch", () => this.look(), { keepsAwake: true });
+  }
+
+  /** WATCH-1: whom the room would let in, and the HTTP API make calls about it. */
+  override authorize(request: ConnectRequest): Verdict<Watcher> | Promise<Verdict<Watcher>> {
+    return andThen(this.#chat.authorize(request), (verdict) => {
+      if (!verdict.accepted) return verdict;
+      const { user, name, role, exp } = verdict.data;
+      const watcher = { user, name, role, ...(exp !== undefined && { exp }) };
+      return this.#refuse(watcher) ?? { accepted: true, data: watcher };
+    });
+  }
+
+  override admit(watcher: Watcher): Refusal | undefined {
+    if (this.sockets.size >= WATCHERS_MAX)
+      return deny("ROOM_FULL", `At most ${WATCHERS_MAX} may watch a room at a time`);
+    return this.#refuse(watcher);
+  }
+
+  #refuse(watcher: Watcher): Refusal | undefined {
+    const refusal = this.#chat.refuseStaff(watcher);
+    return refusal && deny(refusal.error.code as RefusalCode, refusal.error.message);
+  }
+
+  override onConnect(watcher: Socket<WatchEvents, Watcher>): void {
+    const nowMs = this.context.now();
+    watcher.emit("watch", this.#describe(nowMs));
+    // The others hear of it when it is their time.
+    if (this.sockets.size === 1) this.#note(this.#seen, nowMs);
+  }
+
+  override onDisconnect(): void {
+    if (this.sockets.size === 0) this.#due.clear();
+  }
+
+  /** Called after each input: shows what has changed, at once or when it is time again. WATCH-2 */
+  look(): void {
+    if (this.sockets.size === 0) return;
+    const seen = this.#seen;
+    if (seen === this.#shown) return;
+    const nowMs = this.context.now();
+    const dueMs = this.#shownAtMs + WATCH_INTERVAL_MS;
+    // A clock that was put back must not silence it.
+    if (nowMs < dueMs && nowMs >= this.#shownAtMs) return this.#due.pull(dueMs);
+    this.#due.clear();
+    this.#note(seen, nowMs);
+    this.#dropUnfit(nowMs);
+    if (this.sockets.size > 0) this.emit("watch", this.#describe(nowMs));
+  }
+
+  get #seen(): string {
+    const { members, lastSeq } = this.#chat.pulse;
+    return `${members} ${this.#chat.sockets.size} ${lastSeq} ${this.#sight.connectionCount()}`;
+  }
+
+  #note(seen: string, nowMs: number): void {
+    this.#shown = seen;
+    this.#shownAtMs = nowMs;
+  }
+
+  /** WATCH-3: nobody is shown anything after their token has ended, or their right was taken. */
+  #dropUnfit(nowMs: number): void {
+    for (const watcher of this.sockets.values()) {
+      const { exp, ...who } = watcher.peek();
+      const isOver = exp !== undefined && exp * 1000 <= nowMs;
+      if (isOver || this.#refuse(who)) watcher.disconnect(true);
+    }
+  }
+
+  #describe(nowMs: number): WatchedRoom {
+    const connectionCount = this.#sight.connectionCount();
+    return { room: this.#chat.name, at: nowMs, ...this.#chat.pulse, connectionCount, ...this.#sight.look() };
+  }
+}
+
+/** WATCH-4: whether a connection is there for watching only. */
+export function isWatching({ handshake, sockets }: Pick<Session, "handshake" | "sockets">): boolean {
+  return handshake.query[WATCH_QUERY] === "1" || (sockets.size > 0 && !sockets.has("/"));
+}

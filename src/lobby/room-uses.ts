@@ -1,0 +1,37 @@
+// What the rooms of a lobby have used, for those who look after the deployment: sums, and the rooms that use most.
+import { addUse, NO_USE, rankOf, type RoomUse, type UseQuery, type UseSums } from "../metrics/room-use.ts";
+import { usageOf } from "../metrics/room-usage.ts";
+import { isDirectRoom } from "../protocol/direct-name.ts";
+import { roomAllowed } from "../protocol/room-name.ts";
+import { seenAt, type KeptRoom } from "./kept-room.ts";
+
+/** @returns what is asked for, the most first; rooms between two people are in the sums alone (DM-3) */
+export function mostUsed(all: Iterable<KeptRoom>, { sort, limit, rooms, room }: UseQuery, nowMs: number): RoomUse[] {
+  const found: Array<{ kept: KeptRoom; rank: number }> = [];
+  for (const kept of all) {
+    if (isDirectRoom(kept.room)) continue;
+    if (!roomAllowed(rooms, kept.room) || (room !== undefined && kept.room !== room)) continue;
+    found.push({ kept, rank: kept.usage ? rankOf({ ...kept.usage, usage: usageOf(kept.usage.numbers) }, sort) : 0 });
+  }
+  found.sort((a, b) => b.rank - a.rank || (a.kept.room < b.kept.room ? -1 : 1));
+  return found.slice(0, limit).flatMap(({ kept }) => useOf(kept, nowMs) ?? []);
+}
+
+export function sumOf(all: Iterable<KeptRoom>, nowMs: number): UseSums {
+  let sums = NO_USE;
+  for (const kept of all) {
+    const seen = seenAt(kept, nowMs);
+    if (!seen) continue;
+    const { members } = seen;
+    const connections = members === 0 ? 0 : (kept.usage?.connections ?? members);
+    sums = addUse(sums, { rooms: 1, occupied: Math.min(1, members), members, connections, largest: connections });
+  }
+  return sums;
+}
+
+function useOf(kept: KeptRoom, nowMs: number): RoomUse | undefined {
+  const seen = seenAt(kept, nowMs);
+  if (!seen) return undefined;
+  const { sinceMs = nowMs, connections = 0, numbers = [], tallyId = 0 } = kept.usage ?? {};
+  return { ...seen, connections: seen.members === 0 ? 0 : connections, sinceMs, usage: usageOf(numbers), tallyId };
+}

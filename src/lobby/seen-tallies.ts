@@ -1,0 +1,40 @@
+// Which tally of whom was counted last: one that is told again, because its answer was lost, must not count twice (MET-2).
+import type { RoomTally } from "../protocol/room-list.ts";
+
+/** Of whom is remembered what was counted last; of a room that is listed, storage knows it too. In memory only. */
+const SOURCES_MAX = 10_000;
+
+/** An id that is lower by more than this comes of a clock that was set back. */
+const OVERTAKEN_MS_MAX = 60_000;
+
+export class SeenTallies {
+  /** By source, the one that was heard of last comes last. */
+  readonly #lastIds = new Map<string, number>();
+
+  /**
+   * @param tallies that are told together, the oldest first. What is told again may be hours older than the newest of them,
+   *   which alone says whether a clock was set back.
+   * @param storedId of the last one that storage knows of
+   * @returns those that are to be counted; the next time they are known
+   */
+  accept<Told extends Pick<RoomTally, "id">>(
+    source: string,
+    tallies: readonly Told[],
+    storedId?: number,
+  ): readonly Told[] {
+    const newest = tallies.at(-1);
+    if (!newest) return [];
+    const lastId = this.#lastIds.get(source) ?? storedId ?? -Infinity;
+    const wasSetBack = lastId - newest.id > OVERTAKEN_MS_MAX;
+    const fresh = wasSetBack ? tallies : tallies.filter(({ id }) => id > lastId);
+    if (fresh.length > 0) this.#remember(source, newest.id);
+    return fresh;
+  }
+
+  #remember(source: string, id: number): void {
+    this.#lastIds.delete(source);
+    this.#lastIds.set(source, id);
+    const [oldest] = this.#lastIds.keys();
+    if (this.#lastIds.size > SOURCES_MAX) this.#lastIds.delete(oldest!);
+  }
+}

@@ -1,0 +1,203 @@
+// What is counted: every family that `GET /metrics` shows, by the short name that travels. A family that is not here is
+// not shown, so labels and units are decided in one place. Names follow https://prometheus.io/docs/practices/naming/
+
+interface Family {
+  /** As it is exposed, without the prefix. */
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+export interface CounterFamily extends Family {
+  /** What one that is counted is worth in the unit of the name; 1 where absent. */
+  readonly scale?: number;
+  /**
+   * Values of the labels that are shown from the beginning, as 0: a series that first appears with the first failures has not
+   * risen by them, as Prometheus sees it.
+   */
+  readonly always?: ReadonlyArray<readonly string[]>;
+}
+
+export interface HistogramFamily extends Family {
+  /** Upper bounds, ascending; beyond the last one comes +Inf. */
+  readonly buckets: readonly number[];
+}
+
+export const PREFIX = "parley_";
+
+export const COUNTERS = {
+  opened: {
+    name: "connections_opened_total",
+    help: "Engine.IO sessions opened, by the transport they came in by.",
+    labels: ["transport"],
+    always: [["websocket"], ["polling"]],
+  },
+  upgraded: { name: "transport_upgrades_total", help: "Sessions that went on from long-polling to WebSocket." },
+  closed: {
+    name: "connections_closed_total",
+    help: "Engine.IO sessions that ended, by reason.",
+    labels: ["reason"],
+  },
+  connects: {
+    name: "connects_total",
+    help: "Socket.IO CONNECTs, by result: accepted, or the code of the refusal.",
+    labels: ["result"],
+  },
+  recoveries: {
+    name: "recoveries_total",
+    help: "CONNECTs that asked for what they missed, by result: recovered, gap (not whole any more) or unknown (not theirs).",
+    labels: ["result"],
+    always: [["recovered"], ["gap"], ["unknown"]],
+  },
+  frames_in: {
+    name: "frames_received_total",
+    help: "Frames that clients sent. Heartbeats of a sleeping room are not among them.",
+    labels: ["transport"],
+  },
+  bytes_in: { name: "received_bytes_total", help: "Bytes of these frames." },
+  frames_out: {
+    name: "frames_sent_total",
+    help: "Frames sent to clients, each recipient counted.",
+    labels: ["transport"],
+  },
+  bytes_out: { name: "sent_bytes_total", help: "Bytes of these frames." },
+  events: { name: "events_total", help: "Events and calls that a room was asked for.", labels: ["event"] },
+  rejects: {
+    name: "rejects_total",
+    help: "Events and calls that were answered with an error, by code.",
+    labels: ["code"],
+    always: [["INTERNAL"]],
+  },
+  posted: { name: "messages_posted_total", help: "Messages that were posted and shown." },
+  delivered: { name: "message_deliveries_total", help: "Messages times the connections that they were sent to." },
+  duplicates: { name: "message_duplicates_total", help: "Posts that had been stored before and were sent again." },
+  announced: {
+    name: "announcement_deliveries_total",
+    help: "Announcements times the connections that they were sent to.",
+  },
+  wakes: {
+    name: "room_wakes_total",
+    help: "Rooms that began to run, by what woke them; of an alarm the first deadline that was due, of a call its name.",
+    labels: ["cause", "detail"],
+  },
+  requests: {
+    name: "room_requests_total",
+    help: "What rooms are billed for as requests besides incoming WebSocket messages: connect, poll, post, call, alarm.",
+    labels: ["kind"],
+  },
+  awake_ms: {
+    name: "room_awake_seconds_total",
+    help: "Seconds in which rooms could not sleep: a timer ran, a poll waited, work went on.",
+    scale: 0.001,
+  },
+  alarms_set: { name: "alarms_set_total", help: "Alarms set; each is billed as a row written." },
+  rows: {
+    name: "rows_written_total",
+    help: "Rows that objects wrote to their storage, alarms not among them.",
+    labels: ["object"],
+    always: [["room"], ["lobby"]],
+  },
+  problems: {
+    name: "problems_total",
+    help: "Failures that the log tells of, by where they were.",
+    labels: ["object"],
+    always: [["room"], ["lobby"], ["worker"]],
+  },
+  reports: { name: "lobby_reports_total", help: "Reports that lobbies took from rooms." },
+  http: {
+    name: "http_requests_total",
+    help: "HTTP requests answered, by what was asked for and status.",
+    labels: ["route", "status"],
+  },
+  refusals: {
+    name: "upgrade_refusals_total",
+    help: "Requests for a connection that were refused, by code.",
+    labels: ["code"],
+  },
+  queue: {
+    name: "queue_messages_total",
+    help: "Messages taken from queues, by result: done, retried, dead or dropped.",
+    labels: ["queue", "result"],
+    always: ["relay", "webhooks"].flatMap((queue) => ["done", "retried", "dead"].map((result) => [queue, result])),
+  },
+  overflow: {
+    name: "series_overflow_total",
+    help: "Counted where a meter had too many series to tell more of them apart.",
+  },
+} as const satisfies Record<string, CounterFamily>;
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export const HISTOGRAMS = {
+  batch: {
+    name: "commit_batch_messages",
+    help: "Messages that were stored in one row.",
+    buckets: [1, 2, 4, 8, 16, 32, 64],
+  },
+  commit: {
+    name: "commit_seconds",
+    help: "From a message's arrival in its room to its being handed to the storage.",
+    buckets: SECONDS,
+  },
+  delivery: {
+    name: "delivery_seconds",
+    help: "From there until it is durable and leaves the room; a sample, one per room and second at most.",
+    buckets: SECONDS,
+  },
+  unread: {
+    name: "room_unread_bytes",
+    help: "Bytes that a room has for clients that do not take them; a sample, one per second at most, of rooms that have any.",
+    buckets: [64, 256, 1024, 4096, 8192, 16384, 32768, 65536].map((kibibytes) => kibibytes * 1024),
+  },
+  relay_lag: {
+    name: "relay_lag_seconds",
+    help: "How long a message of the relay's queue was under way when the room at its end had it.",
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600],
+  },
+} as const satisfies Record<string, HistogramFamily>;
+
+export const GAUGES = {
+  build: { name: "build_info", help: "The version that answers.", labels: ["version"] },
+  lobbies: { name: "lobbies", help: "Objects that share the list of rooms." },
+  max_members: { name: "room_connections_limit", help: "Connections that one room takes: the setting MAX_MEMBERS." },
+  rooms: { name: "rooms", help: "Rooms in the list: with somebody in them, or a message." },
+  occupied: { name: "rooms_occupied", help: "Rooms with somebody in them." },
+  members: { name: "members", help: "People in rooms, as rooms last said." },
+  connections: { name: "connections", help: "Connections to rooms, as rooms last said." },
+  largest: { name: "room_connections_max", help: "Connections to the room that has most of them." },
+  backlog: { name: "queue_backlog_messages", help: "Messages that wait in a queue.", labels: ["queue"] },
+  oldest: {
+    name: "queue_oldest_message_age_seconds",
+    help: "How long the oldest message of a queue has waited.",
+    labels: ["queue"],
+  },
+  dead_letters: { name: "dead_letters", help: "Batches of the relay that nobody could take, kept to be replayed." },
+  top_connections: { name: "top_room_connections", help: "Connections to one of the busiest rooms.", labels: ["room"] },
+} as const satisfies Record<string, Family>;
+
+/** Of the busiest rooms alone, each also part of the sums above. */
+export const TOP_COUNTERS = {
+  posted: {
+    name: "top_room_messages_posted_total",
+    help: "Messages posted in one of the busiest rooms.",
+    labels: ["room"],
+  },
+  delivered: {
+    name: "top_room_message_deliveries_total",
+    help: "Deliveries in one of the busiest rooms.",
+    labels: ["room"],
+  },
+  rows: { name: "top_room_rows_written_total", help: "Rows written by one of the busiest rooms.", labels: ["room"] },
+  wakes: { name: "top_room_wakes_total", help: "Wakes of one of the busiest rooms.", labels: ["room"] },
+  awakeMs: {
+    name: "top_room_awake_seconds_total",
+    help: "Seconds in which one of the busiest rooms could not sleep.",
+    labels: ["room"],
+    scale: 0.001,
+  },
+} as const satisfies Record<string, CounterFamily>;
+
+export type CounterName = keyof typeof COUNTERS;
+export type HistogramName = keyof typeof HISTOGRAMS;
+export type GaugeName = keyof typeof GAUGES;
+export type TopCounterName = keyof typeof TOP_COUNTERS;

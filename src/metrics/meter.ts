@@ -1,0 +1,57 @@
+// Counting, as cheap as it gets: a number per series, in memory. What was counted travels as a tally, and tallies add up.
+import { HISTOGRAMS, type HistogramName } from "./families.ts";
+
+/**
+ * Counts by series: a family's name, a colon and the values of its labels (`closed:ping timeout`, `wakes:alarm,ping`). A
+ * histogram has a series per bucket, by the bucket's place, and one called `sum`.
+ */
+export type Tally = Readonly<Record<string, number>>;
+
+/** Series that one meter tells apart. Labels come from closed lists; should one not, its values end up in one series. */
+export const SERIES_MAX = 500;
+export const OVERFLOW = "overflow";
+
+export class Meter {
+  readonly #seriesMax: number;
+  #counts = new Map<string, number>();
+
+  constructor(seriesMax = SERIES_MAX) {
+    this.#seriesMax = seriesMax;
+  }
+
+  /** Whether nothing was counted since the last `take`. */
+  get isEmpty(): boolean {
+    return this.#counts.size === 0;
+  }
+
+  count(series: string, by = 1): void {
+    const counted = this.#counts.get(series);
+    if (counted === undefined && series !== OVERFLOW && this.#counts.size >= this.#seriesMax)
+      return this.count(OVERFLOW);
+    this.#counts.set(series, (counted ?? 0) + by);
+  }
+
+  /** @param value in the unit of the family */
+  observe(histogram: HistogramName, value: number, times = 1): void {
+    const { buckets } = HISTOGRAMS[histogram];
+    const place = buckets.findIndex((bound) => value <= bound);
+    this.count(`${histogram}:${place === -1 ? buckets.length : place}`, times);
+    this.count(`${histogram}:sum`, value * times);
+  }
+
+  add(tally: Tally): void {
+    for (const [series, by] of Object.entries(tally)) this.count(series, by);
+  }
+
+  /** What was counted so far. */
+  read(): Tally {
+    return Object.fromEntries(this.#counts);
+  }
+
+  /** The same, and begins anew. */
+  take(): Tally {
+    const tally = this.read();
+    this.#counts = new Map();
+    return tally;
+  }
+}

@@ -1,0 +1,39 @@
+// Which clients count as one: limits per address would mean nothing to somebody who has a network of them (LIM-1).
+
+/** 16-bit groups of an IPv6 address that name its network; the rest is each machine's own choice. */
+const NETWORK_GROUPS = 4;
+const GROUPS = 8;
+
+/** IPv4 as IPv6 writes it: `::ffff:192.0.2.1`, or the same in groups. */
+const MAPPED = /^(?:0{0,4}:){2,5}ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/** @returns IPv4 as it is, the /64 of IPv6, and whatever else is given as it is, in lower case */
+export function networkOf(address: string): string {
+  const [bare = ""] = address
+    .trim()
+    .toLowerCase()
+    .replace(/^\[|\]$/g, "")
+    .split("%", 1);
+  const mapped = MAPPED.exec(bare)?.[1];
+  if (mapped !== undefined) return mapped;
+  const groups = groupsOf(bare);
+  if (!groups) return bare;
+  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) return dotted(groups[6]!, groups[7]!);
+  const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+/** The eight groups of an IPv6 address, or nothing where it is none. */
+function groupsOf(address: string): number[] | undefined {
+  if (!address.includes(":")) return undefined;
+  const [head, tail, ...more] = address.split("::").map((part) => (part === "" ? [] : part.split(":")));
+  if (!head || more.length > 0) return undefined;
+  const missing = GROUPS - head.length - (tail?.length ?? 0);
+  if (tail ? missing < 1 : missing !== 0) return undefined;
+  const groups = [...head, ...Array.from({ length: tail ? missing : 0 }, () => "0"), ...(tail ?? [])];
+  return groups.every((group) => /^[0-9a-f]{1,4}$/.test(group)) ? groups.map((g) => Number.parseInt(g, 16)) : undefined;
+}
+
+function dotted(high: number, low: number): string {
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+}

@@ -1,0 +1,53 @@
+// Rooms between two people: their names, and what is said of them. Rules: DM-1 to DM-4.
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+
+import { encodeBase64 } from "./base64.ts";
+import { DIRECT_PREFIX } from "./direct-name.ts";
+
+/**
+ * The room of two users, whoever of them asks: a hash, because user ids are longer than names of rooms, and of any characters.
+ * That somebody knows it is no reason to let them in.
+ */
+export function directRoomOf(a: string, b: string): string {
+  // JSON keeps any two ids apart from any others, also where one has half a character.
+  const hash = sha256(utf8ToBytes(JSON.stringify(a < b ? [a, b] : [b, a])));
+  return DIRECT_PREFIX + encodeBase64(hash).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** Whether a token's `rooms` claim lets its bearer begin one: `dm~*` has to be among what it opens. */
+export function mayOpenDirect(rooms: readonly string[] | undefined): boolean {
+  return rooms === undefined || rooms.some((rule) => rule.endsWith("*") && DIRECT_PREFIX.startsWith(rule.slice(0, -1)));
+}
+
+/** The two of them. */
+export type DirectUsers = readonly [string, string];
+
+/** What such a room says of itself. */
+export interface DirectReport {
+  readonly users: DirectUsers;
+  /** How far each of them has read. */
+  readonly read: readonly [number, number];
+}
+
+/** One of a user's conversations. */
+export interface DirectOverview {
+  readonly room: string;
+  /** The other one. */
+  readonly user: string;
+  /** The `seq` of the newest message, 0 where there is none. */
+  readonly lastSeq: number;
+  /** When the newest message was posted, in milliseconds since 1970; `null` where there is none. */
+  readonly lastActivity: number | null;
+  /** Messages behind one's own read mark, as the room last said. */
+  readonly unread: number;
+}
+
+export interface DirectPage {
+  readonly dms: readonly DirectOverview[];
+  readonly hasMore: boolean;
+}
+
+/** The newest first; the name decides between equals. */
+export const byActivity = (a: DirectOverview, b: DirectOverview): number =>
+  (b.lastActivity ?? 0) - (a.lastActivity ?? 0) || (a.room < b.room ? -1 : +(a.room > b.room));

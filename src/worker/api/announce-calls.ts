@@ -1,0 +1,209 @@
+// Saying something to many rooms, or to people wherever they are, and how far that has come: ANN-1, ANN-2, ANN-6.
+import { z } from "zod";
+
+import { lobbyDoors, whereabouts } from "../../access/lobby-door.ts";
+import { userSchema } from "../../access/tokens.ts";
+import {
+  ANNOUNCE_VERSION,
+  isReservedEvent,
+  POSTED_EVENT,
+  type AnnounceItem,
+  type Announcement,
+} from "../../protocol/announcement.ts";
+import type { Identity } from "../../protocol/identity.ts";
+import { ANNOUNCE_DATA_BYTES_MAX, bytesOf, packLooks, packRooms, packUsers } from "../../relay/announce-packing.ts";
+import { LOOK_AGAIN_SECONDS } from "../../relay/announcing.ts";
+import { announcementsOf, enqueue } from "../announcing.ts";
+import { refuseIssues, refuseRequest } from "../refusals.ts";
+import { refuseRoom } from "./access.ts";
+import * as answers from "./announce-answers.ts";
+import { call, room, type ApiCall, type ApiRequest } from "./call.ts";
+import { SERVICE } from "./callers.ts";
+
+/** Rooms, and users, that one call may name. */
+export const ANNOUNCE_ROOMS_NAMED_MAX = 5000;
+export const ANNOUNCE_USERS_MAX = 10_000;
+
+/** Bytes of a call: 10,000 user ids of 50 characters, and the data. */
+export const ANNOUNCE_BODY_BYTES_MAX = 1_048_576;
+
+const EVENT_LENGTH_MAX = 128;
+const KEY_LENGTH_MAX = 64;
+
+const given = z.object({
+  rooms: z.array(room).min(1).max(ANNOUNCE_ROOMS_NAMED_MAX).optional().describe("By name"),
+  prefix: z.string().max(64).optional().describe("All rooms of the list whose names begin so; empty: all there are"),
+  users: z.array(userSchema).min(1).max(ANNOUNCE_USERS_MAX).optional().describe("Wherever they are connected"),
+  event: z
+    .string()
+    .min(1)
+    .max(EVENT_LENGTH_MAX)
+    .optional()
+    .describe("What clients listen for; it comes with `data` alone. Without it: `announcement {id, data}`"),
+  data: z.json().describe("Any JSON. For the event `chat-message`: `{content}`, which each room stores"),
+  idempotencyKey: z.string().min(1).max(KEY_LENGTH_MAX).optional(),
+});
+
+type Given = z.output<typeof given>;
+type Asked = ApiRequest<Given>;
+
+export const ANNOUNCE_CALLS: readonly ApiCall[] = [
+  call({
+    id: "announce",
+    method: "post",
+    path: "/api/announce",
+    summary: "Say something to many rooms, or to people wherever they are",
+    description:
+      "One of `rooms`, `prefix` and `users`. The token has to open every room that is addressed; for users, every room. " +
+      "With `Idempotency-Key` it is safe to send again, for a day.",
+    roles: SERVICE,
+    given,
+    headers: { "Idempotency-Key": "idempotencyKey" },
+    bodyBytesMax: ANNOUNCE_BODY_BYTES_MAX,
+    answers: { 202: { description: "It is on its way", schema: answers.accepted } },
+    run: async (asked) => refuse(asked) ?? announce(asked),
+  }),
+  call({
+    id: "getAnnouncement",
+    method: "get",
+    path: "/api/announce/{id}",
+    summary: "How far an announcement has come",
+    description: "For who announced it, and for services whose token opens every room; for a day.",
+    roles: SERVICE,
+    given: z.object({ id: z.string().max(64) }),
+    answers: { 200: { description: "So far", schema: answers.progress } },
+    run: async ({ identity, given: { id }, env }) => {
+      const announcements = announcementsOf(env);
+      if (!announcements) return refuseWithout("ANNOUNCEMENTS");
+      const progress = await announcements.find(id, identity.rooms && identity.user);
+      if (!progress) return refuseRequest(404, "NOT_FOUND", "No such announcement, or it was made more than a day ago");
+      return Response.json({ ok: true, ...progress });
+    },
+  }),
+];
+
+/** What is wrong with it, before anything is done. */
+function refuse(asked: Asked): Response | undefined {
+  return refuseDeployment(asked) ?? refuseForm(asked) ?? refuseAddressed(asked);
+}
+
+function refuseDeployment({ deployment, env, given: { users, prefix } }: Asked): Response | undefined {
+  const { relay } = deployment.settings;
+  if (relay === "off") return refuseRequest(403, "FORBIDDEN", "Nothing can be announced here: RELAY is off");
+  const needed = ["ANNOUNCEMENTS", "DEAD_LETTERS", ...(relay === "queue" ? ["RELAY_QUEUE"] : [])];
+  const missing = [...needed, ...(users || prefix !== undefined ? ["LOBBY"] : [])].find((name) => !env[name]);
+  return missing === undefined ? undefined : refuseWithout(missing);
+}
+
+function refuseForm({ given: { rooms, prefix, users, event, data }, deployment }: Asked): Response | undefined {
+  const addressed = [rooms, prefix, users].filter((address) => address !== undefined);
+  if (addressed.length !== 1) return refuseIssues([{ path: "", message: "give one of rooms, prefix and users" }]);
+  if (bytesOf(data) > ANNOUNCE_DATA_BYTES_MAX)
+    return refuseRequest(413, "TOO_LONG", `data: at most ${ANNOUNCE_DATA_BYTES_MAX} bytes as JSON`);
+  if (event === POSTED_EVENT) {
+    if (users) return refuseIssues([{ path: "event", message: "a chat-message is for rooms, not for users" }]);
+    return refusePost(data, deployment.settings.maxContentLength);
+  }
+  if (event === undefined || !isReservedEvent(event)) return undefined;
+  return refuseIssues([{ path: "event", message: `${event} is the chat's own, or Socket.IO's` }]);
+}
+
+/** What every room would refuse is refused here. */
+function refusePost(data: unknown, lengthMax: number): Response | undefined {
+  const parsed = z.strictObject({ content: z.string() }).safeParse(data);
+  if (!parsed.success) return refuseIssues([{ path: "data", message: "for a chat-message it is {content} alone" }]);
+  const { length } = Array.from(parsed.data.content.trim());
+  if (length === 0) return refuseIssues([{ path: "data.content", message: "must not be empty" }]);
+  if (length <= lengthMax) return undefined;
+  return refuseRequest(413, "TOO_LONG", `data.content: at most ${lengthMax} characters`);
+}
+
+/** ANN-2: the token has to open all that is addressed. */
+function refuseAddressed({ identity, given: { rooms = [], prefix, users } }: Asked): Response | undefined {
+  for (const name of rooms) {
+    const refusal = refuseRoom(identity, name);
+    if (refusal) return refusal;
+  }
+  if (users && identity.rooms)
+    return refuseRequest(403, "FORBIDDEN_ROOM", "Users are reached in every room, which the token does not open");
+  if (prefix === undefined || opensPrefix(identity, prefix)) return undefined;
+  return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open all rooms that begin with "${prefix}"`);
+}
+
+function opensPrefix({ rooms }: Identity, prefix: string): boolean {
+  return !rooms || rooms.some((rule) => rule.endsWith("*") && prefix.startsWith(rule.slice(0, -1)));
+}
+
+function refuseWithout(binding: string): Response {
+  return refuseRequest(503, "MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
+}
+
+interface Plan {
+  readonly items: readonly AnnounceItem[];
+  /** Of users who are nowhere, for a moment later. */
+  readonly later?: readonly AnnounceItem[];
+  readonly accepted: number;
+  /** `null` while that is not known. */
+  readonly parts: number | null;
+}
+
+/** Sent before it is noted: a crash in between loses nothing, and what is sent again under the same key is known to be. */
+async function announce(asked: Asked): Promise<Response> {
+  const { identity, given, env, deployment } = asked;
+  const announcements = announcementsOf(env)!;
+  const { user: by, name } = identity;
+  const id = await idOf(by, given.idempotencyKey);
+  const known = given.idempotencyKey === undefined ? undefined : await announcements.find(id);
+  if (known) return Response.json({ ok: true, id, accepted: known.accepted, duplicate: true }, { status: 202 });
+  const { event, data } = given;
+  const announcement: Announcement = {
+    v: ANNOUNCE_VERSION,
+    id,
+    ...(event !== undefined && { event }),
+    data,
+    by: { user: by, name },
+  };
+  const plan = await planOf(asked, announcement);
+  const isQueued = deployment.settings.relay === "queue";
+  const send = (items: readonly AnnounceItem[], delaySeconds: number): Promise<void> =>
+    isQueued ? enqueue(env, items, delaySeconds) : announcements.deliver(items, delaySeconds);
+  await send(plan.items, 0);
+  await send(plan.later ?? [], LOOK_AGAIN_SECONDS);
+  await announcements.begin(id, { by, accepted: plan.accepted, parts: plan.parts });
+  return Response.json({ ok: true, id, accepted: plan.accepted }, { status: 202 });
+}
+
+async function planOf({ given, env, deployment }: Asked, announcement: Announcement): Promise<Plan> {
+  const { lobbies } = deployment.settings;
+  const { rooms, prefix, users } = given;
+  if (rooms) {
+    const items = packRooms(announcement, [...new Set(rooms)]);
+    return { items, accepted: new Set(rooms).size, parts: items.length };
+  }
+  if (users) {
+    const wanted = [...new Set(users)];
+    const { found, unknown } = await whereabouts(env.LOBBY, lobbies, wanted);
+    const items = packUsers(announcement, wanted, { found: new Map(found), unknown });
+    const known = new Set(found.flatMap(([, numbers]) => numbers));
+    const missing = wanted.flatMap((user, number) => (known.has(number) ? [] : [[number, user] as const]));
+    const later = packLooks(announcement, missing, items.length);
+    return { items, later, accepted: wanted.length, parts: items.length + later.length };
+  }
+  const isOccupied = announcement.event !== POSTED_EVENT;
+  const query = { prefix, isForMembers: true, isOccupied };
+  const counts = await Promise.all(lobbyDoors(env.LOBBY!, lobbies).map((door) => door.countRooms(query)));
+  const items = [{ announce: announcement, walk: { prefix: prefix!, rooms: 0, parts: 0 } }];
+  return { items, accepted: counts.reduce((sum, count) => sum + count, 0), parts: null };
+}
+
+const ID_BYTES = 16;
+
+/** The same for the same key of the same user. */
+async function idOf(by: string, key: string | undefined): Promise<string> {
+  const bytes =
+    key === undefined
+      ? crypto.getRandomValues(new Uint8Array(ID_BYTES))
+      : new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify([by, key]))));
+  const text = btoa(String.fromCharCode(...bytes.slice(0, ID_BYTES)));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}

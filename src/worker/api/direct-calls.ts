@@ -1,0 +1,114 @@
+// Conversations between two people: opening one, and listing one's own (DM-1, DM-4). The list is the lobby's, so it wakes nobody.
+import { z } from "zod";
+
+import { lobbyDoors } from "../../access/lobby-door.ts";
+import { userSchema } from "../../access/tokens.ts";
+import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../protocol/direct-room.ts";
+import { ROOM_NAME } from "../../protocol/room-name.ts";
+import { refuseIssues, refuseRequest } from "../refusals.ts";
+import { count, ok } from "./answers.ts";
+import { call, type ApiCall } from "./call.ts";
+import { actingAs, actingAsUser, callerFor, EVERYONE } from "./callers.ts";
+import { LINK_HEADER, linkFrom, respond } from "./responses.ts";
+
+export const DMS_LIMIT_DEFAULT = 50;
+export const DMS_LIMIT_MAX = 200;
+
+const CURSOR_LENGTH_MAX = 200;
+const placeSchema = z.tuple([count, z.string().regex(ROOM_NAME)]);
+
+const dm = z
+  .object({
+    room: z.string(),
+    user: z.string().describe("The other one"),
+    lastSeq: count,
+    lastActivity: count.nullable().describe("When the newest message was posted, in milliseconds since 1970"),
+    unread: count.describe("Messages behind one's own read mark, as the room last said"),
+  })
+  .meta({ id: "Dm" }) satisfies z.ZodType<DirectOverview>;
+
+const opened = z.object({ ok, room: z.string().describe("To be connected to like any other") });
+
+export const DIRECT_CALLS: readonly ApiCall[] = [
+  call({
+    id: "openDm",
+    method: "post",
+    path: "/api/dms",
+    summary: "Open a conversation between two people",
+    description: "Between the token's user and `user`. One that is there already is the same, whoever of the two asks.",
+    roles: ["service", "moderator", "member"],
+    given: z.object({ user: userSchema.describe("The other one"), as: actingAs.optional() }),
+    answers: {
+      201: { description: "It is open for both", schema: opened },
+      200: { description: "It was open before", schema: opened },
+    },
+    run: async ({ identity, given: { user, as }, doorOf }) => {
+      const caller = callerFor(identity, as);
+      if (caller instanceof Response) return caller;
+      if (caller.user === user) return refuseIssues([{ path: "user", message: "is yourself" }]);
+      if (!mayOpenDirect(identity.rooms))
+        return refuseRequest(403, "FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
+      const room = directRoomOf(caller.user, user);
+      const answer = await doorOf(room).openDirect([caller.user, user]);
+      return respond(answer, ({ isNew }) => Response.json({ ok: true, room }, { status: isNew ? 201 : 200 }));
+    },
+  }),
+  call({
+    id: "listDms",
+    method: "get",
+    path: "/api/dms",
+    summary: "One's own conversations",
+    description: "The newest first, as their rooms last said: no room is woken for it.",
+    roles: EVERYONE,
+    given: z.object({
+      limit: z.int().min(1).max(DMS_LIMIT_MAX).default(DMS_LIMIT_DEFAULT),
+      cursor: z.string().max(CURSOR_LENGTH_MAX).optional().describe("Where the page before ended; `Link` has it"),
+      as: actingAsUser.optional(),
+    }),
+    answers: {
+      200: {
+        description: "The page",
+        schema: z.object({ ok, dms: z.array(dm), hasMore: z.boolean() }),
+        headers: LINK_HEADER,
+      },
+    },
+    run: async ({ identity, given: { limit, cursor, as }, env, url, deployment }) => {
+      const caller = callerFor(identity, as);
+      if (caller instanceof Response) return caller;
+      if (as !== undefined && !mayOpenDirect(identity.rooms))
+        return refuseRequest(403, "FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
+      if (!env.LOBBY)
+        return refuseRequest(503, "MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
+      const after = cursor === undefined ? undefined : placeIn(cursor);
+      if (after === null) return refuseIssues([{ path: "cursor", message: "is none of this list" }]);
+      const query = { limit, ...(after && { after }) };
+      const doors = lobbyDoors(env.LOBBY, deployment.settings.lobbies);
+      const pages = await Promise.all(doors.map((door) => door.listDirect(caller.user, query)));
+      const all = pages.flatMap(({ dms }) => dms).sort(byActivity);
+      const dms = all.slice(0, limit);
+      const hasMore = all.length > limit || pages.some((page) => page.hasMore);
+      const last = dms.at(-1);
+      const headers = hasMore && last ? linkFrom(url, "cursor", cursorOf(last)) : {};
+      return Response.json({ ok: true, dms, hasMore }, { headers });
+    },
+  }),
+];
+
+function cursorOf({ lastActivity, room }: DirectOverview): string {
+  return btoa(JSON.stringify([lastActivity ?? 0, room]))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+/** @returns `null` for what is no place in the list */
+function placeIn(cursor: string): DirectOverview | null {
+  try {
+    const place = placeSchema.safeParse(JSON.parse(atob(cursor.replaceAll("-", "+").replaceAll("_", "/"))));
+    if (!place.success) return null;
+    const [lastActivity, room] = place.data;
+    return { room, user: "", lastSeq: 0, lastActivity, unread: 0 };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,14 @@
+// How deep JSON nests. What walks it later, to check it or to write it out, does so by recursion, and would run out of stack.
+
+/** Levels of lists and objects in a body. */
+export const JSON_LEVELS_MAX = 100;
+
+/** @param value as `JSON.parse` gives it */
+export function isTooDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > JSON_LEVELS_MAX) return true;
+    level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}

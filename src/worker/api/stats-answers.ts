@@ -1,0 +1,69 @@
+// What the calls about the use of rooms answer with.
+import { z } from "zod";
+
+import { PRICES } from "../../metrics/cost.ts";
+import { atMs, count, ok, overview } from "./answers.ts";
+
+const dollars = z.number().min(0);
+
+const wakes = z
+  .object({ connect: count, message: count, close: count, alarm: count, call: count, watch: count })
+  .describe("By what woke the room; `watch` is a connection of somebody who looks after it");
+
+const use = z
+  .object({
+    since: atMs("Since when it is counted"),
+    posted: count.describe("Messages"),
+    delivered: count.describe("Messages times the connections that they went to"),
+    framesIn: count.describe("Over WebSockets, heartbeats of a sleeping room not among them"),
+    bytesIn: count,
+    framesOut: count,
+    bytesOut: count,
+    opened: count.describe("Connections that were opened"),
+    requests: count.describe("What is billed as requests besides incoming frames: connects, polls, calls, alarms"),
+    rows: count.describe("Rows written, alarms not among them"),
+    alarmsSet: count,
+    alarms: count.describe("Alarms that went off"),
+    awakeSeconds: z.number().min(0).describe("In which the room could not sleep"),
+    wakes,
+  })
+  .meta({ id: "RoomUse" });
+
+const cost = z
+  .object({ rows: dollars, requests: dollars, duration: dollars, total: dollars })
+  .nullable()
+  .describe(
+    `Dollars in 30 days that go on as the time since \`since\` did, at the prices of ${PRICES.asOf}, before what the plan ` +
+      "includes; `null` in the first ten minutes",
+  );
+
+const connection = z.object({
+  sid: z.string(),
+  user: z.exactOptional(z.string()).describe("Absent before CONNECT"),
+  name: z.exactOptional(z.string()),
+  role: z.exactOptional(z.string()),
+  isWatching: z.exactOptional(z.literal(true)).describe("Of somebody who looks after the room, and is no member"),
+  transport: z.enum(["websocket", "polling"]),
+  isExtended: z.boolean().describe("Whether it is Parley's own client, for which the room need not wake"),
+  since: atMs("When it was opened"),
+  lastSeen: atMs("Its last sign of life"),
+});
+
+export const stats = z.object({
+  ok,
+  room: z.string(),
+  members: count,
+  awake: z
+    .object({ since: atMs("When it began to run"), cause: z.string(), detail: z.string() })
+    .describe("Why the room runs now; `call`, `stats` where this call woke it"),
+  use,
+  monthlyCost: cost,
+  connectionCount: count,
+  connections: z.array(connection),
+  hasMore: z.boolean(),
+});
+
+export const uses = z.object({
+  ok,
+  rooms: z.array(overview.extend({ connections: count, use, monthlyCost: cost })),
+});

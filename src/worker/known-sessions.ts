@@ -1,0 +1,27 @@
+// Sessions that were there when they were last asked for, as far as this isolate has seen: whoever has one goes on, whatever
+// others behind the same address do (LIM-2).
+
+/** Sessions remembered at a time; the one that was seen longest ago goes first. */
+export const KNOWN_SESSIONS_MAX = 100_000;
+
+export class KnownSessions {
+  readonly #seen = new Set<string>();
+
+  has(room: string, sid: string): boolean {
+    return this.#seen.has(keyOf(room, sid));
+  }
+
+  note(room: string, sid: string): void {
+    const key = keyOf(room, sid);
+    this.#seen.delete(key);
+    this.#seen.add(key);
+    if (this.#seen.size > KNOWN_SESSIONS_MAX) this.#seen.delete(this.#seen.values().next().value!);
+  }
+
+  forget(room: string, sid: string): void {
+    this.#seen.delete(keyOf(room, sid));
+  }
+}
+
+/** A session is known in its own room only: elsewhere it would wake others. */
+const keyOf = (room: string, sid: string): string => `${sid} ${room}`;

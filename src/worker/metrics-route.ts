@@ -1,0 +1,124 @@
+// `GET /metrics` for Prometheus. The lobbies are asked, and no room: a deployment that nobody uses is watched without waking
+// any (MET-1).
+import type { LobbyDoor } from "../access/lobby-door.ts";
+import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../metrics/exposition.ts";
+import { Meter } from "../metrics/meter.ts";
+import { addUse, NO_USE, type RoomUse, type Scrape } from "../metrics/room-use.ts";
+import { wakesOf } from "../metrics/room-usage.ts";
+import { lobbyNames } from "../protocol/room-list.ts";
+import type { Deployment, WorkerEnv } from "./deployment.ts";
+import { deadLettersOf } from "./relay-delivery.ts";
+import { refuseRequest, refuseStranger } from "./refusals.ts";
+import { bearerOf } from "./token-source.ts";
+
+/** Rooms that are named, of all lobbies together. */
+export const TOP_ROOMS_SHOWN = 20;
+
+/** What is more than the sums may show. */
+const TOTALS_SERIES_MAX = 4000;
+
+export async function showMetrics(
+  request: Request,
+  env: WorkerEnv,
+  deployment: Deployment,
+  version: string,
+): Promise<Response> {
+  const { settings, meter } = deployment;
+  const refusal = await refuseReader(request, settings.metricsToken);
+  if (refusal) return refusal;
+  if (!env.LOBBY) return refuseRequest(503, "MISCONFIGURED", "The server has no metrics: the binding LOBBY is missing");
+  await meter.tell();
+  const doors = lobbyNames(settings.lobbies).map((name) => env.LOBBY!.getByName(name) as unknown as LobbyDoor);
+  // All or nothing: sums without one of them would look like counters that began anew.
+  const [scrapes, besides] = await Promise.all([Promise.all(doors.map((door) => door.scrape())), gaugesBesides(env)]);
+  const gauges = {
+    ...besides,
+    build: [{ labels: [version], value: 1 }],
+    lobbies: [{ value: settings.lobbies }],
+    max_members: [{ value: settings.maxMembers }],
+  };
+  // Whoever may read this without a token is not to learn the names of rooms.
+  const mayName = settings.metricsToken !== undefined || settings.environment === "development";
+  return new Response(expose(summed(scrapes, gauges, mayName)), {
+    headers: { "Content-Type": EXPOSITION_TYPE, "Cache-Control": "no-store" },
+  });
+}
+
+async function refuseReader(request: Request, expected: string | undefined): Promise<Response | undefined> {
+  if (expected === undefined) return undefined;
+  const given = bearerOf(request.headers.get("Authorization"));
+  if (given !== undefined && (await isSame(given, expected))) return undefined;
+  return refuseStranger("UNAUTHORIZED", "The metrics need their token: Authorization: Bearer METRICS_TOKEN");
+}
+
+/** Compares digests, whose beginnings say nothing of the texts. */
+async function isSame(a: string, b: string): Promise<boolean> {
+  const [digestA, digestB] = await Promise.all(
+    [a, b].map(async (text) => new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))),
+  );
+  return digestA!.every((byte, i) => byte === digestB![i]);
+}
+
+function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: boolean): Exposed {
+  const totals = new Meter(TOTALS_SERIES_MAX);
+  for (const scrape of scrapes) totals.add(scrape.totals);
+  const { rooms, occupied, members, connections, largest } = scrapes.reduce(addUse, NO_USE);
+  const one = (value: number): Sample[] => [{ value }];
+  const traffic = ({ usage }: RoomUse): number => usage.delivered + usage.framesIn;
+  const top = mayName ? scrapes.flatMap((scrape) => scrape.top).sort((a, b) => traffic(b) - traffic(a)) : [];
+  const named = (value: (use: RoomUse) => number): Sample[] =>
+    top.slice(0, TOP_ROOMS_SHOWN).map((use) => ({ labels: [use.room], value: value(use) }));
+  return {
+    totals: totals.read(),
+    gauges: {
+      ...gauges,
+      rooms: one(rooms),
+      occupied: one(occupied),
+      members: one(members),
+      connections: one(connections),
+      largest: one(largest),
+      top_connections: named((use) => use.connections),
+    },
+    top: {
+      posted: named(({ usage }) => usage.posted),
+      delivered: named(({ usage }) => usage.delivered),
+      rows: named(({ usage }) => usage.rows),
+      wakes: named(({ usage }) => wakesOf(usage)),
+      awakeMs: named(({ usage }) => usage.awakeMs),
+    },
+  };
+}
+
+/** What others know than the lobbies. What cannot be asked is left out: the rest is worth showing. */
+async function gaugesBesides(env: WorkerEnv): Promise<Exposed["gauges"]> {
+  const queues: ReadonlyArray<readonly [name: string, queue: Queue | undefined]> = [
+    ["relay", env.RELAY_QUEUE],
+    ["webhooks", env.WEBHOOKS],
+    ["webhooks-dead", env.WEBHOOKS_DEAD],
+  ];
+  const nowMs = Date.now();
+  const [dead, ...backlogs] = await Promise.all([
+    deadLettersOf(env)
+      ?.count()
+      .catch(() => undefined),
+    ...queues.map(async ([name, queue]) => ({ name, metrics: await metricsOf(queue) })),
+  ]);
+  const known = backlogs.flatMap(({ name, metrics }) => (metrics ? [{ labels: [name], metrics }] : []));
+  return {
+    ...(dead !== undefined && { dead_letters: [{ value: dead }] }),
+    backlog: known.map(({ labels, metrics }) => ({ labels, value: metrics.backlogCount })),
+    oldest: known.map(({ labels, metrics: { oldestMessageTimestamp, backlogCount } }) => {
+      const isWaiting = backlogCount > 0 && oldestMessageTimestamp !== undefined;
+      return { labels, value: isWaiting ? Math.max(0, nowMs - Number(oldestMessageTimestamp)) / 1000 : 0 };
+    }),
+  };
+}
+
+/** A runtime may be older than the method. */
+async function metricsOf(queue: Queue | undefined): Promise<QueueMetrics | undefined> {
+  try {
+    return await queue?.metrics();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+// What this isolate of the Worker has counted: told to a lobby some seconds later, for all requests of that time at once, and
+// off the path of each of them (MET-3).
+import type { LobbyDoor } from "../access/lobby-door.ts";
+import { Meter } from "../metrics/meter.ts";
+import { lobbyOf, type RoomTally } from "../protocol/room-list.ts";
+import type { WorkerEnv } from "./deployment.ts";
+
+/** What keeps an isolate at work after its answer. */
+export type Later = Pick<ExecutionContext, "waitUntil">;
+
+/** From the first that is counted to the telling. What an isolate counted since is lost when it dies. */
+export const TELL_AFTER_MS = 10_000;
+
+/** The platform lets nothing wait for longer: who waited before is gone then. */
+const WAITING_MS_MAX = 30_000;
+
+export class WorkerMeter extends Meter {
+  readonly #lobbyDoor: () => LobbyDoor | undefined;
+  readonly #source = `worker ${crypto.randomUUID()}`;
+  #told: RoomTally | undefined;
+  #lastId = 0;
+  #waitingSinceMs = -Infinity;
+  #toldAtMs = -Infinity;
+
+  constructor({ LOBBY }: WorkerEnv, lobbies: number) {
+    super();
+    const name = lobbyOf(this.#source, lobbies);
+    this.#lobbyDoor = () => LOBBY && (LOBBY.getByName(name) as unknown as LobbyDoor);
+  }
+
+  /** Sees to it that what was counted is told soon. */
+  tellLater(later: Later): void {
+    const nowMs = Date.now();
+    if (this.isEmpty || nowMs - this.#waitingSinceMs < WAITING_MS_MAX) return;
+    this.#waitingSinceMs = nowMs;
+    later.waitUntil(
+      new Promise((resolve) => setTimeout(resolve, TELL_AFTER_MS)).then(() => {
+        this.#waitingSinceMs = -Infinity;
+        return this.tell();
+      }),
+    );
+  }
+
+  /** For a batch of a queue, which ends with the last that waits: at once, but not every time. */
+  async tellSometimes(): Promise<void> {
+    if (Math.abs(Date.now() - this.#toldAtMs) >= TELL_AFTER_MS) await this.tell();
+  }
+
+  /** Tells it now. What cannot be told is told the next time, under the same number, so that it counts once. */
+  async tell(): Promise<void> {
+    const door = this.#lobbyDoor();
+    if (!door) return;
+    if (!this.#told && !this.isEmpty) {
+      this.#lastId = Math.max(Date.now(), this.#lastId + 1);
+      this.#told = { id: this.#lastId, counts: this.take() };
+    }
+    const told = this.#told;
+    if (!told) return;
+    this.#toldAtMs = Date.now();
+    try {
+      await door.count(this.#source, told);
+      if (this.#told === told) this.#told = undefined;
+    } catch {
+      // The next one tries again.
+    }
+  }
+}
