@@ -76,6 +76,7 @@ export class BroadcastTables {
   /**
    * What came after `seq` for one socket; `undefined` where that cannot be said for certain, or where it is more than
    * anybody is replayed.
+   * @throws Error where a row is damaged
    */
   since(seq: number, wasIn: WasIn): MissedEvent[] | undefined {
     const oldest = this.#names.map((name) => this.#edge(name, "ASC")?.seq).filter((first) => first !== undefined);
@@ -84,10 +85,10 @@ export class BroadcastTables {
     const missed: MissedEvent[] = [];
     let chars = 0;
     for (const row of this.#rowsAfter(seq)) {
-      if (!isFor(row, wasIn)) continue;
+      if (!readBack(row, (kept) => isFor(kept, wasIn))) continue;
       chars += row.body.length;
       if (chars > MISSED_BYTES_MAX) return undefined;
-      missed.push(toMissedEvent(row));
+      missed.push(readBack(row, toMissedEvent));
     }
     return missed;
   }
@@ -103,6 +104,15 @@ function createTable(sql: SqlStorage, name: string): void {
   sql.exec(
     `CREATE TABLE IF NOT EXISTS ${name} (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, audience TEXT NOT NULL, body TEXT NOT NULL)`,
   );
+}
+
+/** @throws Error that says which one is damaged */
+function readBack<Read>(row: BroadcastRow, read: (row: BroadcastRow) => Read): Read {
+  try {
+    return read(row);
+  } catch (cause) {
+    throw new Error(`broadcast ${row.seq} cannot be read back`, { cause });
+  }
 }
 
 function isFor({ seq, audience }: BroadcastRow, wasIn: WasIn): boolean {
@@ -121,5 +131,5 @@ function toMissedEvent({ seq, at_ms, body }: BroadcastRow): MissedEvent {
     }
     partial = result.kind === "partial" ? result.partial : undefined;
   }
-  throw new Error(`broadcast ${seq} cannot be read back`);
+  throw new Error("no event");
 }

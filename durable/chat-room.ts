@@ -1,26 +1,41 @@
 // One chat room = one Durable Object: the chat core over its own SQLite, behind the Socket.IO shell.
-import type { RelayDoor } from "../src/access/relay-door.ts";
+import type { AnnounceDoor, RelayDoor } from "../src/access/relay-door.ts";
 import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
-import { readSettings, type Settings } from "../src/access/settings.ts";
+import { maybeLog, type LogFacts } from "../src/access/log.ts";
+import { settingsOf, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
 import { Chat } from "../src/chat/chat.ts";
+import { isWatching, Watching } from "../src/chat/watching.ts";
 import type { FileOptions } from "../src/chat/features.ts";
 import type { ExportPiece, ExportPlace } from "../src/chat/export.ts";
 import type { UploadAnswer } from "../src/chat/attachments.ts";
+import { outcomeOfPost } from "../src/chat/announced.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/farewell.ts";
 import type { ReportToLobby } from "../src/chat/lobby-report.ts";
 import { keptMsMax, type Retention } from "../src/chat/segments.ts";
+import { POSTED_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../src/protocol/announcement.ts";
+import { isDirectRoom } from "../src/protocol/direct-name.ts";
 import type { Answer, ErrorAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/protocol/closings.ts";
+import type { DirectUsers } from "../src/protocol/direct-room.ts";
+import type { OpenDirectAnswer } from "../src/protocol/direct-events.ts";
 import type { LinkName, Reached, RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
 import { lobbyOf } from "../src/protocol/room-list.ts";
+import { WATCH_NAMESPACE, WATCHED_CONNECTIONS_MAX } from "../src/protocol/watching.ts";
+import { pageOf, type RoomStats, type StatsQuery } from "../src/metrics/room-stats.ts";
 import type { Refusal } from "../src/socketio/namespace.ts";
 import { Server } from "../src/socketio/server.ts";
 import type { ServerPorts } from "../src/socketio/session-server.ts";
+import type { Wake } from "./activity.ts";
+import { noteReport } from "./analytics.ts";
+import { connectionsOf } from "./room-connections.ts";
 import { BucketFiles } from "./bucket-files.ts";
+import { countedStorage } from "./counted-storage.ts";
 import type { Env } from "./env.ts";
+import type { Leave } from "./erasing.ts";
 import { relayWay } from "./relay-way.ts";
-import { SocketObject, type Application } from "./socket-object.ts";
+import type { Application } from "./application.ts";
+import { SocketObject } from "./socket-object.ts";
 import { SqlMessageLog } from "./sql-message-log.ts";
 import { SqlSearchIndex } from "./sql-search-index.ts";
 
@@ -29,97 +44,155 @@ const DAY_MS = 24 * 3_600_000;
 interface ChatParts extends Application {
   readonly server: Server;
   readonly chat: Chat;
+  readonly settings: Settings;
 }
 
-export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<ExportPlace>, RelayDoor {
+export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<ExportPlace>, RelayDoor, AnnounceDoor {
   constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env, createChat);
+    super(ctx, env, (...given) => createChat(...given, () => this.#awake));
   }
 
   ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
+    this.activity.request("call", event);
+    return this.#ask(event, caller, given);
+  }
+
+  #ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
     return new Promise((resolve, reject) => {
-      this.turn(() => this.parts.chat.call(event, caller, given, resolve))?.catch(reject);
+      this.furtherTurn(() => this.parts.chat.call(event, caller, given, resolve))?.catch(reject);
     });
   }
 
   permitUpload(caller: OutsideCaller, file: object): Promise<UploadAnswer> {
     return new Promise((resolve, reject) => {
       const reply = (answer: Answer<object>): void => resolve(answer as UploadAnswer);
-      this.turn(() => this.parts.chat.permitUpload(caller, file, reply))?.catch(reject);
+      this.turn(() => this.parts.chat.permitUpload(caller, file, reply), "upload")?.catch(reject);
     });
   }
 
   async permitReading(caller: OutsideCaller, file: Parameters<RoomDoor["permitReading"]>[1]): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.permitReading(caller, file));
+    return this.turn(() => this.parts.chat.permitReading(caller, file), "read-file");
   }
 
   async refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined> {
-    return this.turn(() => this.parts.chat.refuseStaff(caller));
+    return this.turn(() => this.parts.chat.refuseStaff(caller), "staff");
+  }
+
+  async openDirect(users: DirectUsers): Promise<OpenDirectAnswer> {
+    return this.turn(() => {
+      const { direct } = this.parts.chat;
+      const answer = direct.begin(users);
+      if ("ok" in answer && answer.isNew) this.parts.chat.tellLobby();
+      return answer;
+    }, "open-dm");
   }
 
   async overview(): Promise<RoomOverview> {
-    return this.turn(() => this.parts.chat.overview());
+    return this.turn(() => this.parts.chat.overview(), "overview");
+  }
+
+  #tell(event: string, facts: LogFacts): void {
+    maybeLog(this.parts.settings, "info", event, { room: this.ctx.id.name, ...facts });
+  }
+
+  protected override onWoken({ cause, detail }: Wake): void {
+    maybeLog(this.parts.settings, "debug", "room.woke", { room: this.ctx.id.name, cause, detail });
+  }
+
+  async stats(query: StatsQuery): Promise<RoomStats> {
+    return this.turn(() => {
+      const { chat, server } = this.parts;
+      const all = connectionsOf(server, (session) => this.lastSeenAtMs(session));
+      return {
+        awake: this.#awake,
+        members: chat.overview().members,
+        connectionCount: all.length,
+        ...pageOf(all, query),
+        unreported: chat.unreported,
+      };
+    }, "stats");
+  }
+
+  get #awake(): RoomStats["awake"] {
+    const { atMs: since, cause, detail } = this.activity.wake!;
+    return { since, cause, detail };
   }
 
   async exportPiece(place?: ExportPlace): Promise<ExportPiece | undefined> {
-    return this.turn(() => this.parts.chat.exportPiece(place));
+    return this.turn(() => this.parts.chat.exportPiece(place), "export");
   }
 
   async link(to: string): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.links.add(to));
+    return this.turn(() => this.parts.chat.links.add(to), "link");
   }
 
   async unlink(to: string): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.links.remove(to));
+    return this.turn(() => this.parts.chat.links.remove(to), "unlink");
   }
 
   async links(): Promise<RoomLinks> {
-    const { links, relayed } = this.parts.chat;
-    return { links: links.all, feeds: relayed.all };
+    return this.turn(() => {
+      const { links, relayed } = this.parts.chat;
+      return { links: links.all, feeds: relayed.all };
+    }, "links");
   }
 
   async rewind(to: string, link: LinkName, reached: Reached): Promise<void> {
-    this.turn(() => this.parts.chat.links.rewind(to, link, reached));
+    this.turn(() => this.parts.chat.links.rewind(to, link, reached), "rewind");
   }
 
   async takeRelayed(batches: readonly RelayBatch[]): Promise<RelayOutcome[]> {
-    return this.turn(() => this.parts.chat.relayed.take(batches));
+    return this.turn(() => this.parts.chat.relayed.take(batches), "relayed");
+  }
+
+  /** Several may come at once, and each is answered when it is done. */
+  takeAnnounced(announcements: readonly AnnouncedHere[]): Promise<AnnounceOutcome[]> {
+    this.activity.request("call", "announced");
+    return Promise.all(announcements.map((announced) => this.#announce(announced)));
+  }
+
+  async #announce(announced: AnnouncedHere): Promise<AnnounceOutcome> {
+    if (announced.event !== POSTED_EVENT) return this.furtherTurn(() => this.parts.chat.announced.take(announced));
+    const { id, data, by } = announced;
+    const answer = await this.#ask(POSTED_EVENT, { ...by, role: "service" }, { ...(data as object), clientMsgId: id });
+    return outcomeOfPost(answer);
   }
 
   /** API-10. */
   async drain(withinMs: number): Promise<number> {
     const { chat, server } = this.parts;
     const { size } = server.sessions;
+    this.#tell("room.drained", { connections: size, withinMs });
     this.turn(() => {
       chat.sayGoodbye(({ id }) => shutdownNotice(id, withinMs));
       for (const session of server.sessions.values()) server.closeSession(session, CLOSINGS.restart);
-    });
+    }, "drain");
     return size;
   }
 
   /** API-9. */
   async deleteRoom(): Promise<void> {
     const { chat, server } = this.parts;
-    const { hasFiles } = chat;
-    const { marks } = chat.relayed;
-    this.turn(() => {
-      chat.sayGoodbye(() => ROOM_DELETED);
-      for (const session of server.sessions.values()) server.dismissSession(session);
-      chat.prepareErase();
-    });
-    await this.erase(hasFiles ? () => chat.leaveFiles() : undefined);
-    if (marks.length > 0) this.turn(() => this.parts.chat.relayed.inherit(marks));
-    this.turn(() => this.parts.chat.tellLobby());
+    this.#tell("room.deleted", { connections: server.sessions.size });
+    const prepare = (): Leave | undefined =>
+      this.turn(() => {
+        chat.sayGoodbye(() => ROOM_DELETED);
+        for (const session of server.sessions.values()) server.dismissSession(session);
+        return chat.prepareErase();
+      }, "delete");
+    await this.erase(prepare);
+    this.furtherTurn(() => this.parts.chat.tellLobby());
   }
 }
 
-function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): ChatParts {
-  const settings = settingsOf(env);
+function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake: () => RoomStats["awake"]): ChatParts {
+  const settings = goodSettingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
   const tokens = new TokenVerifier(settings);
   const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
-  const log = new SqlMessageLog(ctx.storage, {
+  const storage = ports.meter ? countedStorage(ctx.storage, ports.meter) : ctx.storage;
+  const log = new SqlMessageLog(storage, {
     room,
     retention,
     nowMs: ports.now(),
@@ -128,13 +201,16 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
   const chat = new Chat({
     room,
     log,
-    state: ctx.storage.kv,
-    index: new SqlSearchIndex(ctx.storage),
+    state: storage.kv,
+    index: new SqlSearchIndex(storage),
+    ...(ports.meter && { meter: ports.meter }),
+    durable: () => storage.sync(),
     authenticate: (token) => tokens.verify(token),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
     // Without its binding the Worker refuses everything.
     ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
     reportToLobby: lobbyPort(env, room, settings.lobbies),
+    openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),
     relay: relayWay(env, settings.relay),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
@@ -147,7 +223,20 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts): Chat
     },
   });
   const turnAway: Application["turnAway"] = (identity) => forbidden(chat.refuseBearer(identity));
-  return { server: new Server(settings, { static: { "/": chat } }, ports), limits: settings, chat, turnAway };
+  const watching = new Watching(chat, {
+    connectionCount: () => server.sessions.size,
+    look: () => {
+      const all = connectionsOf(server, (session) => Math.max(session.seenAtMs, ports.lastPongAtMs(session) ?? 0));
+      return { awake: awake(), ...pageOf(all, { limit: WATCHED_CONNECTIONS_MAX }) };
+    },
+  });
+  const server = new Server(settings, { static: { "/": chat, [WATCH_NAMESPACE]: watching } }, ports);
+  const onInput = (): void =>
+    server.outbox.turn(() => {
+      chat.rememberTally();
+      watching.look();
+    });
+  return { server, limits: settings, settings, chat, turnAway, isWatching, onInput };
 }
 
 function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention): FileOptions {
@@ -156,8 +245,14 @@ function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention)
 }
 
 /** The way to the lobby that lists the room, where there is one. */
-function lobbyPort({ LOBBY }: Env, room: string, lobbies: number): ReportToLobby | undefined {
-  return LOBBY && (async (report) => LOBBY.getByName(lobbyOf(room, lobbies)).report(report));
+function lobbyPort({ LOBBY, ANALYTICS }: Env, room: string, lobbies: number): ReportToLobby | undefined {
+  if (!LOBBY) return undefined;
+  return async (report) => {
+    const answer = await LOBBY.getByName(lobbyOf(room, lobbies)).report(report);
+    // DM-3: who talks to whom is nobody's statistics.
+    if (ANALYTICS && !isDirectRoom(room)) noteReport(ANALYTICS, report);
+    return answer;
+  };
 }
 
 /** A refusal of the room's as an answer to the request of a connection: 403, and when to try again (MOD-3). */
@@ -169,8 +264,8 @@ function forbidden(refusal: Refusal | undefined): Response | undefined {
   return Response.json({ error: { code, message: refusal.message, ...more } }, { status: 403, headers });
 }
 
-function settingsOf(env: Env): Settings {
-  const result = readSettings(env);
+function goodSettingsOf(env: Env): Settings {
+  const result = settingsOf(env);
   // The Worker refuses everything while a setting is wrong, so no room is ever asked then.
   if (!result.ok) throw new Error(`bad settings: ${result.problems.join("; ")}`);
   return result.settings;

@@ -1,8 +1,10 @@
 // Where batches end that no room could take: one Durable Object for the deployment, one row per batch (RLY-9).
 import { DurableObject } from "cloudflare:workers";
 
+import { writeLog } from "../src/access/log.ts";
 import type { DeadLettersDoor } from "../src/access/relay-door.ts";
-import type { DeadBatch, DeadLetter, RelayBatch } from "../src/protocol/relay-batch.ts";
+import type { DeadBatch, DeadLetter } from "../src/protocol/relay-batch.ts";
+import { describeBatch } from "../src/relay/readable-batch.ts";
 import type { Env } from "./env.ts";
 
 /** Batches that are kept; of more the oldest are forgotten. */
@@ -27,19 +29,18 @@ export class DeadLetters extends DurableObject<Env> implements DeadLettersDoor {
       "DELETE FROM dead_letters WHERE id <= (SELECT id FROM dead_letters ORDER BY id DESC LIMIT 1 OFFSET ?)",
       DEAD_LETTERS_MAX,
     );
-    if (rowsWritten > 0) console.error(JSON.stringify({ event: "relay.forgotten", batches: rowsWritten }));
+    if (rowsWritten > 0) writeLog("error", "relay.forgotten", { batches: rowsWritten });
   }
 
   async list(after: number, limit: number): Promise<DeadLetter[]> {
     return this.#select("id > ? ORDER BY id LIMIT ?", after, limit).map(({ id, at, reason, batch }) => {
-      const { from, to, posts, changes } = JSON.parse(batch) as RelayBatch;
-      return { id, at, from, to, messages: posts.items.length, changes: changes.items.length, reason };
+      return { id, at, ...describeBatch(JSON.parse(batch)), reason };
     });
   }
 
-  async read(ids: readonly number[]): Promise<Array<{ id: number; batch: RelayBatch }>> {
+  async read(ids: readonly number[]): Promise<Array<{ id: number; batch: DeadBatch["batch"] }>> {
     return ids.flatMap((id) =>
-      this.#select("id = ?", id).map(({ batch }) => ({ id, batch: JSON.parse(batch) as RelayBatch })),
+      this.#select("id = ?", id).map(({ batch }) => ({ id, batch: JSON.parse(batch) as DeadBatch["batch"] })),
     );
   }
 
@@ -47,11 +48,22 @@ export class DeadLetters extends DurableObject<Env> implements DeadLettersDoor {
     for (const id of ids) this.ctx.storage.sql.exec("DELETE FROM dead_letters WHERE id = ?", id);
   }
 
+  async count(): Promise<number> {
+    return this.#isThere
+      ? this.ctx.storage.sql.exec<{ n: number }>("SELECT count(*) AS n FROM dead_letters").one().n
+      : 0;
+  }
+
+  get #isThere(): boolean {
+    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'dead_letters'";
+    return this.ctx.storage.sql.exec(query).toArray().length > 0;
+  }
+
   /** Looking for dead letters where there never were any makes no table. */
   #select(condition: string, ...values: number[]): Row[] {
-    const { sql } = this.ctx.storage;
-    const isThere = sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'dead_letters'").toArray();
-    if (isThere.length === 0) return [];
-    return sql.exec<Row>(`SELECT id, at, reason, batch FROM dead_letters WHERE ${condition}`, ...values).toArray();
+    if (!this.#isThere) return [];
+    return this.ctx.storage.sql
+      .exec<Row>(`SELECT id, at, reason, batch FROM dead_letters WHERE ${condition}`, ...values)
+      .toArray();
   }
 }

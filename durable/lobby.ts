@@ -1,13 +1,18 @@
 // The list of rooms = one Durable Object, or several that share them by name: the pure lobby over its own SQLite.
 import { DurableObject } from "cloudflare:workers";
 
+import { logProblem } from "../src/access/log.ts";
 import type { LobbyDoor } from "../src/access/lobby-door.ts";
-import type { KeptRoom } from "../src/lobby/kept-room.ts";
 import { Lobby as Rooms } from "../src/lobby/lobby.ts";
-import type { RoomTable } from "../src/lobby/room-pages.ts";
-import type { RoomPage, RoomQuery, RoomReport } from "../src/protocol/room-list.ts";
+import type { Whereabouts } from "../src/protocol/announcement.ts";
+import type { DirectPage } from "../src/protocol/direct-room.ts";
+import type { ReportAnswer, RoomPage, RoomQuery, RoomReport, RoomTally } from "../src/protocol/room-list.ts";
+import { Meter } from "../src/metrics/meter.ts";
+import type { RoomUse, Scrape, UseQuery } from "../src/metrics/room-use.ts";
 import { Deadlines } from "../src/socketio/deadlines.ts";
+import { countedStorage } from "./counted-storage.ts";
 import type { Env } from "./env.ts";
+import { SqlRoomTable } from "./sql-room-table.ts";
 import { WakeClock } from "./wake-clock.ts";
 
 export class Lobby extends DurableObject<Env> implements LobbyDoor {
@@ -16,63 +21,68 @@ export class Lobby extends DurableObject<Env> implements LobbyDoor {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const report = (problem: string, error: unknown): void => console.error(`lobby: ${problem}:`, error);
     const save = (nowMs: number): void => this.#rooms.save(nowMs);
     const saveDeadline = this.#deadlines.add("save", save, { keepsAwake: true });
-    this.#rooms = new Rooms({ table: new SqlRoomTable(ctx.storage.sql), saveDeadline, report });
+    const meter = new Meter();
+    const report = (problem: string, error: unknown): void => {
+      meter.count("problems:lobby");
+      logProblem("lobby.problem", problem, error);
+    };
+    const storage = countedStorage(ctx.storage, meter, "rows:lobby");
+    const people = new StoredWish(storage);
+    this.#rooms = new Rooms({ table: new SqlRoomTable(storage.sql), saveDeadline, people, report, meter });
     const tick = (): void => void this.#deadlines.runDue(Date.now(), report);
     const clock = new WakeClock(ctx.storage, this.#deadlines, tick);
     void ctx.blockConcurrencyWhile(() => clock.wake());
   }
 
-  async report(report: RoomReport): Promise<void> {
-    this.#rooms.report(report, Date.now());
+  async report(report: RoomReport): Promise<ReportAnswer> {
+    return this.#rooms.report(report, Date.now());
+  }
+
+  async countRooms(query: Parameters<LobbyDoor["countRooms"]>[0]): Promise<number> {
+    return this.#rooms.countRooms(query, Date.now());
+  }
+
+  async listDirect(user: string, page: Parameters<LobbyDoor["listDirect"]>[1]): Promise<DirectPage> {
+    return this.#rooms.listDirect(user, page);
+  }
+
+  async find(users: readonly string[]): Promise<Whereabouts> {
+    return this.#rooms.find(users, Date.now());
   }
 
   async list(query: RoomQuery): Promise<RoomPage> {
     return this.#rooms.list(query, Date.now());
   }
-}
 
-type Row = [room: string, members: number, lastSeq: number, lastActivity: number | null, believedUntilMs: number];
-
-class SqlRoomTable implements RoomTable {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  async count(source: string, tally: RoomTally): Promise<void> {
+    this.#rooms.count(source, tally, Date.now());
   }
 
-  *read(): ReturnType<RoomTable["read"]> {
-    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'room_pages'";
-    if (this.#sql.exec(query).toArray().length === 0) return;
-    for (const { page, body } of this.#sql.exec<{ page: number; body: string }>("SELECT page, body FROM room_pages")) {
-      yield { page, rooms: (JSON.parse(body) as Row[]).map(fromRow) };
-    }
+  async scrape(): Promise<Scrape> {
+    return this.#rooms.scrape(Date.now());
   }
 
-  write(page: number, rooms: readonly KeptRoom[]): void {
-    this.#sql.exec("CREATE TABLE IF NOT EXISTS room_pages (page INTEGER PRIMARY KEY, body TEXT NOT NULL)");
-    this.#sql.exec(
-      "INSERT INTO room_pages (page, body) VALUES (?, ?) ON CONFLICT (page) DO UPDATE SET body = excluded.body",
-      page,
-      JSON.stringify(rooms.map(toRow)),
-    );
+  async uses(query: UseQuery): Promise<RoomUse[]> {
+    return this.#rooms.uses(query, Date.now());
   }
 }
 
-const toRow = ({ room, members, lastSeq, lastActivity, believedUntilMs }: KeptRoom): Row => [
-  room,
-  members,
-  lastSeq,
-  lastActivity,
-  believedUntilMs,
-];
+const PEOPLE_KEY = "wants-people";
 
-const fromRow = ([room, members, lastSeq, lastActivity, believedUntilMs]: Row): KeptRoom => ({
-  room,
-  members,
-  lastSeq,
-  lastActivity,
-  believedUntilMs,
-});
+/** That rooms are to tell who is there: one row, written once. */
+class StoredWish {
+  readonly #storage: DurableObjectStorage;
+  isWanted: boolean;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+    this.isWanted = storage.kv.get(PEOPLE_KEY) === true;
+  }
+
+  want(): void {
+    this.#storage.kv.put(PEOPLE_KEY, true);
+    this.isWanted = true;
+  }
+}

@@ -4,6 +4,9 @@ import { ENGINE_REFUSALS, type EngineRefusal } from "../src/protocol/engine-io.t
 import type { SessionServer } from "../src/socketio/session-server.ts";
 import type { Handshake, Session } from "../src/socketio/session.ts";
 
+/** What nobody asked for is not waited for. */
+const STRANGER_BODY_MS_MAX = 1000;
+
 const POLL_HEADERS = { "Content-Type": "text/plain; charset=UTF-8", "Cache-Control": "no-store" };
 
 export class PollingRequests {
@@ -61,8 +64,8 @@ export class PollingRequests {
   async post(sid: string, request: Request): Promise<Response> {
     const session = this.#server.sessions.get(sid);
     if (!session || !this.#server.beginPost(session)) {
-      // Read to its end, within bounds: the runtime complains of a body that is left lying.
-      await readText(request, this.#maxPayloadBytes).catch(() => undefined);
+      // Read, within bounds: the runtime complains of a body that is left lying.
+      await readText(request, this.#maxPayloadBytes, STRANGER_BODY_MS_MAX).catch(() => undefined);
       return refuse(session ? "badRequest" : "unknownSid");
     }
     const body = await readText(request, this.#maxPayloadBytes).catch(() => undefined);

@@ -1,9 +1,11 @@
 // How batches leave a room: by way of the queue, or by a call of the other room's object (RLY-2).
 import type { RelayDoor } from "../src/access/relay-door.ts";
+import { turnPorts } from "../src/access/turn-ports.ts";
 import type { Settings } from "../src/access/settings.ts";
 import type { RelayWay } from "../src/chat/links.ts";
 import type { RelayBatch, RelayOutcome } from "../src/protocol/relay-batch.ts";
 import { isTooLargeForQueue } from "../src/relay/packing.ts";
+import { TakingTurns } from "../src/relay/taking-turns.ts";
 import type { Env } from "./env.ts";
 
 /** A busy room gathers for this long, in ms; who wants it quick pays for more calls. */
@@ -11,7 +13,10 @@ const QUEUE_WINDOW_MS = 1000;
 const DIRECT_WINDOW_MS = 200;
 
 export function relayWay({ CHAT_ROOM, RELAY_QUEUE }: Env, relay: Settings["relay"]): RelayWay | undefined {
+  // The rooms may share a thread with each other, and with rooms that nothing is relayed to.
+  const turns = new TakingTurns(turnPorts);
   const direct = async (batch: RelayBatch): Promise<RelayOutcome> => {
+    await turns.next();
     const door = CHAT_ROOM.getByName(batch.to) as unknown as RelayDoor;
     return (await door.takeRelayed([batch]))[0]!;
   };

@@ -4,54 +4,26 @@
 import { DurableObject } from "cloudflare:workers";
 import { IttyRouter, type IRequest } from "itty-router";
 
-import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../src/access/upgrade-header.ts";
-import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR } from "../src/protocol/closings.ts";
+import { logProblem } from "../src/access/log.ts";
+import type { UpgradeFacts } from "../src/access/upgrade-header.ts";
+import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../src/protocol/closings.ts";
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../src/protocol/engine-io.ts";
-import type { Identity } from "../src/protocol/identity.ts";
 import type { Effect } from "../src/socketio/outbox.ts";
-import type { ServerPorts, SessionServer } from "../src/socketio/session-server.ts";
-import { withoutPartial, type Handshake, type Session, type SessionRecord } from "../src/socketio/session.ts";
-import { eraseBut } from "./erasing.ts";
+import type { ServerSideAnswer, ServerSideEvent } from "../src/socketio/server-side.ts";
+import type { SessionServer } from "../src/socketio/session-server.ts";
+import type { Session, SessionRecord } from "../src/socketio/session.ts";
+import { Activity, type Wake } from "./activity.ts";
+import type { Application, CreateServer } from "./application.ts";
+import { factsOf, handshakeOf, refuseFull } from "./connection-requests.ts";
+import { countedStorage } from "./counted-storage.ts";
+import { eraseStored, type Leave } from "./erasing.ts";
+import { newId, phaseOf } from "./object-identity.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
-import { TIMER_MS_MAX, WakeClock, type Waiting } from "./wake-clock.ts";
-
-/** What an object needs to know besides its server. */
-export interface ObjectLimits {
-  /** Bytes of one long-polling POST. */
-  readonly maxPayloadBytes: number;
-  readonly pingIntervalMs: number;
-  /** Connections that one address may have here; 0 is no limit. */
-  readonly maxConnectionsPerIp: number;
-  /** How it waits for its deadlines; tests have reasons of their own. */
-  readonly waiting?: Waiting;
-}
-
-/** What an application makes of an object. */
-export interface Application {
-  readonly server: SessionServer;
-  readonly limits: ObjectLimits;
-  /** Asked before a connection is opened, where the Worker knows who asks: the answer to whom it is refused. */
-  readonly turnAway?: (identity: Identity) => Response | undefined;
-}
-
-/**
- * Builds the server of an object, and what else the object wants to keep at hand. Called once per instance, before any
- * session is restored, and again after everything stored was erased.
- */
-export type CreateServer<Env, Parts extends Application = Application> = (
-  ctx: DurableObjectState,
-  env: Env,
-  ports: ServerPorts,
-) => Parts;
+import { TIMER_MS_MAX, WakeClock } from "./wake-clock.ts";
+import { attach, finishClose, sendAll } from "./web-socket-ends.ts";
 
 /** The attachment of a WebSocket that wants to take over from long-polling. */
 const PROBE = { isProbe: true } as const;
-
-/** Seconds after which a client that was over a connection limit may try again. */
-const RETRY_AFTER_SECONDS = 30;
-
-/** Random bytes of an id: 20 characters of base64url, the length that Engine.IO's own ids have. */
-const ID_BYTES = 15;
 
 export abstract class SocketObject<Env, Parts extends Application = Application> extends DurableObject<Env> {
   readonly #create: CreateServer<Env, Parts>;
@@ -61,17 +33,23 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   readonly #webSockets = new Map<Session, WebSocket>();
   readonly #sessions = new Map<WebSocket, Session>();
   readonly #router = IttyRouter();
+  /** Whose moment it was when something ran before it was known what woke this instance. */
+  #metBefore: string | undefined;
+  /** What happens here, counted, for as long as this instance lives. */
+  protected readonly activity = new Activity((wake) => this.onWoken?.(wake));
 
   constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env, Parts>) {
     super(ctx, env);
     this.#create = create;
     this.#begin();
     this.#restore();
-    void ctx.blockConcurrencyWhile(() => this.#clock.wake());
+    void ctx.blockConcurrencyWhile(() => this.#clock.wake({ mayHaveDied: this.#sessions.size === 0 }));
     this.#router
-      .get("/websocket", (request) => this.#upgrade(factsOf(request)))
-      .get("/polling", (request) => this.#poll(factsOf(request)))
-      .post("/polling", (request) => this.#polling.post(factsOf(request).sid ?? "", request as unknown as Request));
+      .get("/websocket", (request) => this.#upgrade(this.#factsOf(request)))
+      .get("/polling", (request) => this.#poll(this.#factsOf(request)))
+      .post("/polling", (request) =>
+        this.#polling.post(this.#factsOf(request).sid ?? "", request as unknown as Request),
+      );
   }
 
   /** A server over what is stored, with nobody connected yet. */
@@ -84,11 +62,20 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       apply: (effects) => this.#apply(effects),
       lastPongAtMs: (session) => this.#lastPongAtMs(session),
       report: (problem, error) => this.#report(problem, error),
+      reach: (room, event) => this.#reach(room, event),
+      meter: this.activity.meter,
     });
     const { server, limits } = this.#parts;
     this.#polling = new PollingRequests(server, limits.maxPayloadBytes, former);
-    const tick = (): void => void this.#input(() => server.tick());
-    this.#clock = new WakeClock(this.ctx.storage, server.deadlines, tick, limits.waiting);
+    const tick = (): void => {
+      const met = this.#tick();
+      // A timer of an object that an alarm has just woken may be sooner than that alarm.
+      if (!this.activity.wake) this.#metBefore ??= met;
+    };
+    this.#clock = new WakeClock(countedStorage(this.ctx.storage, this.activity.meter), server.deadlines, tick, {
+      waiting: limits.waiting,
+      hold: () => this.activity.hold(),
+    });
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
     // An object that waits awake for its next ping has nothing to gain by that, and spares its clients the noop.
     if (limits.pingIntervalMs > TIMER_MS_MAX) {
@@ -105,64 +92,139 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     return this.#parts.server;
   }
 
-  get #limits(): ObjectLimits {
-    return this.#parts.limits;
+  /**
+   * Runs what is asked from outside, by neither a socket nor the clock.
+   * @param call its name, where that may tell why the object woke
+   */
+  protected turn<Result>(run: () => Result, call?: string): Result {
+    this.activity.request("call", call);
+    return this.furtherTurn(run);
   }
 
-  /** Runs what is asked from outside, by neither a socket nor the clock. */
-  protected turn<Result>(run: () => Result): Result {
-    return this.#server.outbox.turn(run);
+  /** The same for what a call brings about later: it is one request. */
+  protected furtherTurn<Result>(run: () => Result): Result {
+    try {
+      return this.activity.during(this.#server.outbox.turn(run));
+    } finally {
+      this.#rest();
+    }
+  }
+
+  /** Called when it is known what woke this instance. */
+  protected onWoken?(wake: Wake): void;
+
+  /** A session's last sign of life, in milliseconds since 1970. */
+  protected lastSeenAtMs(session: Session): number {
+    return Math.max(session.seenAtMs, this.#lastPongAtMs(session) ?? 0);
+  }
+
+  /** An input was dealt with. */
+  #rest(): void {
+    this.activity.settle();
+    // An alarm is known by what it met, and so a moment later.
+    if (this.activity.wake) this.parts.onInput?.();
   }
 
   /**
-   * Erases all that is stored and begins anew, as an object that never was. Sessions must have been closed before.
-   * @param leave where something is left to the next life: stores it
+   * Erases all that is stored and begins anew; where that fails the platform resets the object, and all is as it was.
+   * @param prepare closes all sessions, and returns what stores what is left to the next life
    */
-  protected erase(leave?: () => void): Promise<void> {
-    return this.ctx.blockConcurrencyWhile(async () => {
-      this.#clock.stop();
+  protected async erase(prepare: () => Leave | undefined): Promise<void> {
+    const failure = this.#beginAnew(prepare).then(undefined, (error: unknown) => ({ error }));
+    await this.ctx.blockConcurrencyWhile(async () => {
+      const failed = await failure;
+      if (failed) throw failed.error;
       await this.ctx.storage.deleteAlarm();
-      if (leave) eraseBut(this.ctx.storage, leave);
-      else await this.ctx.storage.deleteAll();
-      this.#begin();
-      this.#server.wake();
       await this.#clock.wake();
     });
   }
 
+  /** In one go: calls come in before the runtime holds them back, and the former life answers none. */
+  async #beginAnew(prepare: () => Leave | undefined): Promise<void> {
+    const leave = prepare();
+    this.#clock.stop();
+    const erased = eraseStored(this.ctx.storage, leave);
+    try {
+      this.#begin();
+      this.#server.wake();
+    } finally {
+      await erased;
+    }
+  }
+
+  /** What another room tells this one, by RPC. */
+  hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
+    return this.turn(() => this.#server.hear(event), "hear");
+  }
+
+  async #reach(room: string, event: Omit<ServerSideEvent, "from">): Promise<ServerSideAnswer> {
+    const { rooms } = this.parts;
+    if (!rooms) throw new Error("the application gives no `rooms`");
+    return rooms.getByName(room).hear({ ...event, from: this.ctx.id.name! });
+  }
+
   override async fetch(request: Request): Promise<Response> {
-    const response = (await this.#router.fetch(request)) as Response | undefined;
+    const answering = this.#router.fetch(request) as Promise<Response | undefined>;
+    const response = await this.activity.during(answering).finally(() => this.#rest());
     return response ?? new Response("Not found", { status: 404 });
+  }
+
+  #factsOf(request: IRequest): UpgradeFacts {
+    const facts = factsOf(request);
+    const watches = this.parts.isWatching?.({ handshake: handshakeOf(facts), sockets: new Map() }) ?? false;
+    this.activity.connection(request, facts.sid, watches);
+    return facts;
   }
 
   // ---- the platform's events -----------------------------------------------------------------------------
 
   override webSocketMessage(ws: WebSocket, message: string | ArrayBuffer): void | Promise<void> {
     const session = this.#sessionOf(ws);
+    this.#wokenBy("message", session);
     // The WebSocket of an upgrade from a polling session that died with the object's last instance.
     if (!session) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
     // No await before the frame is dealt with: the next one of this socket comes as soon as we let go.
-    return this.#input(() => this.#server.receive(session, frame));
+    return this.activity.during(this.#input(() => this.#server.receive(session, frame)));
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
-    const session = this.#sessionOf(ws);
-    if (session) this.#input(() => this.#server.lost(session, TRANSPORT_CLOSE));
-    this.#forget(ws, session);
+    this.#lose(ws, TRANSPORT_CLOSE);
     finishClose(ws, code, reason);
   }
 
   override webSocketError(ws: WebSocket): void {
+    this.#lose(ws, TRANSPORT_ERROR);
+  }
+
+  #lose(ws: WebSocket, closing: Closing): void {
     const session = this.#sessionOf(ws);
-    if (session) this.#input(() => this.#server.lost(session, TRANSPORT_ERROR));
+    this.#wokenBy("close", session);
+    if (session) this.#input(() => this.#server.lost(session, closing));
     this.#forget(ws, session);
+  }
+
+  #wokenBy(cause: "message" | "close", session: Session | undefined): void {
+    if (session && this.parts.isWatching?.(session)) this.activity.woken("watch", cause);
+    else this.activity.woken(cause);
   }
 
   override async alarm(): Promise<void> {
     this.#clock.alarmFired();
-    this.#input(() => this.#server.tick());
+    const met = this.#tick();
+    this.activity.request("alarm", this.#metBefore ?? met);
     await this.#clock.arm();
+    this.#rest();
+  }
+
+  /**
+   * Runs what is due. After a sleep a heartbeat is reckoned from its answer, so the alarm comes some milliseconds before it.
+   * @returns whose moment it was, if anybody's
+   */
+  #tick(): string | undefined {
+    const due = this.#server.deadlines.dueName(Date.now(), TIMER_MS_MAX);
+    const [first] = this.#input(() => this.#server.tick()) ?? [];
+    return due ?? first;
   }
 
   /** No failure of ours reaches the runtime or another session. */
@@ -172,6 +234,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     } catch (error) {
       this.#report("an input could not be dealt with", error);
       return undefined;
+    } finally {
+      this.#rest();
     }
   }
 
@@ -195,15 +259,19 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /** A WebSocket for a session that is carried by long-polling so far. */
-  #probe(ws: WebSocket, sid: string, { isExtended }: Pick<UpgradeFacts, "isExtended">): Response | undefined {
+  #probe(ws: WebSocket, sid: string, facts: UpgradeFacts): Response | undefined {
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
-    const probe = this.#server.openProbe(session, isExtended);
+    // As many again as may have sessions: each needs one on its way.
+    const refusal = this.#refuseAddress(facts.address, 2);
+    if (refusal) return refusal;
+    const probe = this.#server.openProbe(session, facts.isExtended);
     // Hibernating even where it is closed at once: a peer that never answers the closing must not keep us awake.
     this.ctx.acceptWebSocket(ws);
     if (!probe) {
       // As on Node: a client sees the reason in the closing, which it could not in a refused upgrade.
       finishClose(ws, CLOSINGS.protocolViolation.code, "already upgraded");
+      this.#sessions.set(ws, this.#server.turnAway(handshakeOf(facts)));
       return undefined;
     }
     ws.serializeAttachment(PROBE);
@@ -218,16 +286,13 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   /** The answer to who may not open a connection at all. */
   #refuse({ address, identity }: UpgradeFacts): Response | undefined {
-    if (this.#isOverLimit(address)) return tooManyConnections(this.#limits.maxConnectionsPerIp);
-    return identity && this.parts.turnAway?.(identity);
+    return this.#refuseAddress(address) ?? (identity && this.parts.turnAway?.(identity));
   }
 
-  #isOverLimit(address: string): boolean {
-    const { maxConnectionsPerIp } = this.#limits;
-    if (maxConnectionsPerIp === 0) return false;
-    let connections = 0;
-    for (const { handshake } of this.#server.sessions.values()) if (handshake.address === address) connections++;
-    return connections >= maxConnectionsPerIp;
+  #refuseAddress(address: string, times = 1): Response | undefined {
+    const { maxConnectionsPerIp } = this.#parts.limits;
+    const full = this.#server.refuseAddress(address, times * maxConnectionsPerIp);
+    return full && refuseFull(full, maxConnectionsPerIp);
   }
 
   #restore(): void {
@@ -274,7 +339,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     for (const effect of effects) {
       switch (effect.type) {
         case "send":
-          for (const session of effect.sessions) this.#send(session, effect.frames);
+          for (const session of effect.sessions) sendAll(this.#webSockets.get(session), effect.frames);
           break;
         case "answer-poll":
           this.#polling.answer(effect.session, effect.payload);
@@ -295,16 +360,6 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     }
   }
 
-  #send(session: Session, frames: readonly Frame[]): void {
-    const ws = this.#webSockets.get(session);
-    if (!ws) return;
-    try {
-      for (const frame of frames) ws.send(frame);
-    } catch {
-      // It is closing; its closing event follows and cleans up.
-    }
-  }
-
   #adopt(session: Session, probe: Session): void {
     const ws = this.#webSockets.get(probe);
     if (!ws) return;
@@ -317,11 +372,9 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     const ws = this.#webSockets.get(session);
     if (!ws) return;
     this.#forget(ws, session);
-    try {
-      ws.close(code, reason);
-    } catch {
-      // It was closed from the other side at the same moment.
-    }
+    // The server is to know when it is gone (LIM-1).
+    if (session.isLingering) this.#sessions.set(ws, session);
+    finishClose(ws, code, reason);
   }
 
   #save(session: Session): void {
@@ -336,59 +389,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   #report(problem: string, error: unknown): void {
-    console.error(`${this.ctx.id.name ?? this.ctx.id.toString()}: ${problem}:`, error);
+    this.activity.meter.count("problems:room");
+    logProblem("room.problem", problem, error, { room: this.ctx.id.name ?? this.ctx.id.toString() });
   }
-}
-
-/** @throws Error when the record is too large, or nothing that a structured clone carries */
-function attach(ws: WebSocket, record: SessionRecord): void {
-  try {
-    ws.serializeAttachment(record);
-  } catch (error) {
-    if (!record.partial) throw error;
-    ws.serializeAttachment(withoutPartial(record));
-  }
-}
-
-/**
- * Closes a socket that has no session, or closes it from our side too: hibernating sockets are not closed by
- * themselves, and the peer waits for our half of the goodbye.
- */
-function finishClose(ws: WebSocket, code: number, reason: string): void {
-  // 1006 and 1015 mean that nobody is there to hear it.
-  if (code === 1006 || code === 1015) return;
-  try {
-    if (code === 1005) ws.close();
-    else ws.close(code, reason);
-  } catch {
-    // We had closed it already.
-  }
-}
-
-function factsOf(request: IRequest): UpgradeFacts {
-  return decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER) ?? "");
-}
-
-function handshakeOf({ address, query, identity, canRecover = false }: UpgradeFacts): Handshake {
-  return { address, query, canRecover, issued: Date.now(), ...(identity && { identity }) };
-}
-
-function tooManyConnections(limit: number): Response {
-  const message = `At most ${limit} connections from one address to one room`;
-  return Response.json(
-    { error: { code: "TOO_MANY_CONNECTIONS", message } },
-    { status: 429, headers: { "Retry-After": String(RETRY_AFTER_SECONDS) } },
-  );
-}
-
-/** From the object's own id, which is as good as random and never changes. */
-function phaseOf(id: DurableObjectId): number {
-  return Number.parseInt(id.toString().slice(0, 8), 16) / 2 ** 32;
-}
-
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_");
 }

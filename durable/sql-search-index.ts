@@ -101,6 +101,6 @@ export class SqlSearchIndex implements SearchIndex {
 }
 
 /** Always quoted: nothing that somebody wrote is ever FTS5's own syntax. */
-function renderTerm({ text, isPrefix }: IndexTerm): string {
+export function renderTerm({ text, isPrefix }: IndexTerm): string {
   return `"${text.replaceAll('"', '""')}"${isPrefix ? "*" : ""}`;
 }

@@ -32,23 +32,40 @@ export class WakeClock {
   readonly #storage: DurableObjectStorage;
   readonly #deadlines: Deadlines;
   readonly #fire: () => void;
+  readonly #hold: () => () => void;
   #alarmAtMs: number | null = null;
   #timer: number | null = null;
   #timerAtMs = Infinity;
+  #release = (): void => {};
   #isStopped = false;
   #isStale = false;
+  /** Whether the alarm that is set is one of a life that ended in the midst of things. */
+  #isLegacy = false;
 
-  /** @param fire called when something is due; it runs it */
-  constructor(storage: DurableObjectStorage, deadlines: Deadlines, fire: () => void, waiting = WAITING) {
+  /**
+   * @param fire called when something is due; it runs it
+   * @param hold told that a timer runs, which keeps the object awake until what it returns is called
+   */
+  constructor(
+    storage: DurableObjectStorage,
+    deadlines: Deadlines,
+    fire: () => void,
+    { waiting = WAITING, hold = () => () => {} }: { waiting?: Waiting | undefined; hold?: () => () => void } = {},
+  ) {
     this.#waiting = waiting;
+    this.#hold = hold;
     this.#storage = storage;
     this.#deadlines = deadlines;
     this.#fire = fire;
   }
 
-  /** Learns which alarm was set before the object slept, and looks after the deadlines from then on. */
-  async wake(): Promise<void> {
+  /**
+   * Learns which alarm was set before the object slept, and looks after the deadlines from then on.
+   * @param mayHaveDied nothing is left of those for whom an alarm may have been set: the object has to hear it, once
+   */
+  async wake({ mayHaveDied = false }: { readonly mayHaveDied?: boolean } = {}): Promise<void> {
     this.#alarmAtMs = await this.#storage.getAlarm();
+    this.#isLegacy = mayHaveDied && this.#alarmAtMs !== null;
     this.#deadlines.watch(() => this.#scheduleSoon());
     this.#schedule();
   }
@@ -70,11 +87,23 @@ export class WakeClock {
     if (nextMs === undefined) return this.#clearTimer();
     const nowMs = Date.now();
     // Where something else keeps the object awake anyway, waiting costs nothing more.
-    const isAwake = this.#deadlines.nextAwake() !== undefined;
-    if (isAwake || nextMs - nowMs <= this.#waiting.timerMsMax) return this.#setTimer(nextMs, nowMs, () => this.#meet());
+    if (this.#isAwake || nextMs - nowMs <= this.#waiting.timerMsMax)
+      return this.#setTimer(nextMs, nowMs, () => this.#meet());
     if (this.#isArmedFor(nextMs)) return this.#clearTimer();
-    if (this.#waiting.armDelayMs === 0) return void this.arm();
-    this.#setTimer(nowMs + this.#waiting.armDelayMs, nowMs, () => void this.arm());
+    const { armDelayMs } = this.#waiting;
+    if (armDelayMs === 0) return void this.arm();
+    const atMs = this.#isWaitedFor(nowMs) ? this.#deadlines.alarmFromMs() : nowMs;
+    this.#setTimer(Math.max(nowMs + armDelayMs, atMs), nowMs, () => void this.arm());
+  }
+
+  /** For a moment: where the clock was set back, it would be for long. */
+  #isWaitedFor(nowMs: number): boolean {
+    const waitMs = this.#deadlines.alarmFromMs() - nowMs;
+    return this.#waiting.armDelayMs > 0 && waitMs > 0 && waitMs <= TIMER_MS_MAX;
+  }
+
+  get #isAwake(): boolean {
+    return this.#deadlines.nextAwake() !== undefined;
   }
 
   #meet(): void {
@@ -88,21 +117,27 @@ export class WakeClock {
    * nothing, and be set anew then: setting it anew now costs the same row and lets the object sleep.
    */
   #isArmedFor(nextMs: number): boolean {
-    return this.#alarmAtMs !== null && this.#alarmAtMs <= nextMs && this.#alarmAtMs > nextMs - TIMER_MS_MAX;
+    if (this.#alarmAtMs === null || this.#alarmAtMs > nextMs) return false;
+    return this.#isLegacy || this.#alarmAtMs > nextMs - TIMER_MS_MAX;
   }
 
   /** The alarm went off, so none is set now. */
   alarmFired(): void {
     this.#alarmAtMs = null;
+    this.#isLegacy = false;
   }
 
   /** Sets the alarm for the next deadline, unless it is set for it. */
   async arm(): Promise<void> {
     const nextMs = this.#isStopped ? undefined : this.#deadlines.next();
     if (nextMs === undefined) return;
-    if (nextMs - Date.now() <= this.#waiting.timerMsMax) return this.#schedule();
+    // Or something has come up meanwhile that is waited for awake.
+    const nowMs = Date.now();
+    if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs - nowMs <= this.#waiting.timerMsMax)
+      return this.#schedule();
     if (this.#isArmedFor(nextMs)) return;
     this.#alarmAtMs = nextMs;
+    this.#isLegacy = false;
     try {
       await this.#storage.setAlarm(nextMs);
     } catch {
@@ -122,6 +157,7 @@ export class WakeClock {
     if (this.#timer !== null && this.#timerAtMs <= atMs) return;
     this.#clearTimer();
     this.#timerAtMs = atMs;
+    this.#release = this.#hold();
     this.#timer = setTimeout(
       () => {
         this.#clearTimer();
@@ -133,6 +169,7 @@ export class WakeClock {
 
   #clearTimer(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#release();
     this.#timer = null;
     this.#timerAtMs = Infinity;
   }

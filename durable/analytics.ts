@@ -1,0 +1,27 @@
+// A data point per report of a room, for whoever bound a dataset of Analytics Engine. Its columns are a contract with queries
+// (docs/operations.md): new ones come last.
+// Source: https://developers.cloudflare.com/analytics/analytics-engine/
+import { addUsage, usageOf } from "../src/metrics/room-usage.ts";
+import type { RoomReport } from "../src/protocol/room-list.ts";
+
+/** `index1`, `blob1`: the room. `double1` to `double3`: members, connections, lastSeq. From `double4` on: `USAGE_NAMES`, where who
+ * watches is counted with calls, because the platform takes twenty numbers. */
+export function noteReport(
+  dataset: AnalyticsEngineDataset,
+  { room, members, connections, lastSeq, tallies = [] }: RoomReport,
+): void {
+  const { wokenByWatch, ...counted } = usageOf(
+    tallies.reduce((usage, { counts }) => addUsage(usage, counts), addUsage([], {})),
+  );
+  const { wokenByCall } = counted;
+  dataset.writeDataPoint({
+    indexes: [room],
+    blobs: [room],
+    doubles: [
+      members,
+      connections ?? 0,
+      lastSeq,
+      ...Object.values({ ...counted, wokenByCall: wokenByCall + wokenByWatch }),
+    ],
+  });
+}

@@ -1,0 +1,37 @@
+// A WebSocket as its object has it: what is kept of it while the object sleeps, what is sent, and the closing.
+import type { Frame } from "../src/protocol/engine-io.ts";
+import { withoutPartial, type SessionRecord } from "../src/socketio/session.ts";
+
+/** @throws Error when the record is too large, or nothing that a structured clone carries */
+export function attach(ws: WebSocket, record: SessionRecord): void {
+  try {
+    ws.serializeAttachment(record);
+  } catch (error) {
+    if (!record.partial) throw error;
+    ws.serializeAttachment(withoutPartial(record));
+  }
+}
+
+/**
+ * Closes a socket that has no session, or closes it from our side too: hibernating sockets are not closed by
+ * themselves, and the peer waits for our half of the goodbye.
+ */
+export function finishClose(ws: WebSocket, code: number, reason: string): void {
+  // 1006 and 1015 mean that nobody is there to hear it.
+  if (code === 1006 || code === 1015) return;
+  try {
+    if (code === 1005) ws.close();
+    else ws.close(code, reason);
+  } catch {
+    // It was closed already, or from the other side at the same moment.
+  }
+}
+
+/** Nothing, where the session has no WebSocket any more. */
+export function sendAll(ws: WebSocket | undefined, frames: readonly Frame[]): void {
+  try {
+    for (const frame of frames) ws?.send(frame);
+  } catch {
+    // It is closing; its closing event follows and cleans up.
+  }
+}
