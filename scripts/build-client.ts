@@ -1,24 +1,52 @@
 // Builds the browser side into dist/client/, which the Worker serves as static assets.
 // Run by `npm run build`, which tells the size of client.js with `-- --size`, and called by the tests.
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 
-import { build, type BuildOptions } from "esbuild";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 
 const projectRoot = path.join(import.meta.dirname, "..");
 const source = path.join(projectRoot, "client");
 const target = path.join(projectRoot, "dist", "client");
 
-const ENTRIES = ["client.ts", "page.ts"];
-const COPIED = ["index.html", "page.css", "favicon.svg", "_headers"];
+const CLIENT = "client.ts";
+const PAGES = ["page.tsx", "page.css", "admin.tsx", "admin.css"];
+const EMBED = "embed.tsx";
+const EMBED_STYLES = "embed.css";
+const COPIED = ["index.html", "admin.html", "theme.js", "favicon.svg", "_headers"];
+/** What a visitor's browser loads before the first room is on the screen. */
+const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "favicon.svg"];
 
 /** Where the vocabulary of rooms stands: every `*-events.ts` in it goes into client.d.ts, above the client's own types. */
 const protocol = path.join(projectRoot, "src", "protocol");
 const CONNECT_ROOM = `/** @param origin the server's, such as \`https://chat.example\` */
 export declare function connectRoom(origin: string, room: string, options: ConnectOptions): Room;
+/**
+ * Opens the room between the token's user and another one, and connects to it. Rejects with a \`DirectError\`.
+ * @param user the other one's id
+ */
+export declare function connectDirect(origin: string, user: string, options: ConnectOptions): Promise<Room>;
 `;
+
+/** Parts of the stock client that nobody gets to, and what stands in their place. */
+function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
+  const nameOf = (file: string): string => path.basename(file, ".js");
+  return {
+    name: "leaving-out",
+    setup: (building) =>
+      building.onLoad({ filter: /engine\.io-client.build.esm.transports.[a-z-]+\.js$/ }, ({ path: file }) => {
+        const contents = parts[nameOf(file)];
+        return contents === undefined ? undefined : { contents, resolveDir: path.dirname(file) };
+      }),
+  };
+}
+
+/** The transports are classes of our own (client/extended-transports.ts): nobody asks for this one by name. */
+const UNNAMED = { webtransport: "export class WT {}" };
+/** Needed in Node only, where `client.js` runs, too. */
+const ELSEWHERE = { "polling-fetch": 'export { XHR as Fetch } from "./polling-xhr.js"' };
 
 const OPTIONS = {
   bundle: true,
@@ -26,17 +54,56 @@ const OPTIONS = {
   format: "esm",
   platform: "browser",
   target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
   legalComments: "none",
+  plugins: [leavingOut(UNNAMED)],
   logLevel: "warning",
-} satisfies BuildOptions;
+  write: false,
+} satisfies BuildOptions & { write: false };
+
+/** Nobody but the page itself gets hold of a socket there, so what the stock client keeps to itself has short names. */
+const IN_BROWSERS = {
+  ...OPTIONS,
+  plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE })],
+  mangleProps: /^_[a-z]{2,}/i,
+  mangleQuoted: true,
+  // It travels.
+  reserveProps: /^_placeholder$/,
+};
 
 export async function buildClient(): Promise<void> {
   await mkdir(target, { recursive: true });
   await Promise.all([
-    build({ ...OPTIONS, entryPoints: ENTRIES.map((name) => path.join(source, name)), outdir: target }),
+    bundle({ ...OPTIONS, entryPoints: [path.join(source, CLIENT)], outdir: target }),
+    bundle({ ...IN_BROWSERS, entryPoints: PAGES.map((name) => path.join(source, name)), outdir: target }),
+    buildEmbed(),
     writeTypes(),
-    ...COPIED.map((name) => copyFile(path.join(source, name), path.join(target, name))),
+    ...COPIED.map(async (name) => put(name, await readFile(path.join(source, name)))),
   ]);
+}
+
+async function bundle(options: BuildOptions & { write: false }): Promise<void> {
+  const { outputFiles } = await build(options);
+  await Promise.all(outputFiles.map((file) => put(path.relative(target, file.path), file.contents)));
+}
+
+/** Servers of other builds may be serving it just now: a file is whole at any moment, and untouched where nothing changes. */
+async function put(name: string, contents: Uint8Array | string): Promise<void> {
+  const bytes = Buffer.from(contents);
+  const file = path.join(target, name);
+  const before = await readFile(file).catch(() => undefined);
+  if (before?.equals(bytes)) return;
+  const fresh = path.join(path.dirname(target), `${name}.${process.pid}`);
+  await writeFile(fresh, bytes);
+  await rename(fresh, file);
+}
+
+/** One file: the style sheet of its shadow root is in it. */
+async function buildEmbed(): Promise<void> {
+  const styles = await build({ ...OPTIONS, entryPoints: [path.join(source, EMBED_STYLES)] });
+  const define = { EMBED_CSS: JSON.stringify(styles.outputFiles[0]!.text) };
+  await bundle({ ...IN_BROWSERS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
 }
 
 /** Types only, in one file, so that whoever copies client.js needs to copy but one more. */
@@ -45,17 +112,23 @@ async function writeTypes(): Promise<void> {
   const files = [...vocabulary.map((name) => path.join(protocol, name)), path.join(source, "api.ts")];
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   const declarations = texts.map((text) => text.replaceAll(/^import type [^;]*;\n/gm, ""));
-  await writeFile(path.join(target, "client.d.ts"), [...declarations, CONNECT_ROOM].join("\n"));
+  await put("client.d.ts", [...declarations, CONNECT_ROOM].join("\n"));
 }
 
 /** Compressed, in bytes: all of client.js, and what of it is not socket.io-client. */
 export async function measureClient(): Promise<{ whole: number; own: number }> {
-  const entryPoints = [path.join(source, "client.ts")];
-  const { outputFiles } = await build({ ...OPTIONS, entryPoints, write: false, external: ["socket.io-client"] });
+  const entryPoints = [path.join(source, CLIENT)];
+  const { outputFiles } = await build({ ...OPTIONS, entryPoints, external: ["socket.io-client"] });
   return {
     whole: gzipSync(await readFile(path.join(target, "client.js"))).length,
     own: gzipSync(outputFiles[0]!.contents).length,
   };
+}
+
+/** Compressed, in bytes: all that a first visit loads. */
+export async function measureFirstLoad(): Promise<number> {
+  const files = await Promise.all(FIRST_LOAD.map((name) => readFile(path.join(target, name))));
+  return files.reduce((sum, file) => sum + gzipSync(file).length, 0);
 }
 
 if (import.meta.main) {
@@ -64,5 +137,6 @@ if (import.meta.main) {
   if (values.size) {
     const { whole, own } = await measureClient();
     console.log(`client.js: ${whole} bytes gzip, ${own} without socket.io-client`);
+    console.log(`The page: ${await measureFirstLoad()} bytes gzip`);
   }
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
+import { withCompression } from "../src/access/compression-flags.ts";
 import { overridesFromEnvironment, PROJECT_ROOT, readLocalSettings } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 
@@ -27,24 +28,35 @@ try {
 
 async function serve(): Promise<void> {
   const port = readPort(process.env["PORT"]);
-  readLocalSettings();
+  const { compression } = readLocalSettings();
   await assertPortFree(port, HOST, "npm start");
-  const wrangler = startWrangler(port);
+  const wrangler = startWrangler(port, compression);
   stopWith(wrangler);
   await untilReady(port, wrangler);
   console.log(`Ready on http://${HOST}:${port}`);
 }
 
-function startWrangler(port: number): ChildProcess {
+function startWrangler(port: number, isCompressed: boolean): ChildProcess {
   const wrangler = path.join(PROJECT_ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
   const overrides = Object.entries(overridesFromEnvironment()).flatMap(([name, value]) => [
     "--var",
     `${name}:${value}`,
   ]);
   const flags = ["--env", "development", "--ip", HOST, "--port", String(port), "--persist-to", options.state];
+  // They take the place of those in wrangler.toml, which are one.
+  const compatibility = withCompression([], isCompressed).flatMap((flag) => ["--compatibility-flags", flag]);
   return spawn(
     process.execPath,
-    [wrangler, "dev", ...flags, "--inspector-port", "0", "--show-interactive-dev-session=false", ...overrides],
+    [
+      wrangler,
+      "dev",
+      ...flags,
+      ...compatibility,
+      "--inspector-port",
+      "0",
+      "--show-interactive-dev-session=false",
+      ...overrides,
+    ],
     {
       cwd: PROJECT_ROOT,
       stdio: ["ignore", "inherit", "inherit"],

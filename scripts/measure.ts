@@ -40,10 +40,13 @@ async function bench(wishes: BenchArguments): Promise<void> {
   const machine = describeMachine();
   printMachine(machine);
   const outcomes: Outcome[] = [];
-  for (const scenario of chosen) await runScenario(scenario, wishes, outcomes);
-  if (wishes.jsonFile === undefined) return;
   const { jsonFile, ...asked } = wishes;
-  writeFileSync(jsonFile, `${JSON.stringify({ machine, ...asked, outcomes }, null, 2)}\n`);
+  // After each run: a bench that is ended early keeps what it has.
+  const keep = (): void => {
+    if (jsonFile === undefined) return;
+    writeFileSync(jsonFile, `${JSON.stringify({ machine, ...asked, outcomes }, null, 2)}\n`);
+  };
+  for (const scenario of chosen) await runScenario(scenario, wishes, outcomes, keep);
 }
 
 function printMachine({ cpu, cores, kernel, isPinned, loadBefore, versions, changedSettings }: Machine): void {
@@ -66,7 +69,12 @@ function takingPart(scenario: Scenario, run: Run, { peers }: BenchArguments): Co
   return contenders(run).filter(({ name }) => scenario.peers.includes(name) && peers.includes(name));
 }
 
-async function runScenario(scenario: Scenario, wishes: BenchArguments, outcomes: Outcome[]): Promise<void> {
+async function runScenario(
+  scenario: Scenario,
+  wishes: BenchArguments,
+  outcomes: Outcome[],
+  keep: () => void,
+): Promise<void> {
   const rounds = Math.min(wishes.rounds, scenario.roundsMax ?? wishes.rounds);
   for (const run of scenario.runs) {
     const taking = takingPart(scenario, run, wishes);
@@ -81,6 +89,7 @@ async function runScenario(scenario: Scenario, wishes: BenchArguments, outcomes:
           outcomes.push(outcome);
           console.error(progressOf(outcome));
         }
+        keep();
       }
     }
     const titles = new Map(taking.map(({ name, title }) => [name, title]));

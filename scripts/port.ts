@@ -1,8 +1,14 @@
 // The port that a local server listens on: read from the environment, and known to be free before anything starts.
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 
 const PORT_DEFAULT = 8787;
 const PORT_MAX = 65_535;
+
+const FREE_PORT_MIN = 20_000;
+/** From here on Linux lends ports to outgoing connections (ip_local_port_range). */
+const LENT_PORT_MIN = 32_768;
+const FREE_TRIES_MAX = 100;
+const givenPorts = new Set<number>();
 
 /** @param text the value of `PORT`; nothing means 8787 */
 export function readPort(text: string | undefined): number {
@@ -27,18 +33,24 @@ export async function assertPortFree(port: number, host: string, command: string
   }
 }
 
-/** A port that nobody listens on. */
-export function freePort(host: string): Promise<number> {
-  return listenOnce(0, host);
+/**
+ * A port that nobody listens on, and none that the system may lend to an outgoing connection before it is opened; never the
+ * same one twice.
+ */
+export async function freePort(host: string): Promise<number> {
+  for (let tries = 0; tries < FREE_TRIES_MAX; tries++) {
+    const port = FREE_PORT_MIN + Math.floor(Math.random() * (LENT_PORT_MIN - FREE_PORT_MIN));
+    if (givenPorts.has(port)) continue;
+    givenPorts.add(port);
+    if (await listenOnce(port, host).catch(() => false)) return port;
+  }
+  throw new Error(`No free port on ${host} in ${FREE_TRIES_MAX} tries`);
 }
 
-function listenOnce(port: number, host: string): Promise<number> {
+function listenOnce(port: number, host: string): Promise<true> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);
-    probe.listen(port, host, () => {
-      const { port: opened } = probe.address() as AddressInfo;
-      probe.close(() => resolve(opened));
-    });
+    probe.listen(port, host, () => probe.close(() => resolve(true)));
   });
 }

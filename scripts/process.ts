@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 // Linux reports CPU time to user space in this unit on every architecture Node runs on.
-const CLOCK_TICKS_PER_SECOND = 100;
+export const CLOCK_TICKS_PER_SECOND = 100;
 
 /** Fields of /proc/PID/stat, counted from the process's state. */
 const PARENT_FIELD = 1;

@@ -6,6 +6,7 @@ import { parseArgs, promisify } from "node:util";
 
 import type { V4WorkerOptions } from "miniflare";
 
+import { withCompression } from "../src/access/compression-flags.ts";
 import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { startRuntime } from "./serve/runtime.ts";
@@ -28,12 +29,16 @@ try {
 async function serve(): Promise<void> {
   const { values } = parseArgs({ options: { state: { type: "string", default: STATE_DEFAULT } } });
   const address = { host: process.env["HOST"] || HOST_DEFAULT, port: readPort(process.env["PORT"]) };
-  readLocalSettings(ENVIRONMENT);
+  const { compression } = readLocalSettings(ENVIRONMENT);
   await assertPortFree(address.port, address.host, "npm run serve");
   const worker = await readDeployment();
   const bindings = { ...worker.bindings, ...RELAY_DEFAULT, ...readLocalVariables(ENVIRONMENT) };
+  const compatibilityFlags = withCompression(worker.compatibilityFlags ?? [], compression);
   const stateDir = path.resolve(PROJECT_ROOT, values.state);
-  const runtime = await startRuntime({ ...worker, bindings }, { address, entrypoint: "direct", stateDir });
+  const runtime = await startRuntime(
+    { ...worker, bindings, compatibilityFlags },
+    { address, entrypoint: "direct", stateDir },
+  );
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) {
     process.once(signal, () => void runtime.stop().then(() => process.exit(0)));
   }

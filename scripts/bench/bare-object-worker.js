@@ -1,6 +1,7 @@
 // The least that a room of hibernating sockets can be: numbers a message, gives it to everybody, acknowledges it. It knows
 // no protocol, no user and no storage. Plain JavaScript, which workerd loads as it is.
 //   ?room=NAME[&joined]  joined: a window's messages travel to each socket in one frame
+//   POST /announce {rooms, event, data}  each room is called once, all at the same time
 import { DurableObject } from "cloudflare:workers";
 
 /** As our FLUSH_WINDOW_MS: at once where it was quiet, then once per window. */
@@ -20,6 +21,11 @@ export class Room extends DurableObject {
     const { 0: client, 1: server } = new WebSocketPair();
     this.ctx.acceptWebSocket(server);
     return new Response(null, { status: 101, webSocket: client });
+  }
+
+  announce(event, data) {
+    const text = JSON.stringify([event, data]);
+    for (const socket of this.ctx.getWebSockets()) socket.send(text);
   }
 
   webSocketMessage(socket, text) {
@@ -46,6 +52,16 @@ export class Room extends DurableObject {
   }
 }
 
+async function announce(request, env) {
+  const { rooms, event, data } = await request.json();
+  await Promise.all(rooms.map((room) => env.ROOM.getByName(room).announce(event, data)));
+  return new Response("{}", { status: 202 });
+}
+
 export default {
-  fetch: (request, env) => env.ROOM.getByName(new URL(request.url).searchParams.get("room")).fetch(request),
+  fetch: (request, env) => {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/announce") return announce(request, env);
+    return env.ROOM.getByName(searchParams.get("room")).fetch(request);
+  },
 };

@@ -1,32 +1,9 @@
-// Installs the peers into a folder of their own, once for each state of their lockfile. Offline afterwards.
-import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+// The peers of the bench, in a folder of their own.
 import path from "node:path";
-import { promisify } from "node:util";
 
-const SOURCE = path.join(import.meta.dirname, "peers");
-const LOCKFILE = "package-lock.json";
-/** npm writes it last: with it, an install has come to its end. */
-const INSTALLED_MARK = path.join("node_modules", ".package-lock.json");
-const INSTALL_MS_MAX = 300_000;
+import { installPinned } from "../measuring/install-pinned.ts";
 
 /** @param target where they go, with the scripts that start them */
-export async function installPeers(target: string): Promise<void> {
-  const isInstalled =
-    existsSync(path.join(target, INSTALLED_MARK)) && textOf(target, LOCKFILE) === textOf(SOURCE, LOCKFILE);
-  mkdirSync(target, { recursive: true });
-  cpSync(SOURCE, target, { recursive: true });
-  if (isInstalled) return;
-  console.error("Installing the peers into .bench/peers (once) ...");
-  try {
-    const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-    await promisify(execFile)("npm", args, { cwd: target, timeout: INSTALL_MS_MAX });
-  } catch (error) {
-    throw new Error(`npm could not install the peers: ${(error as { stderr?: string }).stderr}`, { cause: error });
-  }
-}
-
-function textOf(folder: string, name: string): string | undefined {
-  const file = path.join(folder, name);
-  return existsSync(file) ? readFileSync(file, "utf8") : undefined;
+export function installPeers(target: string): Promise<void> {
+  return installPinned({ source: path.join(import.meta.dirname, "peers"), target, what: "the peers" });
 }

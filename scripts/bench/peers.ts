@@ -47,10 +47,10 @@ export interface Peer extends Contender {
   start(options: StartOptions): Promise<RunningServer>;
 }
 
-const SOCKETIO_PATH = "/socket.io/?EIO=4&transport=websocket&room={room}&user=somebody";
+const SOCKETIO_PATH = "/socket.io/?EIO=4&transport=websocket&room={room}&user={user}";
 const PARLEY_PATH = "/rooms/{room}/socket.io/?EIO=4&transport=websocket&recovery=on";
 
-const wires = {
+export const wires = {
   parley: { protocol: "socketio", extended: false, path: PARLEY_PATH },
   shim: { protocol: "socketio", extended: true, path: `${PARLEY_PATH}&ext=1` },
   socketio: { protocol: "socketio", extended: false, path: SOCKETIO_PATH },
@@ -59,7 +59,7 @@ const wires = {
 } as const satisfies Record<string, Wire>;
 
 const bun = path.join(PEERS_DIR, "node_modules", "@oven", `bun-${process.platform}-${process.arch}`, "bin", "bun");
-const peerScript = (name: string): string => path.join(PEERS_DIR, `${name}.js`);
+export const peerScript = (name: string): string => path.join(PEERS_DIR, `${name}.js`);
 
 export const PEERS: readonly Peer[] = [
   {
@@ -93,7 +93,7 @@ export const PEERS: readonly Peer[] = [
     title: "Socket.IO on Node × 2 + Redis adapter: in memory; CPU of all three processes",
     isInstalled: true,
     missing: missingRedis,
-    start: startRedisPair,
+    start: () => startRedisPair(),
   },
   {
     name: "ws",
@@ -116,7 +116,7 @@ export const PEERS: readonly Peer[] = [
 ];
 
 /** Servers that print `listening PORT` themselves. */
-async function listening(
+export async function listening(
   commands: readonly string[][],
   wire: Wire,
   helpers: readonly Process[] = [],
@@ -129,11 +129,11 @@ async function listening(
   });
 }
 
-function startParley(wire: Wire): Promise<RunningServer> {
-  return startOnPort(wire, "self-host.ts", { JWT_SECRET: SECRET, ...PARLEY_SETTINGS }, SECRET);
+export function startParley(wire: Wire, settings: NonNullable<Command["env"]> = {}): Promise<RunningServer> {
+  return startOnPort(wire, "self-host.ts", { JWT_SECRET: SECRET, ...PARLEY_SETTINGS, ...settings }, SECRET);
 }
 
-function startBareObject(wire: Wire): Promise<RunningServer> {
+export function startBareObject(wire: Wire): Promise<RunningServer> {
   return startOnPort(wire, path.join("bench", "bare-object.ts"), {});
 }
 
@@ -154,9 +154,9 @@ async function startOnPort(
   });
 }
 
-async function startRedisPair(): Promise<RunningServer> {
+export async function startRedisPair(...flags: readonly string[]): Promise<RunningServer> {
   const { redis, url } = await startRedis();
-  const node = [process.execPath, peerScript("socketio"), url];
+  const node = [process.execPath, peerScript("socketio"), url, ...flags];
   return listening([node, node], wires.socketio, [redis]);
 }
 

@@ -1,8 +1,8 @@
 // Turns the outcomes of a bench into tables: medians with their range, ratios to Socket.IO on ws, and every fault.
 import { addFaults, NO_FAULTS, type Faults } from "./accounting.ts";
-import type { EchoReading, IdleReading, StormReading, TrafficReading } from "./load/job.ts";
+import type { EchoReading, FollowersReading, IdleReading, StormReading, TrafficReading } from "./load/job.ts";
 import { percent, type EmitsReading, type Outcome } from "./outcome.ts";
-import { spreadOf } from "./statistics.ts";
+import { spreadOf } from "../measuring/statistics.ts";
 
 /** Ratios are to this peer. */
 export const REFERENCE_PEER = "socketio-ws";
@@ -172,11 +172,33 @@ const EMITS: readonly Column<EmitsReading>[] = [
   ["server CPU s", spread((one) => one.serverCpuSeconds, tenths)],
 ];
 
+/** Of all announcements but the first, before which nobody knew who is where. */
+const medianLastMs = ({ lastMs }: FollowersReading): number => spreadOf(lastMs.slice(1)).median;
+const largestLastMs = ({ lastMs }: FollowersReading): number => Math.max(...lastMs.slice(1));
+
+const FOLLOWERS: readonly Column<FollowersReading>[] = [
+  ["p50 ms", spread((one) => one.p50Ms, whole)],
+  ["p99 ms", spread((one) => one.p99Ms, whole)],
+  ["the last has it, ms", spread(medianLastMs, whole)],
+  ["at worst", spread(largestLastMs, whole)],
+  ["the first time", spread((one) => one.lastMs[0]!, whole)],
+  ["server CPU ms each", spread((one) => one.cpuMsPerAnnouncement, whole)],
+  [FAULTS, faults],
+  ["not found", spread((one) => Math.max(0, ...one.absent), whole)],
+  ["chat p99 ms before", spread((one) => one.chatP99Ms.before, tenths)],
+  ["meanwhile", spread((one) => one.chatP99Ms.during, tenths)],
+  ["chat, faults", (readings) => faults(readings.map(({ chatFaults }) => ({ faults: chatFaults })))],
+];
+
 /** A run's readings are all of one kind, which the compiler cannot see. */
-const COLUMNS = { traffic: TRAFFIC, echo: ECHO, storm: STORM, idle: IDLE, emits: EMITS } as unknown as Record<
-  AnyReading["kind"],
-  readonly Column<AnyReading>[]
->;
+const COLUMNS = {
+  traffic: TRAFFIC,
+  echo: ECHO,
+  storm: STORM,
+  idle: IDLE,
+  emits: EMITS,
+  followers: FOLLOWERS,
+} as unknown as Record<AnyReading["kind"], readonly Column<AnyReading>[]>;
 
 // ---- layout --------------------------------------------------------------------------------------------------
 

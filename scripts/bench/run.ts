@@ -4,8 +4,9 @@ import path from "node:path";
 import { cpuSeconds, openFilesMax, processTree, sumOver } from "../process.ts";
 import type { Job, Reading } from "./load/job.ts";
 import { judge, type EmitsReading, type Outcome, type Verdict } from "./outcome.ts";
+import { ANNOUNCING_PEERS } from "./announcers.ts";
 import { EMITTING_PEERS } from "./emitters.ts";
-import { PEERS, type Contender } from "./peers.ts";
+import { PEERS, type Contender, type Peer } from "./peers.ts";
 import { firstShare, nextShare } from "./rate-search.ts";
 import type { EmitsJob, LoadJob, Run } from "./scenarios.ts";
 import { GENERATOR_CORE, Process } from "./spawn.ts";
@@ -21,7 +22,9 @@ type Measured = Pick<Outcome, "verdict" | "reason" | "reading" | "rateShare">;
 
 /** Who takes part in a run, in the order of the table. */
 export function contenders({ job }: Run): readonly Contender[] {
-  return job.kind === "emits" ? EMITTING_PEERS : PEERS;
+  if (job.kind === "emits") return EMITTING_PEERS;
+  if (job.kind !== "followers") return PEERS;
+  return ANNOUNCING_PEERS.filter(({ knowsUsers }) => knowsUsers || job.addressed === "rooms");
 }
 
 /**
@@ -43,7 +46,8 @@ export async function measure(run: Run, contender: Contender, heldShare: number 
 
 function missingFiles(job: Run["job"]): string | undefined {
   if (job.kind === "emits") return undefined;
-  const needed = job.rooms * job.membersPerRoom + FILES_SPARE;
+  const others = job.kind === "followers" ? job.chat.rooms * job.chat.membersPerRoom : 0;
+  const needed = job.rooms * job.membersPerRoom + others + FILES_SPARE;
   const limit = openFilesMax();
   return needed <= limit ? undefined : `it takes ${needed} open files, and the limit here is ${limit} (ulimit -Hn)`;
 }
@@ -62,7 +66,8 @@ async function attemptOnce(run: Run, peer: string, rateShare: number): Promise<O
 
 async function generate(job: LoadJob, peer: string): Promise<Reading> {
   // A fresh server each time: nobody profits from a heap another run has warmed up or filled.
-  const server = await PEERS.find(({ name }) => name === peer)!.start({ recovery: job.kind === "storm" });
+  const peers: readonly Peer[] = job.kind === "followers" ? ANNOUNCING_PEERS : PEERS;
+  const server = await peers.find(({ name }) => name === peer)!.start({ recovery: job.kind === "storm" });
   const generator = new Process({ args: [process.execPath, GENERATOR], core: GENERATOR_CORE });
   try {
     const { stateDir } = server;

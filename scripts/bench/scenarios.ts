@@ -1,5 +1,5 @@
 // What the bench runs: each scenario's runs, at full size and for a quick look.
-import type { EchoJob, IdleJob, StormJob, TrafficJob } from "./load/job.ts";
+import type { EchoJob, FollowersJob, IdleJob, StormJob, TrafficJob } from "./load/job.ts";
 
 export interface EmitsJob {
   readonly kind: "emits";
@@ -7,7 +7,7 @@ export interface EmitsJob {
   readonly chars: number;
 }
 
-export type LoadJob = TrafficJob | EchoJob | IdleJob | StormJob;
+export type LoadJob = TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob;
 
 export interface Run {
   readonly label: string;
@@ -30,6 +30,8 @@ const CROWD_PEERS = [...CHAT_PEERS, "bare-object", "bare-batches"];
 const RECOVERING_PEERS = ["socketio-ws", "parley", "parley-shim", "socketio-bun"];
 const IDLE_PEERS = ["socketio-ws", "parley", "parley-shim", "bare-object", "socketio-bun", "ws"];
 const EMITTERS = ["socketio-ws", "parley", "parley-stored", "parley-relayed", "socketio-redis"];
+
+const ANNOUNCERS = ["parley-queue", "parley-direct", "plain-rpc", "socketio-ws", "socketio-redis"];
 
 const EMIT_CHARS = 350;
 const MEMBERS_PER_IDLE_ROOM = 100;
@@ -74,6 +76,19 @@ export function scenarios(isQuick: boolean): readonly Scenario[] {
       question: "emits to a room where nobody is",
       peers: EMITTERS,
       runs: [emits(isQuick ? 100_000 : 1_000_000)],
+    },
+    {
+      name: "followers",
+      question: "one message to everybody in many rooms",
+      peers: ANNOUNCERS,
+      runs: isQuick
+        ? [followers(400, 40, "users")]
+        : [
+            followers(4000, 400, "users"),
+            followers(4000, 40, "users"),
+            followers(4000, 400, "rooms"),
+            followers(4000, 40, "rooms"),
+          ],
     },
   ];
 }
@@ -131,4 +146,20 @@ function idle(
 
 function emits(count: number): Run {
   return { label: `emits ${count}`, job: { kind: "emits", count, chars: EMIT_CHARS } };
+}
+
+/** Beside what is announced, ten rooms go on chatting: a post a second in each. */
+function followers(count: number, rooms: number, addressed: FollowersJob["addressed"]): Run {
+  return {
+    label: `followers ${count} in ${rooms}, by ${addressed}`,
+    job: {
+      kind: "followers",
+      addressed,
+      rooms,
+      membersPerRoom: count / rooms,
+      announcements: 6,
+      chat: { rooms: 10, membersPerRoom: 10, perMemberPerSecond: 0.1 },
+      quietSeconds: 10,
+    },
+  };
 }

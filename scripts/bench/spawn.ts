@@ -18,7 +18,8 @@ export interface Command {
   readonly args: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly core: number;
+  /** The one that it is kept on. */
+  readonly core?: number;
 }
 
 export class Process {
@@ -27,7 +28,7 @@ export class Process {
   readonly #ended: Promise<number | null>;
 
   constructor({ args, cwd, env, core }: Command) {
-    const [program, ...rest] = [...pinTo(core), ...WITH_ALL_FILES, ...args];
+    const [program, ...rest] = [...(core === undefined ? [] : pinTo(core)), ...WITH_ALL_FILES, ...args];
     this.#child = spawn(program!, rest, {
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],

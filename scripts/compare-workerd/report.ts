@@ -1,5 +1,5 @@
 // Turns the samples of compare-workerd into one line per version: medians, spreads and the ratio to the best.
-import { median, spreadOf } from "../bench/statistics.ts";
+import { median, spreadOf } from "../measuring/statistics.ts";
 import type { Reading } from "./generator.ts";
 
 export type Mode = "single" | "batched";

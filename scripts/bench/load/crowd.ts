@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 
 import { signToken } from "../../../src/access/tokens.ts";
 import { account, addFaults, codeOf, NO_FAULTS, SENDER_MAX, type Faults } from "../accounting.ts";
-import { Histogram } from "../statistics.ts";
+import { Histogram } from "../../measuring/statistics.ts";
 import type { Crowd, ServerFacts } from "./job.ts";
 import { Member, type Observer } from "./member.ts";
 
@@ -22,6 +22,12 @@ export class Gathering implements Observer {
   /** Only what was sent from here on counts for the latencies. */
   #measureFromUs = Infinity;
   #measureUntilUs = Infinity;
+  readonly #firstNumber: number;
+
+  /** @param firstNumber of the members, who are numbered one after the other */
+  constructor(firstNumber = 0) {
+    this.#firstNumber = firstNumber;
+  }
 
   get members(): Member[] {
     return this.rooms.flat();
@@ -61,7 +67,7 @@ export class Gathering implements Observer {
   /** Each room for itself: everybody should have all that anybody posted there. */
   faults(posted: (member: Member) => number = (member) => member.posted): Faults {
     let total = NO_FAULTS;
-    let number = 0;
+    let number = this.#firstNumber;
     for (const room of this.rooms) {
       const sent = new Set<number>();
       for (const member of room) {
@@ -80,13 +86,25 @@ export class Gathering implements Observer {
   }
 }
 
-/** @returns once everybody is in */
-export async function gather(server: ServerFacts, { rooms, membersPerRoom }: Crowd): Promise<Gathering> {
-  const gathering = new Gathering();
-  if (rooms * membersPerRoom > SENDER_MAX) throw new Error(`at most ${SENDER_MAX} members can be told apart`);
+export const roomName = (room: number): string => `bench-${room}`;
+export const userName = (number: number): string => `user-${number}`;
+
+/**
+ * @param behind how many rooms and members are there already
+ * @returns once everybody is in
+ */
+export async function gather(
+  server: ServerFacts,
+  { rooms, membersPerRoom }: Crowd,
+  behind = { rooms: 0, members: 0 },
+): Promise<Gathering> {
+  const gathering = new Gathering(behind.members);
+  if (behind.members + rooms * membersPerRoom > SENDER_MAX)
+    throw new Error(`at most ${SENDER_MAX} members can be told apart`);
   for (let room = 0; room < rooms; room++) {
-    const numbers = Array.from({ length: membersPerRoom }, (_, seat) => room * membersPerRoom + seat);
-    gathering.rooms.push(await Promise.all(numbers.map((number) => seatMember(server, gathering, room, number))));
+    const numbers = Array.from({ length: membersPerRoom }, (_, i) => behind.members + room * membersPerRoom + i);
+    const seats = numbers.map((number) => seatMember(server, gathering, behind.rooms + room, number));
+    gathering.rooms.push(await Promise.all(seats));
   }
   await joinAll(gathering.members, CONNECTS_AT_ONCE);
   return gathering;
@@ -94,8 +112,10 @@ export async function gather(server: ServerFacts, { rooms, membersPerRoom }: Cro
 
 async function seatMember(server: ServerFacts, observer: Observer, room: number, number: number): Promise<Member> {
   const { host, ports, wire, jwtSecret } = server;
-  const target = { host, port: ports[number % ports.length]!, path: wire.path.replaceAll("{room}", `bench-${room}`) };
-  const token = jwtSecret && (await signToken(jwtSecret, { user: `user-${number}` }, TOKEN_SECONDS));
+  const user = userName(number);
+  const path = wire.path.replaceAll("{room}", roomName(room)).replaceAll("{user}", user);
+  const target = { host, port: ports[number % ports.length]!, path };
+  const token = jwtSecret && (await signToken(jwtSecret, { user }, TOKEN_SECONDS));
   return new Member({ target, wire, number, credentials: token ? `"token":"${token}"` : "" }, observer);
 }
 

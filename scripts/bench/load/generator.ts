@@ -3,6 +3,7 @@
 import { text } from "node:stream/consumers";
 
 import { runEcho } from "./echo.ts";
+import { runFollowers } from "./followers.ts";
 import { runIdle } from "./idle.ts";
 import type { Job, Reading } from "./job.ts";
 import { runStorm } from "./storm.ts";
@@ -18,6 +19,8 @@ function run(job: Job): Promise<Reading> {
       return runIdle(job.server, job);
     case "storm":
       return runStorm(job.server, job);
+    case "followers":
+      return runFollowers(job.server, job);
   }
 }
 

@@ -11,6 +11,8 @@ export interface ServerFacts {
   readonly wire: Wire;
   /** Signs a token for every member; absent where the server asks for none. */
   readonly jwtSecret?: string;
+  /** Where it takes `POST {rooms | users, event, data}`; absent where nothing is announced. */
+  readonly announcePath?: string;
 }
 
 export interface Crowd {
@@ -50,7 +52,17 @@ export interface StormJob extends Crowd {
   readonly awayMs: number;
 }
 
-export type Job = (TrafficJob | EchoJob | IdleJob | StormJob) & { readonly server: ServerFacts };
+/** One message to everybody in many rooms, while others chat in rooms of their own. */
+export interface FollowersJob extends Crowd {
+  readonly kind: "followers";
+  readonly addressed: "rooms" | "users";
+  readonly announcements: number;
+  readonly chat: Crowd & { readonly perMemberPerSecond: number };
+  /** Of chat alone, before anything is announced. */
+  readonly quietSeconds: number;
+}
+
+export type Job = (TrafficJob | EchoJob | IdleJob | StormJob | FollowersJob) & { readonly server: ServerFacts };
 
 /** What every job tells. */
 export interface BaseReading {
@@ -111,4 +123,23 @@ export interface StormReading extends BaseReading {
   readonly faults: Faults;
 }
 
-export type Reading = TrafficReading | EchoReading | IdleReading | StormReading;
+export interface FollowersReading extends BaseReading {
+  readonly kind: "followers";
+  /** From the call to a follower, over all announcements but the first. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** From the call to the last follower, for each announcement; the first is the one before which nobody knew who is where. */
+  readonly lastMs: readonly number[];
+  /** From the call to its answer, for each announcement. */
+  readonly answeredMs: readonly number[];
+  /** What the server itself says of each, where it says anything: users or rooms that it did not find. */
+  readonly absent: readonly number[];
+  readonly faults: Faults;
+  readonly chatFaults: Faults;
+  readonly chatP50Ms: { readonly before: number; readonly during: number };
+  readonly chatP99Ms: { readonly before: number; readonly during: number };
+  /** Of the server, above what the chat took before. */
+  readonly cpuMsPerAnnouncement: number;
+}
+
+export type Reading = TrafficReading | EchoReading | IdleReading | StormReading | FollowersReading;

@@ -2,7 +2,7 @@
 // knows neither), keeps what it received, and reads no more of a frame than it must.
 import { Sequence } from "../accounting.ts";
 import { eachMark, markedText } from "./mark.ts";
-import { RawSocket, type Target } from "./raw-socket.ts";
+import { RawSocket, type Target } from "../../measuring/raw-socket.ts";
 
 /** How a server is spoken to. */
 export interface Wire {
@@ -142,7 +142,8 @@ export class Member {
       else this.#joined?.reject(new Error(`refused: ${bytes.toString("utf8", start, end)}`));
     } else if (first === TWO) {
       this.#observer.pinged();
-      this.#socket?.send("3");
+      // A ping that asks for something to be sent back stands alone in its frame (EIO-10).
+      this.#socket?.send(`3${bytes.toString("latin1", start + 1, end)}`);
     } else if (first === ZERO) this.#opened(bytes.toString("latin1", start + 1, end));
     else if (first !== NOOP) this.#observer.failed(`an unexpected packet: ${bytes.toString("utf8", start, end)}`);
   }

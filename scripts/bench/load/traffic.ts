@@ -2,7 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Histogram } from "../statistics.ts";
+import { Histogram } from "../../measuring/statistics.ts";
 import { gather, type Gathering } from "./crowd.ts";
 import type { ServerFacts, TrafficJob, TrafficReading } from "./job.ts";
 import type { Member } from "./member.ts";
@@ -71,7 +71,7 @@ async function drain(gathering: Gathering, due: number): Promise<number> {
 }
 
 /** Who posts when. Members take their turns in one fixed order, at moments spread at random over the period. */
-class Posting {
+export class Posting {
   readonly lagsUs = new Histogram();
   posted = 0;
   readonly #turns: ReadonlyArray<{ readonly member: Member; readonly phaseMs: number }>;

@@ -1,11 +1,12 @@
 // Socket.IO on Node: one process, or several that share a Redis. Prints its port when it listens.
-//   node socketio.js [--recovery] [--redis URL]
+//   node socketio.js [--recovery] [--announces] [redis://…]
 import { createServer } from "node:http";
 
 import { createAdapter } from "@socket.io/redis-adapter";
 import { createClient } from "redis";
 import { Server } from "socket.io";
 
+import { serveAnnouncements } from "./announce.js";
 import { serveRoom } from "./room.js";
 
 const redisUrl = process.argv.find((argument) => argument.startsWith("redis:"));
@@ -21,6 +22,7 @@ const io = new Server(http, {
   ...(redisUrl && { adapter: await redisAdapter(redisUrl) }),
 });
 serveRoom(io);
+if (process.argv.includes("--announces")) serveAnnouncements(io, http);
 http.listen({ host: "127.0.0.1", port: 0, backlog: 4096 }, () => console.log(`listening ${http.address().port}`));
 
 async function redisAdapter(url) {

@@ -1,7 +1,8 @@
-// A WebSocket client that does as little as the bench can do with: text frames, pongs, closings. A general client takes
-// half as long again for a frame, and the generator has one core for 250,000 deliveries a second.
+// A WebSocket client that does as little as the bench and the load test can do with: text frames, pongs, closings. A general
+// client takes half as long again for a frame, and the generator has one core for 250,000 deliveries a second.
 // Source: RFC 6455.
-import { connect, type Socket } from "node:net";
+import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
+import { connect as connectTls } from "node:tls";
 
 export interface Listener {
   /** The upgrade was accepted. */
@@ -17,6 +18,10 @@ export interface Target {
   readonly port: number;
   /** With the query. */
   readonly path: string;
+  /** The address of this machine that it comes from; the system's choice where absent. */
+  readonly localAddress?: string;
+  /** Over TLS. */
+  readonly isSecure?: boolean;
 }
 
 const HEADERS_END = "\r\n\r\n";
@@ -35,6 +40,7 @@ const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 export class RawSocket {
   readonly #socket: Socket;
   readonly #listener: Listener;
+  readonly #isSecure: boolean;
   #isOpen = false;
   #isOver = false;
   /** The beginning of what has not arrived to its end. */
@@ -42,16 +48,23 @@ export class RawSocket {
 
   constructor(target: Target, listener: Listener) {
     this.#listener = listener;
-    const callback = (bytes: number): boolean => (this.#read(bytes), true);
-    this.#socket = connect({
-      host: target.host,
-      port: target.port,
-      noDelay: true,
-      onread: { buffer: readBuffer, callback },
-    });
-    this.#socket.once("connect", () => this.#socket.write(upgradeRequest(target)));
+    const { host, port, localAddress, isSecure = false } = target;
+    this.#isSecure = isSecure;
+    const options = { host, port, noDelay: true, ...(localAddress && { localAddress }) };
+    this.#socket = isSecure ? this.#connectSecurely(options) : this.#connectPlainly(options);
+    this.#socket.once(isSecure ? "secureConnect" : "connect", () => this.#socket.write(upgradeRequest(target)));
     this.#socket.once("error", (error) => this.#end(error.message));
     this.#socket.once("close", () => this.#end("the connection was closed"));
+  }
+
+  #connectPlainly(options: TcpNetConnectOpts): Socket {
+    const callback = (bytes: number): boolean => (this.#read(readBuffer, bytes), true);
+    return connect({ ...options, onread: { buffer: readBuffer, callback } });
+  }
+
+  #connectSecurely(options: TcpNetConnectOpts): Socket {
+    const socket = connectTls({ ...options, servername: options.host! });
+    return socket.on("data", (bytes: Buffer) => this.#read(bytes, bytes.length));
   }
 
   /** @param text ASCII */
@@ -62,7 +75,9 @@ export class RawSocket {
   /** Goes without a word, as a broken line does. */
   drop(): void {
     this.#isOver = true;
-    this.#socket.resetAndDestroy();
+    // A line over TLS has no reset of its own.
+    if (this.#isSecure) this.#socket.destroy();
+    else this.#socket.resetAndDestroy();
   }
 
   #sendFrame(opcode: number, payload: Buffer): void {
@@ -75,10 +90,10 @@ export class RawSocket {
     this.#socket.write(Buffer.concat([header, payload]));
   }
 
-  #read(length: number): void {
+  #read(chunk: Buffer, length: number): void {
     if (this.#isOver) return;
     const rest = this.#rest;
-    const bytes = rest ? Buffer.concat([rest, readBuffer.subarray(0, length)]) : readBuffer;
+    const bytes = rest ? Buffer.concat([rest, chunk.subarray(0, length)]) : chunk;
     const end = rest ? bytes.length : length;
     const at = this.#isOpen ? this.#readFrames(bytes, 0, end) : this.#readAnswer(bytes, end);
     this.#rest = at < end ? Buffer.from(bytes.subarray(at, end)) : undefined;

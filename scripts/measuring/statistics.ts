@@ -33,6 +33,23 @@ export class Histogram {
     this.count++;
   }
 
+  /** What was added, as bucket and count, for another process to merge. */
+  get entries(): ReadonlyArray<readonly [bucket: number, count: number]> {
+    const entries: Array<readonly [number, number]> = [];
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const count = this.#counts[bucket]!;
+      if (count > 0) entries.push([bucket, count]);
+    }
+    return entries;
+  }
+
+  merge(entries: ReadonlyArray<readonly [bucket: number, count: number]>): void {
+    for (const [bucket, count] of entries) {
+      this.#counts[bucket]! += count;
+      this.count += count;
+    }
+  }
+
   /** @param share 0.5 for the median; NaN where nothing was added */
   percentile(share: number): number {
     let left = Math.max(1, Math.ceil(this.count * share));

@@ -1,0 +1,63 @@
+// `npm run cost`: what a month of a workload costs, from parameters or from events counted in a load test. The model and its
+// assumptions: docs/cost.md.
+import { readFileSync, writeFileSync } from "node:fs";
+
+import { readArguments, USAGE, type CostArguments } from "./cost/arguments.ts";
+import { billOf } from "./cost/bill.ts";
+import { agreementOf, workloadOf } from "./cost/from-run.ts";
+import { htmlOf } from "./cost/html.ts";
+import { eventsOf, WORKLOAD, type Workload } from "./cost/model.ts";
+import { peerCosts } from "./cost/peers.ts";
+import { readPrices, type Prices } from "./cost/prices.ts";
+import { sensitivities } from "./cost/sensitivity.ts";
+import { textOf, type Comparison, type CostReport } from "./cost/text.ts";
+import { parseReport } from "./load/report.ts";
+
+const SCALES = [10_000, 100_000];
+
+if (process.argv.includes("--help")) {
+  console.log(USAGE);
+  process.exit(0);
+}
+
+try {
+  cost(readWishes());
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
+function readWishes(): CostArguments {
+  try {
+    return readArguments(process.argv.slice(2));
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nUsage: ${USAGE}`, { cause: error });
+  }
+}
+
+function cost({ fromFile, jsonFile, htmlFile, workload: wished }: CostArguments): void {
+  const prices = readPrices();
+  const run = fromFile === undefined ? undefined : parseReport(readFileSync(fromFile, "utf8"), fromFile);
+  const workload: Workload = { ...WORKLOAD, ...(run && workloadOf(run)), ...wished };
+  const report: CostReport = {
+    lookedUp: prices.lookedUp,
+    asked: compare(workload, prices),
+    scaled: SCALES.filter((users) => users !== workload.users).map((users) => compare(scale(workload, users), prices)),
+    sensitivities: sensitivities(workload, prices),
+    agreement: run ? agreementOf(run, workload) : [],
+    missing: prices.missing,
+  };
+  console.log(textOf(report));
+  if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify(report, null, 2)}\n`);
+  if (htmlFile !== undefined) writeFileSync(htmlFile, htmlOf(report));
+}
+
+function compare(workload: Workload, prices: Prices): Comparison {
+  const events = eventsOf(workload);
+  return { workload, bill: billOf(events, prices), peers: peerCosts(workload, events, prices) };
+}
+
+/** As many to a room as before. */
+function scale(workload: Workload, users: number): Workload {
+  return { ...workload, users, rooms: Math.max(1, Math.round((workload.rooms * users) / workload.users)) };
+}

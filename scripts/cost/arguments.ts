@@ -1,0 +1,83 @@
+// The command line of `npm run cost`. Pure; every mistake is named.
+import { parseArgs } from "node:util";
+
+import { number, whole, type Values } from "../measuring/option-values.ts";
+import { WORKLOAD, type Workload } from "./model.ts";
+
+export const USAGE = `npm run cost -- [--from load.json]
+  who:    --users 10000  --rooms 200  --shim SHARE  --polling SHARE
+  what:   --messages-per-user-minute 1.5  --payload 100 (bytes)  --reads N  --events N (both per user and minute)
+  when:   --online-hours 8 (of a day)  --connects-per-user-day 3
+  kept:   --history-days 30  --history-messages 100000  --uploads-per-user-day 0  --upload-bytes 200000
+  how:    --flush-window-ms 50  --ping-interval-seconds 45  --durability strict|relaxed  --handler-ms 5  --relay SHARE
+  report: --json FILE  --html FILE`;
+
+export interface CostArguments {
+  readonly fromFile?: string;
+  readonly jsonFile?: string;
+  readonly htmlFile?: string;
+  /** What was asked for, and nothing else. */
+  readonly workload: Partial<Workload>;
+}
+
+type NumberName = { [Name in keyof Workload]: Workload[Name] extends number ? Name : never }[keyof Workload];
+
+interface Option {
+  readonly option: string;
+  readonly name: NumberName;
+  readonly min: number;
+  readonly max: number;
+  readonly isWhole?: true;
+}
+
+const OPTIONS: readonly Option[] = [
+  { option: "users", name: "users", min: 1, max: 1e9, isWhole: true },
+  { option: "rooms", name: "rooms", min: 1, max: 1e9, isWhole: true },
+  { option: "shim", name: "shimShare", min: 0, max: 1 },
+  { option: "polling", name: "pollingShare", min: 0, max: 1 },
+  { option: "messages-per-user-minute", name: "messagesPerUserMinute", min: 0, max: 60_000 },
+  { option: "payload", name: "payloadBytes", min: 1, max: 65_536 },
+  { option: "reads", name: "readsPerUserMinute", min: 0, max: 60_000 },
+  { option: "events", name: "eventsPerUserMinute", min: 0, max: 60_000 },
+  { option: "online-hours", name: "onlineHours", min: 0, max: 24 },
+  { option: "connects-per-user-day", name: "connectsPerUserDay", min: 0, max: 100_000 },
+  { option: "history-days", name: "historyDays", min: 0, max: 3650 },
+  { option: "history-messages", name: "historyMessages", min: 1, max: 1e9, isWhole: true },
+  { option: "uploads-per-user-day", name: "uploadsPerUserDay", min: 0, max: 10_000 },
+  { option: "upload-bytes", name: "uploadBytes", min: 1, max: 1e9 },
+  { option: "flush-window-ms", name: "flushWindowMs", min: 0, max: 10_000 },
+  { option: "ping-interval-seconds", name: "pingIntervalSeconds", min: 1, max: 3600 },
+  { option: "handler-ms", name: "handlerMs", min: 0, max: 60_000 },
+  { option: "relay", name: "relayShare", min: 0, max: 1 },
+];
+
+/** @throws Error that says which argument is wrong, and what it may be */
+export function readArguments(args: readonly string[]): CostArguments {
+  const text = { type: "string" } as const;
+  const names = [...OPTIONS.map(({ option }) => option), "durability", "from", "json", "html"];
+  const { values } = parseArgs({ args: [...args], options: Object.fromEntries(names.map((name) => [name, text])) });
+  const { from, json, html } = values as Record<string, string | undefined>;
+  return {
+    workload: { ...numbersFrom(values), ...durabilityFrom(values["durability"]) },
+    ...(from !== undefined && { fromFile: from }),
+    ...(json !== undefined && { jsonFile: json }),
+    ...(html !== undefined && { htmlFile: html }),
+  };
+}
+
+function numbersFrom(values: Values): Partial<Workload> {
+  const given = OPTIONS.filter(({ option }) => values[option] !== undefined);
+  return Object.fromEntries(
+    given.map(({ option, name, min, max, isWhole }) => [
+      name,
+      (isWhole ? whole : number)(values, option, WORKLOAD[name], min, max),
+    ]),
+  );
+}
+
+function durabilityFrom(durability: string | boolean | undefined): Pick<Workload, "durability"> | undefined {
+  if (durability === undefined) return undefined;
+  if (durability !== "strict" && durability !== "relaxed")
+    throw new Error(`--durability must be strict or relaxed, not "${String(durability)}".`);
+  return { durability };
+}

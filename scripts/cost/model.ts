@@ -1,0 +1,257 @@
+// How many billable events a workload causes: what docs/cost.md says of each, multiplied out. Pure; tests hold it against
+// rooms in workerd.
+
+/** Group commit: one row per window at most, and at once where nothing was committed within it. */
+export const BATCH_POSTS_MAX = 64;
+/** A room that is busy in `relaxed` stores once a second. */
+const RELAXED_ROWS_PER_SECOND = 1;
+const RELAXED_BUSY_COMMITS_PER_SECOND = 3;
+/** A room that nobody has been to gives its log a name. */
+export const FIRST_VISIT_ROWS = 3;
+/** The first message of a room lays out its log: so many rows besides its own. */
+export const FIRST_MESSAGE_ROWS = 5;
+/** A segment of the log begins and is forgotten. */
+const SEGMENT_ROWS = 5;
+const SEGMENTS_KEPT = 10;
+/** Those who go within a second: grace, and the heartbeat put off. */
+const LEAVE_ALARMS = 2;
+/** From one report of a room that goes on to the next. */
+export const REPORT_WINDOW_SECONDS_MIN = 5;
+export const REPORT_WINDOW_SECONDS_MAX = 60;
+export const ROOMS_PER_LOBBY_ROW = 256;
+const LOBBY_SAVE_SECONDS = 60;
+/** A poll waits this long at most, and its room with an alarm for that. */
+export const POLL_HOLD_SECONDS = 20;
+/** Read marks of all who read meanwhile are stored together. */
+const MARKS_SECONDS = 5;
+/** A newcomer reads a page of history and what `welcome` tells. */
+const ROWS_READ_PER_CONNECT = 60;
+/** What a message takes in the log besides its text. */
+const STORED_BYTES_PER_MESSAGE = 130;
+/** What a message has on the wire besides its text. */
+export const WIRE_BYTES_PER_MESSAGE = 230;
+/** Waiting awake until it is clear which alarm to set, and for the CONNECT behind an upgrade. */
+export const ARM_SECONDS = 0.25;
+const CONNECT_SECONDS = 0.3;
+const REPORT_SECONDS = 0.02;
+
+export const DAYS_PER_MONTH = 30;
+const SECONDS_PER_HOUR = 3600;
+const GB = 1e9;
+
+export interface Workload {
+  /** Connected at once, while they are online. */
+  readonly users: number;
+  readonly rooms: number;
+  readonly messagesPerUserMinute: number;
+  /** Of a day, in which everybody is connected. */
+  readonly onlineHours: number;
+  /** Connections that a user opens in a day. */
+  readonly connectsPerUserDay: number;
+  /** Users with this project's own client, whose heartbeats wake nobody. The others are pinged by their rooms. */
+  readonly shimShare: number;
+  /** Users that long-poll: a poll that waits keeps its room awake. */
+  readonly pollingShare: number;
+  readonly payloadBytes: number;
+  readonly historyDays: number;
+  readonly historyMessages: number;
+  readonly flushWindowMs: number;
+  readonly pingIntervalSeconds: number;
+  readonly durability: "strict" | "relaxed";
+  /** How long a room works on a frame. */
+  readonly handlerMs: number;
+  /** `read` events of a user in a minute; their marks are stored. */
+  readonly readsPerUserMinute: number;
+  /** Other events, such as `typing`, which store nothing. */
+  readonly eventsPerUserMinute: number;
+  /** Messages that are passed on to another room through the queue. */
+  readonly relayShare: number;
+  readonly uploadsPerUserDay: number;
+  readonly uploadBytes: number;
+}
+
+export const WORKLOAD: Workload = {
+  users: 10_000,
+  rooms: 200,
+  messagesPerUserMinute: 1.5,
+  onlineHours: 8,
+  connectsPerUserDay: 3,
+  shimShare: 0,
+  pollingShare: 0,
+  payloadBytes: 100,
+  historyDays: 30,
+  historyMessages: 100_000,
+  flushWindowMs: 50,
+  pingIntervalSeconds: 45,
+  durability: "strict",
+  handlerMs: 5,
+  readsPerUserMinute: 0,
+  eventsPerUserMinute: 0,
+  relayShare: 0,
+  uploadsPerUserDay: 0,
+  uploadBytes: 200_000,
+};
+
+/** In a month. */
+export interface Events {
+  readonly posts: number;
+  readonly deliveries: number;
+  readonly commits: number;
+  /** WebSocket upgrades, and requests of those who long-poll. */
+  readonly upgrades: number;
+  readonly polls: number;
+  readonly framesIn: number;
+  /** Answered without waking a room; whether they are billed as frames Cloudflare does not say, so they are. */
+  readonly heartbeats: number;
+  readonly alarms: number;
+  readonly reports: number;
+  /** Alarms, which are rows when they are set, not among them. */
+  readonly rowsWritten: number;
+  readonly rowsRead: number;
+  readonly awakeSeconds: number;
+  readonly storedGb: number;
+  readonly queueMessages: number;
+  readonly uploads: number;
+  readonly uploadedGb: number;
+}
+
+/**
+ * Rows per message in a room that commits at once after quiet and once per window otherwise, where posts are independent of
+ * each other: from one commit to the next it takes a window, and then, if nobody posted within it, until somebody does.
+ */
+export function commitsPerPost(postsPerSecond: number, windowMs: number): number {
+  const inWindow = (postsPerSecond * windowMs) / 1000;
+  return Math.max(1 / BATCH_POSTS_MAX, 1 / (inWindow + Math.exp(-inWindow)));
+}
+
+/** How long a batch waits for its window to end, on average over all commits, in seconds: awake. */
+export function batchWaitSeconds(postsPerSecond: number, windowMs: number): number {
+  const window = windowMs / 1000;
+  if (postsPerSecond === 0 || window === 0) return 0;
+  const quiet = Math.exp(-postsPerSecond * window);
+  // The chance that somebody posts within the window, times what is left of it then.
+  return window - (1 - quiet) / postsPerSecond;
+}
+
+function rowsPerPost({ durability, flushWindowMs }: Workload, postsPerSecond: number): number {
+  const share = commitsPerPost(postsPerSecond, flushWindowMs);
+  const commitsPerSecond = share * postsPerSecond;
+  if (durability === "strict" || commitsPerSecond < RELAXED_BUSY_COMMITS_PER_SECOND) return share;
+  return RELAXED_ROWS_PER_SECOND / postsPerSecond;
+}
+
+/** The chance that at least one of the people of a room is of a kind. */
+const anyOf = (share: number, people: number): number => 1 - (1 - share) ** people;
+
+export function eventsOf(workload: Workload): Events {
+  const { users, rooms, shimShare, pollingShare } = workload;
+  const onlineSeconds = workload.onlineHours * SECONDS_PER_HOUR * DAYS_PER_MONTH;
+  const userMinutes = (users * onlineSeconds) / 60;
+  const peoplePerRoom = users / rooms;
+  const posts = userMinutes * workload.messagesPerUserMinute;
+  const postsPerSecond = onlineSeconds === 0 ? 0 : posts / onlineSeconds / rooms;
+  const commits = posts * rowsPerPost(workload, postsPerSecond);
+  const connects = users * workload.connectsPerUserDay * DAYS_PER_MONTH;
+  const roomSeconds = rooms * onlineSeconds;
+  const stockShare = Math.max(0, 1 - shimShare);
+  // Of those who go at the same moment the room hears once, and it cannot hear more often than that.
+  const leaves = Math.min(connects, roomSeconds);
+  const changes = posts + connects * 2;
+  const reports = reportsOf(workload, roomSeconds, changes);
+  const isPolled = anyOf(pollingShare, peoplePerRoom);
+  const isPinged = anyOf(stockShare, peoplePerRoom);
+  const alarms =
+    (roomSeconds * isPinged) / workload.pingIntervalSeconds +
+    (roomSeconds * isPolled) / POLL_HOLD_SECONDS +
+    LEAVE_ALARMS * leaves +
+    (1 - isPinged) * reports * alarmsPerReport(roomSeconds === 0 ? 0 : changes / roomSeconds);
+  const readMarks = marksOf(workload, roomSeconds, userMinutes);
+  const polls = pollsOf(workload, onlineSeconds, commits / (roomSeconds || 1), posts);
+  const frames =
+    posts * (1 - pollingShare) + userMinutes * (workload.readsPerUserMinute + workload.eventsPerUserMinute);
+  const relayed = posts * workload.relayShare;
+  const uploads = users * workload.uploadsPerUserDay * DAYS_PER_MONTH;
+  const worked =
+    (frames + connects) * (workload.handlerMs / 1000) +
+    commits * batchWaitSeconds(postsPerSecond, workload.flushWindowMs) +
+    connects * CONNECT_SECONDS +
+    alarms * ARM_SECONDS +
+    reports * REPORT_SECONDS;
+  return {
+    posts,
+    deliveries: posts * peoplePerRoom,
+    commits,
+    upgrades: connects * (1 - pollingShare),
+    polls,
+    framesIn: frames + connects * (1 - pollingShare),
+    heartbeats: (users * (1 - pollingShare) * onlineSeconds) / workload.pingIntervalSeconds,
+    alarms,
+    reports,
+    rowsWritten:
+      commits +
+      rooms * (FIRST_VISIT_ROWS + FIRST_MESSAGE_ROWS) +
+      segmentRows(workload, posts) +
+      readMarks +
+      relayed * 2 * commitsPerPost(postsPerSecond * workload.relayShare, 1000) +
+      lobbyRows(workload, onlineSeconds, reports) +
+      (uploads > 0 ? rooms : 0),
+    rowsRead: connects * ROWS_READ_PER_CONNECT,
+    awakeSeconds: Math.min(roomSeconds, worked) * (1 - isPolled) + roomSeconds * isPolled,
+    storedGb: storedGbOf(workload, posts),
+    queueMessages: relayed * commitsPerPost(postsPerSecond * workload.relayShare, 1000),
+    uploads,
+    uploadedGb: (uploads * workload.uploadBytes) / GB,
+  };
+}
+
+/** A room that goes on reports once a minute; a quiet one with each change. */
+function reportsOf({ rooms }: Workload, roomSeconds: number, changes: number): number {
+  if (changes === 0) return 0;
+  const perSecond = 1 / (REPORT_WINDOW_SECONDS_MAX + roomSeconds / changes);
+  return Math.max(rooms, roomSeconds * perSecond);
+}
+
+/**
+ * In a room that nobody has to be pinged in. What happens within a window is told when it is over, and an alarm is set lest
+ * nothing happens then; where nothing happens for a moment after a report, another was set for the far future.
+ */
+function alarmsPerReport(changesPerSecond: number): number {
+  const isGoingOn = changesPerSecond * REPORT_WINDOW_SECONDS_MAX * 2 > 1;
+  const window = isGoingOn ? REPORT_WINDOW_SECONDS_MAX : REPORT_WINDOW_SECONDS_MIN;
+  return (1 - Math.exp(-changesPerSecond * window)) * (1 + Math.exp(-changesPerSecond * ARM_SECONDS));
+}
+
+function lobbyRows({ rooms }: Workload, onlineSeconds: number, reports: number): number {
+  const pages = Math.ceil(rooms / ROOMS_PER_LOBBY_ROW);
+  return Math.min(reports, pages * (onlineSeconds / LOBBY_SAVE_SECONDS));
+}
+
+function marksOf({ readsPerUserMinute }: Workload, roomSeconds: number, userMinutes: number): number {
+  const reads = userMinutes * readsPerUserMinute;
+  if (reads === 0) return 0;
+  const perSecond = reads / roomSeconds;
+  const readers = perSecond * MARKS_SECONDS;
+  return (roomSeconds / (MARKS_SECONDS + 1 / perSecond)) * Math.ceil(readers / 256);
+}
+
+/** A GET per batch that the room sends or where none comes for long, and for each heartbeat; a POST per message and per answer to one. */
+function pollsOf(workload: Workload, onlineSeconds: number, commitsPerSecond: number, posts: number): number {
+  const pollers = workload.users * workload.pollingShare;
+  const heldPerSecond =
+    commitsPerSecond === 0
+      ? 1 / POLL_HOLD_SECONDS
+      : commitsPerSecond / (1 - Math.exp(-commitsPerSecond * POLL_HOLD_SECONDS));
+  const gets = pollers * onlineSeconds * (heldPerSecond + 1 / workload.pingIntervalSeconds);
+  const answers = (pollers * onlineSeconds) / workload.pingIntervalSeconds;
+  return gets + answers + posts * workload.pollingShare;
+}
+
+function segmentRows({ historyMessages, rooms }: Workload, posts: number): number {
+  const perSegment = historyMessages / SEGMENTS_KEPT;
+  return posts / rooms < perSegment ? 0 : (posts / perSegment) * SEGMENT_ROWS;
+}
+
+function storedGbOf({ historyDays, historyMessages, rooms, payloadBytes }: Workload, posts: number): number {
+  const kept = Math.min((posts * historyDays) / DAYS_PER_MONTH, rooms * historyMessages);
+  return (kept * (payloadBytes + STORED_BYTES_PER_MESSAGE)) / GB;
+}

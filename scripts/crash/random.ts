@@ -1,0 +1,13 @@
+// Dice that fall the same for the same seed.
+
+/** xorshift32. @returns from 0 to below 1 */
+export function seededRandom(seed: number): () => number {
+  // Zero would stay zero; the golden ratio keeps neighbouring seeds apart.
+  let state = Math.imul(seed + 1, 0x9e3779b9) | 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,36 @@
+// What is said while people are away.
+import { setTimeout as pause } from "node:timers/promises";
+
+import type { Backend } from "../crash/rooms.ts";
+
+/** Each room hears something so often. */
+const SAY_EVERY_MS = 500;
+
+/** Says something in every room again and again, by HTTP; what is not answered may or may not have been said. */
+export class Announcements {
+  said = 0;
+  readonly #backend: Backend;
+  readonly #rooms: readonly string[];
+  #isOver = false;
+  readonly #work: Promise<void>;
+
+  constructor(backend: Backend, rooms: readonly string[]) {
+    this.#backend = backend;
+    this.#rooms = rooms;
+    this.#work = this.#run();
+  }
+
+  async #run(): Promise<void> {
+    for (let number = 1; !this.#isOver; number++) {
+      const posts = this.#rooms.map((room) => this.#backend.post(room, `announcement ${number}`));
+      const answers = await Promise.allSettled(posts);
+      this.said += answers.filter(({ status }) => status === "fulfilled").length;
+      await pause(SAY_EVERY_MS);
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#isOver = true;
+    return this.#work;
+  }
+}

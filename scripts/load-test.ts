@@ -1,0 +1,82 @@
+// The load test behind `npm run load`. What it does and how to read it: docs/load.md.
+import { accessSync, constants, existsSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+import { readArguments, USAGE, type LoadArguments } from "./load/arguments.ts";
+import { htmlOf } from "./load/html.ts";
+import { progressOn } from "./load/progress.ts";
+import type { LoadReport } from "./load/report.ts";
+import { LoadRun } from "./load/run.ts";
+import { LOAD_PEERS, openTarget } from "./load/target.ts";
+import { textOf } from "./load/text.ts";
+
+const EXIT_INTERRUPTED = 130;
+/** A terminal tells its Ctrl-C to every process of the command: the same one may arrive twice. */
+const SAME_INTERRUPT_MS = 1000;
+
+if (process.argv.includes("--help")) {
+  console.log(USAGE);
+  process.exit(0);
+}
+
+try {
+  process.exit(await loadTest(readWishes()));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
+function readWishes(): LoadArguments {
+  try {
+    return readArguments(process.argv.slice(2), LOAD_PEERS);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\nUsage: ${USAGE}`, { cause: error });
+  }
+}
+
+async function loadTest(args: LoadArguments): Promise<number> {
+  checkFiles(args);
+  const interrupt = onInterrupt();
+  const target = await openTarget(args);
+  try {
+    const report = await new LoadRun(args, target, progressOn(process.stderr), interrupt).run();
+    console.log(textOf(report));
+    write(args, report);
+    if (report.connections.in === 0 && report.outcome !== "interrupted") return 1;
+    return { clean: 0, faults: 1, interrupted: EXIT_INTERRUPTED }[report.outcome];
+  } finally {
+    await target.stop();
+  }
+}
+
+/** The first Ctrl-C asks for what is known, another one ends at once. */
+function onInterrupt(): AbortSignal {
+  const controller = new AbortController();
+  let firstAtMs: number | undefined;
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) {
+    process.on(name, () => {
+      const nowMs = Date.now();
+      if (firstAtMs !== undefined && nowMs - firstAtMs > SAME_INTERRUPT_MS) process.exit(EXIT_INTERRUPTED);
+      firstAtMs ??= nowMs;
+      controller.abort();
+    });
+  }
+  return controller.signal;
+}
+
+/** What is found out at the end only would cost the whole run. */
+function checkFiles({ jsonFile, htmlFile }: LoadArguments): void {
+  for (const [name, file] of Object.entries({ json: jsonFile, html: htmlFile })) {
+    if (file === undefined) continue;
+    try {
+      accessSync(existsSync(file) ? file : path.dirname(path.resolve(file)), constants.W_OK);
+    } catch (error) {
+      throw new Error(`--${name} ${file} cannot be written: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+function write({ jsonFile, htmlFile }: LoadArguments, report: LoadReport): void {
+  if (jsonFile !== undefined) writeFileSync(jsonFile, `${JSON.stringify(report, null, 2)}\n`);
+  if (htmlFile !== undefined) writeFileSync(htmlFile, htmlOf(report));
+}

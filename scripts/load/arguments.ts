@@ -1,0 +1,160 @@
+// The command line of `npm run load`. Pure; every mistake is named.
+import { parseArgs } from "node:util";
+
+import { number, whole, type Values } from "../measuring/option-values.ts";
+import { isRoomName } from "../../src/protocol/room-name.ts";
+import { PAYLOAD_BYTES_MIN, ROOMS_MAX, USERS_MAX } from "./mark.ts";
+import type { Pace } from "./messages.ts";
+
+export const USAGE = `npm run load -- [--url http://127.0.0.1:8787 | --peer parley|parley-shim|socketio-ws|socketio-bun]
+  whom:   --users 100  --rooms 10  --shim SHARE  --polling SHARE  --real SHARE  --room-prefix NAME
+  what:   --rate POSTS_PER_USER_AND_SECOND | --think MIN-MAX (seconds)  --duration 30 (seconds)  --payload 100 (bytes)
+  how:    --connect-rate 200 (per second)  --processes N  --sources N (loopback addresses)  --path TEMPLATE
+  tokens: --token-secret SECRET | --tokens FILE | --guest
+  report: --json FILE  --html FILE  --pid SERVERPID  --counts  --metrics-token TOKEN  --clean`;
+
+const SHARE_NAMES = ["shim", "polling", "real"] as const;
+const RATE_MAX = 1000;
+const DURATION_SECONDS_MAX = 86_400;
+const PAYLOAD_BYTES_MAX = 60_000;
+const PROCESSES_MAX = 64;
+/** 127.0.0.1 to 127.0.0.250. */
+export const SOURCES_MAX = 250;
+const ROOM_NAME_CHARS_MAX = 64;
+
+export type Tokens =
+  | { readonly kind: "secret"; readonly secret: string }
+  | { readonly kind: "file"; readonly file: string }
+  | { readonly kind: "guest" }
+  /** A token of the local secret on this machine, none elsewhere. */
+  | { readonly kind: "usual" };
+
+export interface LoadArguments {
+  readonly url?: string;
+  readonly peer?: string;
+  readonly pathTemplate?: string;
+  readonly users: number;
+  readonly rooms: number;
+  readonly roomPrefix: string;
+  readonly shimShare: number;
+  readonly pollingShare: number;
+  readonly realShare: number;
+  readonly pace: Pace;
+  readonly durationSeconds: number;
+  readonly connectsPerSecond: number;
+  readonly payloadBytes: number;
+  readonly processes?: number;
+  readonly sources?: number;
+  readonly tokens: Tokens;
+  readonly serverPid?: number;
+  readonly metricsToken?: string;
+  /** Whether the server is asked what it counted, which takes until its rooms have told. */
+  readonly asksCounts: boolean;
+  readonly deletesRooms: boolean;
+  readonly jsonFile?: string;
+  readonly htmlFile?: string;
+}
+
+/** @throws Error that says which argument is wrong, and what it may be */
+export function readArguments(args: readonly string[], peers: readonly string[]): LoadArguments {
+  const text = { type: "string" } as const;
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      url: text,
+      peer: text,
+      path: text,
+      users: text,
+      rooms: text,
+      "room-prefix": text,
+      shim: text,
+      polling: text,
+      real: text,
+      rate: text,
+      think: text,
+      duration: text,
+      "connect-rate": text,
+      payload: text,
+      processes: text,
+      sources: text,
+      "token-secret": text,
+      tokens: text,
+      pid: text,
+      "metrics-token": text,
+      json: text,
+      html: text,
+      guest: { type: "boolean", default: false },
+      clean: { type: "boolean", default: false },
+      counts: { type: "boolean", default: false },
+    },
+  });
+  const users = whole(values, "users", 100, 1, USERS_MAX);
+  return {
+    ...whereFrom(values, peers),
+    users,
+    rooms: Math.min(users, whole(values, "rooms", 10, 1, ROOMS_MAX)),
+    roomPrefix: roomPrefix(values["room-prefix"] ?? "load"),
+    ...sharesFrom(values),
+    pace: paceFrom(values),
+    durationSeconds: number(values, "duration", 30, 1, DURATION_SECONDS_MAX),
+    connectsPerSecond: number(values, "connect-rate", 200, 0.1, 1e6),
+    payloadBytes: whole(values, "payload", 100, PAYLOAD_BYTES_MIN, PAYLOAD_BYTES_MAX),
+    tokens: tokensFrom(values),
+    asksCounts: values.counts,
+    deletesRooms: values.clean,
+    ...(values.processes !== undefined && { processes: whole(values, "processes", 1, 1, PROCESSES_MAX) }),
+    ...(values.sources !== undefined && { sources: whole(values, "sources", 1, 1, SOURCES_MAX) }),
+    ...(values.pid !== undefined && { serverPid: whole(values, "pid", 1, 1, 2 ** 31) }),
+    ...(values["metrics-token"] !== undefined && { metricsToken: values["metrics-token"] }),
+    ...(values.json !== undefined && { jsonFile: values.json }),
+    ...(values.html !== undefined && { htmlFile: values.html }),
+  };
+}
+
+function whereFrom(values: Values, peers: readonly string[]): Pick<LoadArguments, "url" | "peer" | "pathTemplate"> {
+  const { url, peer, path } = values as Record<string, string | undefined>;
+  if (url !== undefined && peer !== undefined) throw new Error("--url and --peer exclude each other.");
+  if (peer !== undefined && !peers.includes(peer))
+    throw new Error(`There is no peer "${peer}"; there are ${peers.join(", ")}.`);
+  if (url !== undefined && !/^https?:\/\/[^/]+\/?$/.test(url))
+    throw new Error(`--url must be like http://127.0.0.1:8787, without a path, not "${url}".`);
+  return {
+    ...(url !== undefined && { url: url.replace(/\/$/, "") }),
+    ...(peer !== undefined && { peer }),
+    ...(path !== undefined && { pathTemplate: path }),
+  };
+}
+
+function sharesFrom(values: Values): Pick<LoadArguments, "shimShare" | "pollingShare" | "realShare"> {
+  const [shimShare, pollingShare, realShare] = SHARE_NAMES.map((name) => number(values, name, 0, 0, 1));
+  if (shimShare! + pollingShare! > 1) throw new Error("--shim and --polling must not exceed 1 together.");
+  return { shimShare: shimShare!, pollingShare: pollingShare!, realShare: realShare! };
+}
+
+function paceFrom(values: Values): Pace {
+  const { think } = values;
+  if (think === undefined) return { kind: "rate", perUserPerSecond: number(values, "rate", 0.1, 0.0001, RATE_MAX) };
+  if (values["rate"] !== undefined) throw new Error("--rate and --think exclude each other.");
+  const [, min, max] = /^(\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?$/.exec(String(think)) ?? [];
+  const [minSeconds, maxSeconds] = [Number(min), Number(max ?? min)];
+  if (min === undefined || maxSeconds < minSeconds || maxSeconds === 0)
+    throw new Error(`--think must be seconds, such as 5 or 2-8, not "${String(think)}".`);
+  return { kind: "think", minSeconds, maxSeconds };
+}
+
+function tokensFrom(values: Values): Tokens {
+  const { "token-secret": secret, tokens: file, guest } = values as Record<string, string | undefined>;
+  if ([secret, file, guest].filter(Boolean).length > 1)
+    throw new Error("Only one of --token-secret, --tokens and --guest can be given.");
+  if (secret) return { kind: "secret", secret };
+  if (file) return { kind: "file", file };
+  return guest ? { kind: "guest" } : { kind: "usual" };
+}
+
+/** A prefix of room names: a number comes behind it. */
+function roomPrefix(prefix: string): string {
+  const longest = `${prefix}-${ROOMS_MAX}`;
+  if (!isRoomName(longest))
+    throw new Error(`--room-prefix "${prefix}" makes no room names of at most ${ROOM_NAME_CHARS_MAX} characters.`);
+  return prefix;
+}

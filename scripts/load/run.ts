@@ -1,0 +1,229 @@
+// One load test from beginning to end: everybody connects, everybody posts, everything is waited for, and looked up.
+import os from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { LoadArguments } from "./arguments.ts";
+import { nowUs } from "./clock.ts";
+import { countedBetween, scrape } from "./counted.ts";
+import { Crew } from "./crew.ts";
+import { checkHistories, type HistoryVerdict } from "./history-check.ts";
+import { machineFacts, serverFilesWarning } from "./machine.ts";
+import type { FinalReport, Plan, Span } from "./messages.ts";
+import type { Progress } from "./progress.ts";
+import type { LoadReport } from "./report.ts";
+import { RoomBook } from "./room-book.ts";
+import type { Seat } from "./seat.ts";
+import { seatAll } from "./seating.ts";
+import { Series } from "./series.ts";
+import { ServerWatch } from "./server-watch.ts";
+import { StolenTime } from "./stolen-time.ts";
+import { summarize, type Told } from "./summary.ts";
+import type { LoadTarget } from "./target.ts";
+import { withTokens } from "./tokens.ts";
+
+const US_PER_SECOND = 1e6;
+/** Members told of each other, and whatever connecting set going is over. */
+const SETTLE_MS = 1000;
+const ANSWERS_MS_MAX = 20_000;
+const DRAIN_MS_MAX = 15_000;
+/** Where somebody wants to know now. */
+const HURRIED_MS_MAX = 2000;
+const SHOW_MS = 500;
+/** Rooms tell what they counted now and then; a busy one once in a minute. */
+const COUNTED_MS_MAX = 110_000;
+const COUNTED_POLL_MS = 2500;
+const RUN_CHARS = 4;
+
+export class LoadRun {
+  readonly #args: LoadArguments;
+  readonly #target: LoadTarget;
+  readonly #progress: Progress;
+  readonly #interrupt: AbortSignal;
+  readonly #startUs = nowUs();
+  readonly #startedAt = new Date();
+  readonly #stolen = new StolenTime();
+  readonly #series = new Series(() => this.#second);
+  readonly #run = this.#startUs.toString(36).replace(".", "").slice(-RUN_CHARS).padStart(RUN_CHARS, "0");
+  #phase: () => void = () => undefined;
+
+  /** @param interrupt aborted where what is known by then is to be reported */
+  constructor(args: LoadArguments, target: LoadTarget, progress: Progress, interrupt: AbortSignal) {
+    const { shimShare = args.shimShare } = target;
+    this.#args = { ...args, shimShare, pollingShare: Math.min(args.pollingShare, 1 - shimShare) };
+    this.#target = target;
+    this.#progress = progress;
+    this.#interrupt = interrupt;
+  }
+
+  /** Of the run, with its fraction. */
+  get #second(): number {
+    return (nowUs() - this.#startUs) / US_PER_SECOND;
+  }
+
+  async run(): Promise<LoadReport> {
+    const target = this.#target;
+    const crews = await withTokens(seatAll(this.#args, target.isLoopback, machineFacts()), target.tokenFor);
+    const watch = this.#watchServer();
+    const before = await this.#scrape();
+    const crew = new Crew(crews.length, this.#series);
+    const showing = setInterval(() => this.#phase(), SHOW_MS);
+    try {
+      return await this.#phases(crew, crews, before, watch);
+    } finally {
+      clearInterval(showing);
+      watch?.stop();
+      this.#stolen.stop();
+      crew.end();
+      this.#progress.end();
+    }
+  }
+
+  #watchServer(): ServerWatch | undefined {
+    const { pid } = this.#target;
+    if (pid === undefined) return undefined;
+    const warning = serverFilesWarning(pid, this.#args.users);
+    if (warning !== undefined) this.#progress.note(warning);
+    return new ServerWatch(pid);
+  }
+
+  async #scrape(): Promise<string | undefined> {
+    if (!this.#target.isParley || !this.#args.asksCounts) return undefined;
+    return scrape(this.#target.where.origin, this.#args.metricsToken ?? process.env["METRICS_TOKEN"]);
+  }
+
+  async #phases(
+    crew: Crew,
+    crews: readonly Seat[][],
+    before: string | undefined,
+    watch: ServerWatch | undefined,
+  ): Promise<LoadReport> {
+    const { users, durationSeconds, pace } = this.#args;
+    this.#phase = () => this.#progress.connecting(this.#series.connected, users);
+    await this.#orInterrupt(crew.connect(this.#plans(crews)));
+    const connectedAt = this.#second;
+    await this.#pause(SETTLE_MS);
+
+    const postingFrom = this.#second;
+    this.#phase = () => this.#progress.posting(this.#second - postingFrom, durationSeconds, this.#series);
+    if (!this.#interrupt.aborted) crew.order({ kind: "post", pace });
+    await this.#pause(durationSeconds * 1000);
+    const postingTo = this.#second;
+
+    this.#phase = () => this.#progress.waiting("what is under way");
+    const isHurried = this.#interrupt.aborted;
+    const spans = await crew.stop(isHurried ? HURRIED_MS_MAX : ANSWERS_MS_MAX);
+    const reports = await crew.finish(isHurried ? HURRIED_MS_MAX : DRAIN_MS_MAX, spans);
+    const books = mergeBooks(reports);
+    // Before anybody comes to look things up, who would be counted, too.
+    const server = await this.#count(before, reports);
+    // They make room: a full one would not let in who looks.
+    crew.end();
+    const history = await this.#lookUp(crews, spans, books);
+    if (this.#args.deletesRooms) await this.#deleteRooms();
+    return summarize({
+      args: this.#args,
+      server: this.#args.peer ?? this.#target.where.origin,
+      startedAt: this.#startedAt,
+      isInterrupted: this.#interrupt.aborted,
+      machine: machineOf(),
+      processes: crews.length,
+      phases: { connectedAt, postingFrom, postingTo, finishedAt: this.#second },
+      series: this.#series,
+      reports,
+      books,
+      ...(history && { history }),
+      ...(watch && { process: { pid: this.#target.pid!, samples: watch.samples } }),
+      ...(this.#stolen.samples.length > 0 && { stolen: this.#stolen.samples }),
+      ...(server && { counted: server }),
+    });
+  }
+
+  #plans(crews: readonly Seat[][]): Plan[] {
+    const { payloadBytes, connectsPerSecond, users } = this.#args;
+    return crews.map((seats) => ({
+      where: this.#target.where,
+      run: this.#run,
+      payloadBytes,
+      seats,
+      connectsPerSecond: (connectsPerSecond * seats.length) / users,
+      startUs: this.#startUs,
+    }));
+  }
+
+  /** Everything but bugs and dead processes goes on at once when somebody wants to know now. */
+  async #orInterrupt(work: Promise<unknown>): Promise<void> {
+    const interrupted = new Promise<void>((resolve) => {
+      if (this.#interrupt.aborted) resolve();
+      this.#interrupt.addEventListener("abort", () => resolve(), { once: true });
+    });
+    await Promise.race([work, interrupted]);
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#interrupt }).catch(() => undefined);
+  }
+
+  async #lookUp(
+    crews: readonly Seat[][],
+    spans: Readonly<Record<string, Span>>,
+    books: ReadonlyMap<string, RoomBook>,
+  ): Promise<HistoryVerdict | undefined> {
+    if (!this.#target.isParley || this.#interrupt.aborted) return undefined;
+    this.#phase = () => this.#progress.waiting("the rooms' histories");
+    const seats = new Map(crews.flat().map((seat) => [seat.room, seat]));
+    const rooms = Object.entries(spans).map(([room, span]) => ({
+      seat: { ...seats.get(room)!, dialect: "stock" as const, transport: "websocket" as const },
+      span,
+      book: books.get(room) ?? new RoomBook(),
+    }));
+    return checkHistories(this.#target.where, this.#run, rooms);
+  }
+
+  /** What the server counted, once it knows of all posts that it acked. */
+  async #count(before: string | undefined, reports: readonly FinalReport[]): Promise<Told["counted"]> {
+    if (before === undefined) return undefined;
+    const acks = reports.reduce((sum, { counts }) => sum + counts.acks, 0);
+    const untilUs = nowUs() + COUNTED_MS_MAX * 1000;
+    this.#phase = () => this.#progress.waiting("the server's own counts");
+    for (;;) {
+      const after = await this.#scrape();
+      if (after === undefined) return undefined;
+      const counted = countedBetween(before, after);
+      const isAll = counted.posts === undefined || counted.posts >= acks;
+      if (isAll || this.#interrupt.aborted || nowUs() > untilUs) return { events: counted, askedAt: this.#second };
+      await this.#pause(COUNTED_POLL_MS);
+    }
+  }
+
+  async #deleteRooms(): Promise<void> {
+    if (!this.#target.isParley) return;
+    const token = await this.#target.tokenFor(`${this.#args.roomPrefix}-service`, "service");
+    for (let number = 0; number < this.#args.rooms; number++) {
+      const url = `${this.#target.where.origin}/api/rooms/${this.#args.roomPrefix}-${number}`;
+      const { ok, status } = await fetch(url, { method: "DELETE", headers: { Authorization: `Bearer ${token}` } });
+      if (!ok) return this.#progress.note(`Rooms could not be deleted: ${status}`);
+    }
+  }
+}
+
+export function mergeBooks(reports: readonly FinalReport[]): Map<string, RoomBook> {
+  const books = new Map<string, RoomBook>();
+  for (const report of reports) {
+    for (const [room, page] of Object.entries(report.books)) {
+      const book = books.get(room) ?? new RoomBook();
+      book.merge(page);
+      books.set(room, book);
+    }
+  }
+  return books;
+}
+
+function machineOf(): LoadReport["machine"] {
+  const cpus = os.cpus();
+  return {
+    cpu: cpus[0]?.model ?? "unknown",
+    cores: cpus.length,
+    node: process.versions.node,
+    platform: `${os.type()} ${os.release()}`,
+  };
+}

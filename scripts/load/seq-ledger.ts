@@ -1,0 +1,86 @@
+// What one member of a room must have seen, and has: `seq` rises by exactly one per message, so from the place at which it
+// came in to the last one of the room every number is due, once, in order.
+
+export interface SeqFaults {
+  /** Due, and never seen. */
+  readonly lost: number;
+  /** Seen again. */
+  readonly doubled: number;
+  /** Seen after a later one. */
+  readonly outOfOrder: number;
+  /** Posted while the member was away, and not brought along when it came back: nobody promised them. */
+  readonly missedAway: number;
+}
+
+export const NO_SEQ_FAULTS: SeqFaults = { lost: 0, doubled: 0, outOfOrder: 0, missedAway: 0 };
+
+export function addSeqFaults(a: SeqFaults, b: SeqFaults): SeqFaults {
+  return {
+    lost: a.lost + b.lost,
+    doubled: a.doubled + b.doubled,
+    outOfOrder: a.outOfOrder + b.outOfOrder,
+    missedAway: a.missedAway + b.missedAway,
+  };
+}
+
+export class SeqLedger {
+  /** The place at which it came in; `undefined` where nobody said. */
+  #fromSeq: number | undefined;
+  #highestSeq = 0;
+  #seen = 0;
+  #doubled = 0;
+  #outOfOrder = 0;
+  #missedAway = 0;
+  /** Passed over and not seen yet. */
+  readonly #gaps = new Set<number>();
+  /** The lowest, where nobody said from where on everything is due. */
+  #lowestSeq = Infinity;
+
+  /** The room said where it stands as the member came in, or came back without having been brought what it missed. */
+  enter(lastSeq: number): void {
+    if (this.#fromSeq === undefined) {
+      this.#fromSeq = lastSeq;
+      if (this.#seen === 0) this.#highestSeq = lastSeq;
+    } else if (lastSeq > this.#highestSeq) {
+      this.#missedAway += lastSeq - this.#highestSeq;
+      this.#highestSeq = lastSeq;
+    }
+  }
+
+  see(seq: number): void {
+    if (this.#fromSeq === undefined && this.#seen === 0) this.#highestSeq = seq - 1;
+    this.#seen++;
+    this.#lowestSeq = Math.min(this.#lowestSeq, seq);
+    if (seq > this.#highestSeq) {
+      for (let missing = this.#highestSeq + 1; missing < seq; missing++) this.#gaps.add(missing);
+      this.#highestSeq = seq;
+    } else if (this.#gaps.delete(seq)) this.#outOfOrder++;
+    else this.#doubled++;
+  }
+
+  /** Whether everything up to that place was seen. */
+  isCompleteTo(lastSeq: number): boolean {
+    return this.#gaps.size === 0 && this.#highestSeq >= lastSeq;
+  }
+
+  /**
+   * @param span the room's first place of the run less one, for members to whom nobody said where it stood, and its last one
+   * @param isIn whether the member is still there; one that is not cannot be given what came after it
+   */
+  faults({ baseSeq, lastSeq }: { baseSeq: number; lastSeq: number }, isIn: boolean): SeqFaults {
+    const [atStart, atEnd] = [
+      this.#missingAtStart(baseSeq),
+      Math.max(0, lastSeq - Math.max(this.#highestSeq, baseSeq)),
+    ];
+    return {
+      lost: this.#gaps.size + atStart + (isIn ? atEnd : 0),
+      doubled: this.#doubled,
+      outOfOrder: this.#outOfOrder,
+      missedAway: this.#missedAway + (isIn ? 0 : atEnd),
+    };
+  }
+
+  #missingAtStart(baseSeq: number): number {
+    return this.#fromSeq !== undefined || this.#seen === 0 ? 0 : Math.max(0, this.#lowestSeq - baseSeq - 1);
+  }
+}

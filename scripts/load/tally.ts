@@ -1,0 +1,205 @@
+// What the members of one process tell, added up: second by second for the curves, and in all; each member's ledger, each
+// room's book.
+import { Histogram } from "../measuring/statistics.ts";
+import { nowUs } from "./clock.ts";
+import type { FinalReport, SecondReport } from "./messages.ts";
+import { CODE_OF_OTHERS, RoomBook } from "./room-book.ts";
+import type { Member, Observer, Post } from "./seat.ts";
+import { addSeqFaults, NO_SEQ_FAULTS, SeqLedger, type SeqFaults } from "./seq-ledger.ts";
+
+const US_PER_SECOND = 1e6;
+
+class Second {
+  posts = 0;
+  acks = 0;
+  deliveries = 0;
+  errors = 0;
+  readonly delivery = new Histogram();
+  readonly ack = new Histogram();
+}
+
+/** Errors by what befell whom: `post: RATE_LIMITED`, `connect: 429`. */
+export class Errors {
+  readonly counts: Record<string, number> = {};
+
+  add(what: string): void {
+    this.counts[what] = (this.counts[what] ?? 0) + 1;
+  }
+}
+
+export class Tally implements Observer {
+  readonly #startUs: number;
+  readonly #seconds = new Map<number, Second>();
+  readonly #ledgers = new Map<Member, SeqLedger>();
+  readonly #books = new Map<string, RoomBook>();
+  readonly errors = new Errors();
+  readonly connect = new Histogram();
+  /** Between the moment at which a post was due and that at which it went out: the generator's own lateness. */
+  readonly lag = new Histogram();
+  readonly counts = {
+    connectAttempts: 0,
+    connectFailures: 0,
+    connects: 0,
+    posts: 0,
+    unsent: 0,
+    acks: 0,
+    refusals: 0,
+    deliveries: 0,
+    strayed: 0,
+    drops: 0,
+    returns: 0,
+    recoveries: 0,
+    framesIn: 0,
+    heartbeats: 0,
+    requests: 0,
+  };
+
+  /** @param startUs the run's second 0 */
+  constructor(startUs: number) {
+    this.#startUs = startUs;
+  }
+
+  #second(): Second {
+    const number = Math.max(0, Math.trunc((nowUs() - this.#startUs) / US_PER_SECOND));
+    let second = this.#seconds.get(number);
+    if (!second) this.#seconds.set(number, (second = new Second()));
+    return second;
+  }
+
+  ledgerOf(member: Member): SeqLedger {
+    let ledger = this.#ledgers.get(member);
+    if (!ledger) this.#ledgers.set(member, (ledger = new SeqLedger()));
+    return ledger;
+  }
+
+  #bookOf({ seat: { room } }: Member): RoomBook {
+    let book = this.#books.get(room);
+    if (!book) this.#books.set(room, (book = new RoomBook()));
+    return book;
+  }
+
+  // ---- what members tell -------------------------------------------------------------------------------------
+
+  delivered(member: Member, seq: number, mark: { room: number; code: number; dueUs: number } | undefined): void {
+    // It counts as lost: nobody can say which one it was.
+    if (!isPlace(seq)) return this.failed("a message without a place");
+    this.ledgerOf(member).see(seq);
+    const second = this.#second();
+    second.deliveries++;
+    this.counts.deliveries++;
+    this.#bookOf(member).see(seq, mark?.code ?? CODE_OF_OTHERS);
+    if (!mark) return;
+    if (mark.room !== member.seat.roomNumber) this.counts.strayed++;
+    second.delivery.add(nowUs() - mark.dueUs);
+  }
+
+  entered(member: Member, lastSeq: number): void {
+    this.ledgerOf(member).enter(lastSeq);
+  }
+
+  acked(member: Member, seq: number, post: Post): void {
+    const second = this.#second();
+    second.acks++;
+    this.counts.acks++;
+    second.ack.add(nowUs() - post.dueUs);
+    if (isPlace(seq)) this.#bookOf(member).ack(seq, post.code);
+    else this.failed("an ack without a place");
+  }
+
+  refused(_member: Member, code: string): void {
+    this.counts.refusals++;
+    this.failed(`post: ${code}`);
+  }
+
+  dropped(_member: Member, reason: string): void {
+    this.counts.drops++;
+    this.failed(`dropped: ${reason}`);
+  }
+
+  returned(_member: Member, recovered: boolean): void {
+    this.counts.returns++;
+    if (recovered) this.counts.recoveries++;
+  }
+
+  failed(reason: string): void {
+    this.#second().errors++;
+    this.errors.add(reason);
+  }
+
+  beat(): void {
+    this.counts.heartbeats++;
+  }
+
+  sent(frames: number): void {
+    this.counts.framesIn += frames;
+  }
+
+  requested(): void {
+    this.counts.requests++;
+  }
+
+  // ---- what the process tells of itself ----------------------------------------------------------------------
+
+  joined(dueUs: number): void {
+    this.counts.connects++;
+    this.connect.add(nowUs() - dueUs);
+  }
+
+  posted(dueUs: number, isSent: boolean): void {
+    if (!isSent) {
+      this.counts.unsent++;
+      return this.failed("post: the user was away");
+    }
+    this.#second().posts++;
+    this.counts.posts++;
+    this.lag.add(nowUs() - dueUs);
+  }
+
+  /** Takes out the seconds that nothing is added to any more. @param isOver all of them */
+  takeSeconds(isOver: boolean): SecondReport[] {
+    const current = Math.trunc((nowUs() - this.#startUs) / US_PER_SECOND);
+    const done = [...this.#seconds].filter(([number]) => isOver || number < current);
+    for (const [number] of done) this.#seconds.delete(number);
+    return done.map(([number, { delivery, ack, ...counts }]) => ({
+      second: number,
+      ...counts,
+      delivery: delivery.entries,
+      ack: ack.entries,
+    }));
+  }
+
+  lastSeqs(): Record<string, number> {
+    return Object.fromEntries([...this.#books].map(([room, book]) => [room, book.lastSeq]));
+  }
+
+  baseSeqs(): Record<string, number> {
+    return Object.fromEntries([...this.#books].map(([room, book]) => [room, book.baseSeq]));
+  }
+
+  /** @param spans of the rooms, as all processes know them */
+  report(
+    members: readonly Member[],
+    spans: Readonly<Record<string, { baseSeq: number; lastSeq: number }>>,
+  ): FinalReport {
+    let faults: SeqFaults = NO_SEQ_FAULTS;
+    let [unanswered, ignored] = [0, 0];
+    for (const member of members) {
+      unanswered += member.unanswered;
+      ignored += member.ignored;
+      const span = spans[member.seat.room];
+      const ledger = this.#ledgers.get(member) ?? (member.isIn ? new SeqLedger() : undefined);
+      if (span && ledger) faults = addSeqFaults(faults, ledger.faults(span, member.isIn));
+    }
+    return {
+      counts: { ...this.counts, unanswered, ignored },
+      faults,
+      errors: this.errors.counts,
+      connect: this.connect.entries,
+      lag: this.lag.entries,
+      books: Object.fromEntries([...this.#books].map(([room, book]) => [room, book.page])),
+    };
+  }
+}
+
+/** What a server sends in its stead would make every sum that it gets into nothing to compare with. */
+const isPlace = (seq: number): boolean => Number.isSafeInteger(seq);

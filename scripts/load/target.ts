@@ -1,0 +1,74 @@
+// Which server is put under load: one that is running, or one of the bench's, started for the occasion.
+import { readPort } from "../port.ts";
+import { installPeers } from "../bench/install.ts";
+import { PEERS, PEERS_DIR, type Peer } from "../bench/peers.ts";
+import type { LoadArguments } from "./arguments.ts";
+import type { Where } from "./seat.ts";
+import { noTokens, tokenSource, type TokenFor } from "./tokens.ts";
+
+const PATH_TEMPLATE = "/rooms/{room}/socket.io/";
+/** As the bench's Socket.IO servers read it. */
+const PEER_PATH_TEMPLATE = "/socket.io/?room={room}&user={user}";
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const HEALTH_MS_MAX = 5000;
+
+/** Those of the bench's peers that speak Socket.IO from one address. */
+export const LOAD_PEERS = ["parley", "parley-shim", "socketio-ws", "socketio-bun"] as const;
+
+export interface LoadTarget {
+  readonly where: Where;
+  readonly isLoopback: boolean;
+  readonly tokenFor: TokenFor;
+  /** Whether rooms can be read back and deleted over the API. */
+  readonly isParley: boolean;
+  /** What is to be watched. */
+  readonly pid?: number;
+  /** What the server speaks to everybody, where it was started for that. */
+  readonly shimShare?: number;
+  stop(): Promise<void>;
+}
+
+/** @throws Error that says why there is nobody to be loaded, and what helps */
+export async function openTarget(args: LoadArguments): Promise<LoadTarget> {
+  if (args.peer !== undefined) return startPeer(PEERS.find(({ name }) => name === args.peer)!);
+  const origin = args.url ?? `http://127.0.0.1:${readPort(process.env["PORT"])}`;
+  await requireServer(origin, args.url === undefined);
+  const isLoopback = LOOPBACK.test(new URL(origin).hostname);
+  const { pathTemplate = PATH_TEMPLATE } = args;
+  return {
+    where: { origin, pathTemplate },
+    isLoopback,
+    tokenFor: tokenSource(args.tokens, origin, isLoopback),
+    isParley: args.pathTemplate === undefined,
+    ...(args.serverPid !== undefined && { pid: args.serverPid }),
+    stop: () => Promise.resolve(),
+  };
+}
+
+async function requireServer(origin: string, isUsual: boolean): Promise<void> {
+  try {
+    await fetch(`${origin}/health`, { signal: AbortSignal.timeout(HEALTH_MS_MAX) });
+  } catch (error) {
+    const hint = isUsual
+      ? "Start a server (npm start), or name one with --url."
+      : "Is it running, and is the port right?";
+    throw new Error(`Nobody answers at ${origin}. ${hint}`, { cause: error });
+  }
+}
+
+async function startPeer(peer: Peer): Promise<LoadTarget> {
+  if (peer.isInstalled) await installPeers(PEERS_DIR);
+  const server = await peer.start({ recovery: true });
+  const { facts } = server;
+  const origin = `http://${facts.host}:${facts.ports[0]!}`;
+  const isParley = facts.jwtSecret !== undefined;
+  return {
+    where: { origin, pathTemplate: isParley ? PATH_TEMPLATE : PEER_PATH_TEMPLATE },
+    isLoopback: true,
+    tokenFor: isParley ? tokenSource({ kind: "secret", secret: facts.jwtSecret }, origin, true) : noTokens,
+    isParley,
+    pid: facts.pids[0]!,
+    ...(facts.wire.extended && { shimShare: 1 }),
+    stop: () => server.stop(),
+  };
+}

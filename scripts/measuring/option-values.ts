@@ -1,0 +1,20 @@
+// Numbers out of a command line: in their bounds, or an error that names them.
+
+export type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+/** @throws Error that says what the option may be */
+export function number(values: Values, name: string, usual: number, min: number, max: number): number {
+  const text = values[name];
+  if (text === undefined) return usual;
+  const value = Number(text);
+  if (text === "" || !Number.isFinite(value) || value < min || value > max)
+    throw new Error(`--${name} must be a number from ${min} to ${max}, not "${String(text)}".`);
+  return value;
+}
+
+/** @throws Error that says what the option may be */
+export function whole(values: Values, name: string, usual: number, min: number, max: number): number {
+  const value = number(values, name, usual, min, max);
+  if (!Number.isInteger(value)) throw new Error(`--${name} must be a whole number, not ${value}.`);
+  return value;
+}

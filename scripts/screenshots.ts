@@ -1,0 +1,162 @@
+// `npm run screenshots`: takes the pictures in docs/screenshots/ of the page as it is now, with a server and a story of its own, and of what
+// an operator sees. The name of a picture as an argument takes that one alone.
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+
+import { launchBrowser } from "./chromium.ts";
+import { PROJECT_ROOT } from "./local-variables.ts";
+import { OPERATIONS_PICTURES, takeOperations } from "./screenshots/operations.ts";
+import { setStage, type Stage } from "./screenshots/stage.ts";
+import { MAIN_ROOM, PEOPLE, READER } from "./screenshots/story.ts";
+
+const FOLDER = path.join(PROJECT_ROOT, "docs", "screenshots");
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+/** As high as lets the pictures of it begin with a whole message, each of them. */
+const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 775 },
+  deviceScaleFactor: 2,
+  isMobile: true,
+  hasTouch: true,
+};
+
+/** After so many, what was moved has been measured and drawn. */
+const SETTLING_FRAMES = 5;
+
+type Picture = (stage: Stage) => Promise<Page>;
+
+/** Settles what is in view before each picture is taken. */
+const PICTURES: Readonly<Record<string, Picture>> = {
+  "desktop-light": async (stage) => {
+    const page = await stage.open({ ...DESKTOP, colorScheme: "light" });
+    await page.getByRole("button", { name: /members$/ }).click();
+    await page.getByTestId("members").waitFor();
+    await beginWithWhole(page);
+    return isTyping(stage, page);
+  },
+  "desktop-dark": async (stage) => {
+    const page = await stage.open({ ...DESKTOP, colorScheme: "dark" });
+    await page.getByTestId("search-toggle").click();
+    await page.getByTestId("search-field").fill("cake");
+    await page.keyboard.press("Enter");
+    await page.getByTestId("found").locator("button").first().waitFor();
+    await beginWithWhole(page);
+    return page;
+  },
+  "phone-light": async (stage) => isTyping(stage, await stage.open({ ...PHONE, colorScheme: "light" })),
+  "phone-dark": async (stage) => {
+    const page = await stage.open({ ...PHONE, colorScheme: "dark" });
+    // Not the one that quotes it.
+    const said = page.locator(".content", { hasText: "Lemon cake is ordered" });
+    await scrollTo(page, page.getByTestId("message").filter({ has: said }));
+    await page.locator(".preview img").waitFor();
+    return page;
+  },
+  "phone-rooms-dark": async (stage) => {
+    const page = await stage.open({ ...PHONE, colorScheme: "dark" });
+    await page.getByTestId("rooms-toggle").click();
+    return page;
+  },
+  "phone-offline-light": async (stage) => {
+    const page = await stage.open({ ...PHONE, colorScheme: "light" });
+    await page.context().setOffline(true);
+    await page.locator("[data-testid=connection][data-state=offline]").waitFor();
+    for (const text of [
+      "Train tunnel. Save me that slice, I will be there!",
+      "Home at six, with an answer about the tandem.",
+    ]) {
+      await page.getByTestId("composer").fill(text);
+      await page.getByTestId("send").click();
+    }
+    await page.locator("[data-testid=message][data-state=pending]").nth(1).waitFor();
+    return page;
+  },
+  "join-light": async (stage) => {
+    const page = await stage.open({ viewport: { width: 900, height: 620 }, colorScheme: "light" }, "");
+    await page.getByTestId("name").fill(PEOPLE[READER]);
+    await page.getByTestId("room").fill(MAIN_ROOM);
+    return page;
+  },
+};
+
+async function isTyping(stage: Stage, page: Page): Promise<Page> {
+  stage.member("aiko").socket.emit("typing", { on: true });
+  await page.getByTestId("typing").filter({ hasText: "typing" }).waitFor();
+  return page;
+}
+
+/** Shows a message at the upper edge. */
+async function scrollTo(page: Page, message: Locator): Promise<void> {
+  // The list stays at its end until it has drawn what it loaded.
+  while ((await message.count()) === 0) {
+    await page.getByTestId("log").evaluate((log) => (log.scrollTop = 0));
+    await nextFrame(page);
+  }
+  for (let frames = 0; frames < SETTLING_FRAMES; frames++) {
+    const moved = await message.evaluate((row) => {
+      const log = row.closest(".log")!;
+      const moved = row.getBoundingClientRect().top - log.getBoundingClientRect().top;
+      log.scrollTop += moved;
+      return moved;
+    });
+    if (Math.abs(moved) >= 1) frames = 0;
+    await nextFrame(page);
+  }
+}
+
+/** Makes the window as much higher as the uppermost message is cut. */
+async function beginWithWhole(page: Page): Promise<void> {
+  const { width, height } = page.viewportSize()!;
+  await page.setViewportSize({ width, height: height + (await cutOf(page)) });
+  for (let frames = 0; frames < SETTLING_FRAMES; frames++) await nextFrame(page);
+}
+
+/** Pixels of the uppermost message, with its author, that are not in view. */
+function cutOf(page: Page): Promise<number> {
+  return page.getByTestId("log").evaluate((log) => {
+    const { top } = log.getBoundingClientRect();
+    const line = log.closest(".talk")!.querySelector(".lines")!.getBoundingClientRect().height;
+    const tops: number[] = [];
+    for (const row of log.querySelectorAll(".message.head, .day")) tops.push(row.getBoundingClientRect().top - top);
+    return Math.ceil(line - (tops.findLast((rowTop) => rowTop <= line) ?? line));
+  });
+}
+
+const nextFrame = (page: Page): Promise<unknown> =>
+  page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
+
+const [only] = process.argv.slice(2);
+const isWanted = (name: string): boolean => only === undefined || only === name;
+
+async function take(name: string, page: Page): Promise<void> {
+  if (!isWanted(name)) return;
+  const file = path.join(FOLDER, `${name}.png`);
+  await page.screenshot({ path: file, animations: "disabled", caret: "hide" });
+  console.log(path.relative(PROJECT_ROOT, file));
+}
+
+async function takePage(browser: Browser): Promise<void> {
+  const stage = await setStage(browser);
+  try {
+    for (const [name, picture] of Object.entries(PICTURES)) {
+      if (!isWanted(name)) continue;
+      const page = await picture(stage);
+      await take(name, page);
+      await page.context().close();
+      // Nobody types in the next one who is not meant to.
+      await stage.member("aiko").socket.emitWithAck("typing", { on: false });
+    }
+  } finally {
+    await stage.close();
+  }
+}
+
+const browser = await launchBrowser();
+try {
+  await mkdir(FOLDER, { recursive: true });
+  if (Object.keys(PICTURES).some(isWanted)) await takePage(browser);
+  if (OPERATIONS_PICTURES.some(isWanted)) await takeOperations(browser, take);
+} finally {
+  await browser.close();
+}
