@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { account, codeOf, NO_FAULTS, Sequence } from "../../scripts/bench/accounting.ts";
 import { eachMark, markedText } from "../../scripts/bench/load/mark.ts";
-import { Histogram, median, spreadOf } from "../../scripts/bench/statistics.ts";
+import { Histogram, median, spreadOf } from "../../scripts/measuring/statistics.ts";
 import { fc } from "./properties.ts";
 
 const codes = (...list: number[]): Uint32Array => Uint32Array.from(list);

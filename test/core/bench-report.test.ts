@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { NO_FAULTS } from "../../scripts/bench/accounting.ts";
 import { readArguments } from "../../scripts/bench/arguments.ts";
-import type { TrafficReading } from "../../scripts/bench/load/job.ts";
+import type { FollowersReading, TrafficReading } from "../../scripts/bench/load/job.ts";
 import { judge, type Outcome } from "../../scripts/bench/outcome.ts";
 import { firstShare, nextShare } from "../../scripts/bench/rate-search.ts";
 import { tableOf } from "../../scripts/bench/report.ts";
@@ -147,6 +147,43 @@ describe("tables", () => {
     expect(cell("Parley (stores)", "ratio")).toBe("3.00×");
     expect(cell("Parley (stores)", "rate held")).toBe("100 %");
     expect(cell("Parley (stores)", "lost / doubled / out of order / disagreeing / strayed")).toBe("3 / 0 / 0 / 0 / 0");
+  });
+
+  it("of announcements show the first apart, before which nobody knew who is where", () => {
+    const reading: FollowersReading = {
+      kind: "followers",
+      generatorBusy: 0.1,
+      serverCpuSeconds: 1,
+      wallSeconds: 10,
+      failures: {},
+      p50Ms: 40,
+      p99Ms: 80,
+      lastMs: [900, 50, 70, 60],
+      answeredMs: [9, 5, 5, 5],
+      absent: [0, 2, 0, 1],
+      faults: { ...NO_FAULTS, doubled: 3 },
+      chatFaults: NO_FAULTS,
+      cpuMsPerAnnouncement: 12,
+      chatP50Ms: { before: 1, during: 2 },
+      chatP99Ms: { before: 3, during: 4 },
+    };
+    const table = tableOf(
+      "followers",
+      [{ run: "followers", peer: "parley", round: 1, verdict: "ok", rateShare: 1, reading }],
+      new Map(),
+    );
+    const [head, , row] = table.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
+    const cell = (column: string): string => row![head!.indexOf(column)]!;
+    const columns = [
+      "the last has it, ms",
+      "at worst",
+      "the first time",
+      "not found",
+      "chat p99 ms before",
+      "meanwhile",
+    ];
+    expect(columns.map(cell)).toEqual(["60", "70", "900", "2", "3.0", "4.0"]);
+    expect(cell("chat, faults")).toBe("0 / 0 / 0 / 0 / 0");
   });
 
   it("say why there is no number", () => {

@@ -176,6 +176,28 @@ describe("while storing fails", () => {
   });
 });
 
+describe("what goes wrong in showing what is stored", () => {
+  it.each(["strict", "relaxed"] as const)("keeps nobody waiting for the ack (%s)", async (durability) => {
+    const broken = (): never => {
+      throw new Error("not on this platform");
+    };
+    const room = new ChatRoom({ messageRate: UNLIMITED, durability }, {}, { durable: broken });
+    const ada = await room.join("ada");
+    const first = ada.call("chat-message", { content: "first", clientMsgId: "c" });
+    expect(first.answer).toMatchObject({ ok: true, seq: 1 });
+    expect(ada.call("chat-message", { content: "first", clientMsgId: "c" }).answer).toMatchObject({ duplicate: true });
+    const calls = Array.from({ length: 10 }, () => {
+      room.shell.advance(WINDOW_MS * 2);
+      return ada.call("chat-message", { content: "more" });
+    });
+    room.quiet();
+    room.quiet();
+    expect(calls.map(({ answer }) => answer.seq)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(ada.received("chat-message")).toHaveLength(11);
+    expect(room.shell.reports[0]).toMatchObject({ problem: expect.stringContaining("shown") });
+  });
+});
+
 describe("a sender who goes before the commit", () => {
   it("is stored and seen all the same, and its ack goes nowhere", async () => {
     const room = busyRoom();

@@ -155,6 +155,7 @@ describe("CHAT-1: the welcome", () => {
         role: "moderator",
         epoch: EPOCH,
         lastSeq: MESSAGES,
+        now: expect.any(Number),
         presence: { count: 2 },
         typing: [],
         readSeq: 0,

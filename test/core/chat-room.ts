@@ -217,7 +217,7 @@ export const identityOf = (person: string | Person): Identity => {
 export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 /** What a room has besides its storage, if it has. */
-type Outside = Pick<ChatDependencies, "files" | "deliver" | "reportToLobby" | "relay"> & {
+type Outside = Pick<ChatDependencies, "files" | "deliver" | "reportToLobby" | "relay" | "durable"> & {
   readonly name?: string;
   readonly epoch?: string;
 };

@@ -5,7 +5,7 @@ import type { FileError } from "../../client/api.ts";
 import { Files, FILE_TRIES_MAX } from "../../client/files.ts";
 import { OutboxStorage } from "../../client/outbox-storage.ts";
 import type { Transfer, Transferred } from "../../client/transfer.ts";
-import { MemoryStorage } from "./client-world.ts";
+import { MemoryStorage } from "../simulator/memory-storage.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 const ATTACHMENT = { key: "lobby!e1!x!y", name: "me.png", type: "image/png", size: 3 };

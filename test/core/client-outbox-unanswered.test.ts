@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { LOOKUP_PAGES_MAX } from "../../client/posted-lookup.ts";
 import { PAGE_MESSAGES } from "../../client/ordered-messages.ts";
 import { BREAKS_MAX, RECOGNISED_MS, TRIES_MAX } from "../../client/outbox.ts";
-import { ACK_TIMEOUT_MS, MemoryStorage, ModelRoom, Page } from "./client-world.ts";
+import { MemoryStorage } from "../simulator/memory-storage.ts";
+import { ACK_TIMEOUT_MS, ModelRoom, Page } from "./client-world.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 let clock: VirtualClock;

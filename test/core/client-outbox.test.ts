@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import { RETRY_AFTER_MAX_MS } from "../../client/backoff.ts";
 import { RECOGNISED_MS, TRIES_MAX, WAITING_MAX_MS } from "../../client/outbox.ts";
-import { MemoryStorage, ModelRoom, Page } from "./client-world.ts";
+import { MemoryStorage } from "../simulator/memory-storage.ts";
+import { ModelRoom, Page } from "./client-world.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 let clock: VirtualClock;
@@ -105,7 +106,8 @@ describe("sending", () => {
     page.settle();
     expect(failures()).toEqual(["long TOO_LONG"]);
     expect(stored()).toEqual(["short"]);
-    expect(storage.length).toBe(0);
+    // Kept for its writer alone.
+    expect(storage.length).toBe(1);
   });
 
   it("fails when it would have to wait for too long", () => {
@@ -162,6 +164,18 @@ it("tries count for their own message: one that is discarded leaves none to the 
   expect([stored(), failures()]).toEqual([["two"], []]);
 });
 
+it("says why the room puts a message off, and for how long", () => {
+  enter();
+  room.refusals.push({ code: "SLOW_MODE", message: "Slow mode is on", retryAfterMs: 4000 });
+  page.say("one");
+  page.settle();
+  const error = { code: "SLOW_MODE", message: "Slow mode is on", retryAfterMs: 4000 };
+  expect(page.states.at(-1)).toMatchObject({ clientMsgId: "one", state: "pending", error });
+  clock.advance(4000);
+  page.settle();
+  expect([stored(), states().at(-1)]).toEqual([["one"], "one sent"]);
+});
+
 describe("a queue without a connection", () => {
   it("drops the oldest beyond its limit, and says so", () => {
     page = load({ queueLimit: 2 });
@@ -171,6 +185,18 @@ describe("a queue without a connection", () => {
     expect(failures()).toEqual(["one QUEUE_FULL"]);
     enter();
     expect(stored()).toEqual(["two", "three"]);
+  });
+
+  it("keeps what may be in the room already, and drops the oldest that cannot", () => {
+    page = load({ queueLimit: 2 });
+    enter();
+    page.say("one");
+    for (const arrive of page.cut()) arrive();
+    for (const content of ["two", "three"]) page.say(content);
+    expect(failures()).toEqual(["two QUEUE_FULL"]);
+    enter();
+    expect(stored()).toEqual(["one", "three"]);
+    expect(states()).toContain("one sent");
   });
 
   it("is not limited while there is one", () => {
@@ -251,7 +277,7 @@ describe("across a reload", () => {
     expect([stored(), failures(next)]).toEqual([[], ["good morning EXPIRED"]]);
   });
 
-  it("it may have been thousands, and what was written since is sent", () => {
+  it("it may have been thousands, and what was written since is sent", { timeout: 60_000 }, () => {
     const count = 10_000;
     page = load({ queueLimit: count + 1 });
     for (let n = 0; n < count; n++) page.say(`${n}`);

@@ -103,6 +103,12 @@ describe("reconnecting", () => {
     expect(reconnection.connection).toEqual({ state: "connecting" });
   });
 
+  it("an appointment is kept as it is, without chance and without a shortest wait; the next failure waits as ever", () => {
+    expect(waitAfter({ ...LOST, retryAfterMs: 40, isAppointment: true })).toBe(40);
+    expect(waitAfter(LOST)).toBe(retryDelayMs(1, 0.5));
+    expect(waitAfter({ ...LOST, retryAfterMs: 540_000, isAppointment: true })).toBe(540_000);
+  });
+
   it("but not before the time that the server asked for", () => {
     reconnection.failed({ ...LOST, retryAfterMs: 10_000 });
     clock.advance(9999);

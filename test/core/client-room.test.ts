@@ -66,6 +66,22 @@ async function dialAgain(): Promise<void> {
   await accept();
 }
 
+describe("API-10: a server that goes away for a while", () => {
+  it.each([2, 250, 9000, 599_000])(
+    "is dialled again after the %d ms that this client was given",
+    async (retryAfterMs) => {
+      const notice = { code: "SERVER_SHUTDOWN", message: "The server restarts", retryAfterMs };
+      line().receive(`42${JSON.stringify(["notice", notice])}`);
+      await turn();
+      line().onclose!({ code: 1012, reason: "service restart" });
+      await vi.advanceTimersByTimeAsync(retryAfterMs - 1);
+      expect([dialled.length, room.connection.state]).toEqual([1, "waiting"]);
+      await vi.advanceTimersByTimeAsync(2);
+      expect(dialled.length).toBe(2);
+    },
+  );
+});
+
 describe("search", () => {
   it.each([
     ["tea time", { query: "tea time" }],

@@ -49,6 +49,13 @@ describe("an extended session", () => {
     expect(socket.connected).toBe(true);
   });
 
+  it("EIO-10: sends back what a ping asks for, and nothing else for it", async () => {
+    ws.receive("2a-text-of-the-server");
+    await turn();
+    expect(ws.sent).toEqual(["3a-text-of-the-server"]);
+    expect(socket.connected).toBe(true);
+  });
+
   it("EXT-2: understands several packets in one frame, in order", async () => {
     const heard: unknown[] = [];
     socket.onAny((event, value) => heard.push([event, value]));

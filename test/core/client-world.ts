@@ -1,34 +1,16 @@
 // A room, and the pages of one browser that talk to it over lines that a test cuts, delays and mends. The room is a model of
 // what the server promises (CHAT-2, CHAT-4, REC-4); the pages run the client's cores, put together as client/room.ts does.
-import type { Gap, MessageState } from "../../client/api.ts";
+import type { Gap, Inheritance, MessageState } from "../../client/api.ts";
 import { lookUpPosted } from "../../client/posted-lookup.ts";
 import { OrderedMessages, type FetchDone, type HistoryPage } from "../../client/ordered-messages.ts";
 import { OutboxStorage } from "../../client/outbox-storage.ts";
 import { Outbox } from "../../client/outbox.ts";
 import { DEDUPE_WINDOW_MS } from "../../src/chat/posted-ids.ts";
 import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
+import type { MemoryStorage } from "../simulator/memory-storage.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 export const ACK_TIMEOUT_MS = 10_000;
-
-export class MemoryStorage {
-  readonly #items = new Map<string, string>();
-  get length(): number {
-    return this.#items.size;
-  }
-  key(index: number): string | null {
-    return [...this.#items.keys()][index] ?? null;
-  }
-  getItem(key: string): string | null {
-    return this.#items.get(key) ?? null;
-  }
-  setItem(key: string, value: string): void {
-    this.#items.set(key, value);
-  }
-  removeItem(key: string): void {
-    this.#items.delete(key);
-  }
-}
 
 export class ModelRoom {
   readonly log: Message[] = [];
@@ -107,6 +89,7 @@ interface PageOptions {
   readonly clock: VirtualClock;
   readonly storage?: MemoryStorage;
   readonly user?: string;
+  readonly inherit?: (user: string) => Inheritance;
   readonly queueLimit?: number;
 }
 
@@ -137,7 +120,7 @@ export class Page {
 
   constructor(options: PageOptions) {
     this.#options = options;
-    const { clock, storage, queueLimit = 50 } = options;
+    const { clock, storage, queueLimit = 50, inherit = () => "leave" } = options;
     const shared = { clock, random: () => 0.5 };
     const fetch = (after: number, limit: number, done: FetchDone): void => this.#fetch(after, limit, done);
     this.messages = new OrderedMessages({
@@ -150,6 +133,7 @@ export class Page {
     this.outbox = new Outbox({
       ...shared,
       queueLimit,
+      inherit,
       storage: new OutboxStorage(storage, "https://chat.example", "model"),
       post: (payload, done) => this.#post(payload, done),
       lookUp: (user, message, done) => lookUpPosted(fetch, user, message, done),

@@ -60,7 +60,7 @@ export class Client {
   #hear(packet: Frame): void {
     if (typeof packet !== "string") this.#decoder.add(packet);
     else if (packet.startsWith("4")) this.#decoder.add(packet.slice(1));
-    else if (packet === "2" && this.answersPings) this.#line.transmit("3");
+    else if (packet.startsWith("2") && this.answersPings) this.#line.transmit(`3${packet.slice(1)}`);
   }
 
   /** For the shell: the server ended the session. */

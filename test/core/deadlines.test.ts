@@ -36,6 +36,20 @@ describe("deadlines", () => {
     expect([ran.length, rider.atMs]).toEqual([3, undefined]);
   });
 
+  it("say what an alarm is for: no rider, nothing that is far off, and what is due a moment after it, too", () => {
+    const deadlines = new Deadlines();
+    const rider = deadlines.add("rider", () => undefined, { rides: true });
+    const [ping, token] = [deadlines.add("ping", () => undefined), deadlines.add("token", () => undefined)];
+    expect(deadlines.dueName(10, 1000)).toBeUndefined();
+    rider.set(5);
+    ping.set(30);
+    token.set(90_000);
+    expect(deadlines.dueName(10, 1000)).toBe("ping");
+    expect(deadlines.dueName(50, 1000)).toBe("ping");
+    ping.clear();
+    expect(deadlines.dueName(50, 1000)).toBeUndefined();
+  });
+
   it("tell whoever watches of every change, and of nothing else", () => {
     const deadlines = new Deadlines();
     let changes = 0;

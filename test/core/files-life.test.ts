@@ -132,7 +132,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     for (let i = 0; i < 9; i++)
       room.files.keys.add(fileKey({ ...parseFileKey(ofOthers)!, room: ROOM, epoch: "old", id: `${i}` }));
     room.files.keys.add(ofOthers);
-    room.chat.leaveFiles();
+    room.chat.prepareErase()!();
     room.shell.evict();
     await room.pass(0);
     expect([...room.files.keys].map((key) => key.slice(0, key.lastIndexOf("!") - 29))).toEqual([
@@ -145,7 +145,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     const room = new FileRoom();
     const late = (await room.upload("ada")).key.replace(`!${EPOCH}!`, "!old!");
     room.files.keys.clear();
-    room.chat.leaveFiles();
+    room.chat.prepareErase()!();
     room.shell.evict();
     await room.pass(0);
     room.files.keys.add(late);

@@ -6,7 +6,9 @@ import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../
 import { ENGINE_PONG, type Frame } from "../../src/protocol/engine-io.ts";
 import type { Namespace } from "../../src/socketio/namespace.ts";
 import type { Effect } from "../../src/socketio/outbox.ts";
+import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server-side.ts";
 import { Server, type ServerOptions } from "../../src/socketio/server.ts";
+import type { ServerPorts } from "../../src/socketio/session-server.ts";
 import { withoutPartial, type Handshake, type Session, type SessionRecord } from "../../src/socketio/session.ts";
 import { Client } from "./client.ts";
 
@@ -47,6 +49,8 @@ export class FakeShell {
   activeAtMs = START_MS;
   /** The size of the largest record kept so far. */
   recordBytesMax = 0;
+  readonly reach: ServerPorts["reach"];
+  readonly #phase: number;
   readonly #create: () => Readonly<Record<string, Namespace>>;
   readonly #options: ServerOptions;
   #server!: Server;
@@ -60,7 +64,12 @@ export class FakeShell {
   sleeps = 0;
 
   /** @param create makes the application, anew after each sleep */
-  constructor(create: () => Readonly<Record<string, Namespace>>, options: Partial<ServerOptions> = {}) {
+  constructor(
+    create: () => Readonly<Record<string, Namespace>>,
+    { reach, phase = 0, ...options }: Partial<ServerOptions & Pick<ServerPorts, "reach" | "phase">> = {},
+  ) {
+    this.reach = reach;
+    this.#phase = phase;
     this.#create = create;
     this.#options = { ...OPTIONS, ...options };
     this.#start();
@@ -74,12 +83,19 @@ export class FakeShell {
       {
         now: () => this.nowMs,
         newId: () => `id-${++this.#ids}`,
-        phase: 0,
+        phase: this.#phase,
         apply: (effects) => this.#apply(effects),
         lastPongAtMs: (session) => this.#lastPongAtMs(this.#clients.get(session)),
         report: (problem, error) => this.reports.push({ problem, error }),
+        ...(this.reach && { reach: this.reach }),
       },
     );
+  }
+
+  /** What another room tells this one. */
+  hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
+    this.activeAtMs = this.nowMs;
+    return this.#server.hear(event);
   }
 
   // ---- connections -----------------------------------------------------------------------------------------

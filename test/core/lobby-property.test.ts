@@ -1,7 +1,8 @@
 // Random lives of a room and its lobby: whatever was lost, forgotten or could not be told, once it is quiet the lobby knows
-// how the room is doing. LOB-1 to LOB-4, LOB-7
+// how the room is doing. LOB-1 to LOB-4, LOB-7, ANN-7
 import { expect, it } from "vitest";
 
+import { ANNOUNCE_VERSION } from "../../src/protocol/announcement.ts";
 import { REPORT_AGAIN_MS } from "../../src/chat/lobby-report.ts";
 import { ReportingRoom } from "./lobby-room.ts";
 import type { Client } from "./harness.ts";
@@ -10,23 +11,29 @@ import { PATIENT, fc, runs } from "./properties.ts";
 
 type Step =
   | { readonly do: "come" | "go"; readonly user: string }
-  | { readonly do: "say" | "post" | "sleep" | "crash" | "lobby-crash" }
+  | { readonly do: "say" | "post" | "sleep" | "crash" | "lobby-crash" | "look" }
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "lobby-away"; readonly isAway: boolean };
 
-const user = fc.constantFrom("ada", "ben", "cleo");
+const USERS = ["ada", "ben", "cleo", "dana", "eve", "finn"];
+const user = fc.constantFrom(...USERS);
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant("come"), user }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("go"), user }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constantFrom("say", "post") }) },
   { weight: 4, arbitrary: fc.constant({ do: "sleep" as const }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("crash", "lobby-crash") }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("lobby-away"), isAway: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.constant({ do: "look" as const }) },
   {
     weight: 6,
     arbitrary: fc.record({ do: fc.constant("wait"), ms: fc.constantFrom(100, 900, 4000, 7000, 50_000, 400_000) }),
   },
+);
+
+const troubled: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 28, arbitrary: step },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("crash", "lobby-crash") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("lobby-away"), isAway: fc.boolean() }) },
 );
 
 class Life {
@@ -42,7 +49,7 @@ class Life {
     this.#reporting.onReport = (report) => {
       this.#hasLost = false;
       this.#lobby.advanceTo(this.#reporting.room.shell.nowMs);
-      this.#lobby.report(report);
+      return this.#lobby.report(report);
     };
   }
 
@@ -83,10 +90,37 @@ class Life {
         this.#hasLost ||= !this.#lobby.isSaved;
         this.#lobby.restart();
         break;
+      case "look":
+        this.#look();
+        break;
       case "lobby-away":
         this.#reporting.failure = step.isAway ? new Error("away") : undefined;
     }
     await this.#reporting.settle();
+  }
+
+  /** As who announces to users does: a room of which nobody knows who is there is asked itself. */
+  #look(): readonly string[] {
+    const { chat } = this.#reporting.room;
+    const { found, unknown } = this.#lobby.find(USERS);
+    const users = USERS.map((user, number) => [number, user] as const);
+    const ask = () =>
+      chat.announced.take({
+        v: ANNOUNCE_VERSION,
+        id: "a",
+        data: 1,
+        by: { user: "backend", name: "Backend" },
+        users,
+        wantsPeople: true,
+      });
+    const reached = unknown.map(ask).flatMap((outcome) => (outcome.ok ? outcome.reached : []));
+    return [...found.flatMap(([, numbers]) => numbers), ...reached].map((number) => USERS[number]!);
+  }
+
+  /** Ten seconds after the last of them came. */
+  async expectFound(): Promise<void> {
+    for (let i = 0; i < 20; i++) await this.#wait(500);
+    expect(this.#look()).toEqual(expect.arrayContaining(this.#tabs.map(({ user }) => user)));
   }
 
   async #wait(ms: number): Promise<void> {
@@ -118,10 +152,23 @@ class Life {
 
 it("once it is quiet, the lobby knows the truth", PATIENT, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
+    fc.asyncProperty(fc.array(troubled, { maxLength: 50 }), async (steps) => {
       const life = new Life();
       for (const step of steps) await life.take(step);
       await life.expectTruth();
+    }),
+    runs(500),
+  );
+});
+
+it("who has been there for ten seconds is found, also where the room falls asleep: ANN-7", PATIENT, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 50 }), user, fc.boolean(), async (steps, last, sleeps) => {
+      const life = new Life();
+      for (const step of steps) await life.take(step);
+      await life.take({ do: "come", user: last });
+      if (sleeps) await life.take({ do: "sleep" });
+      await life.expectFound();
     }),
     runs(500),
   );

@@ -8,6 +8,7 @@ import {
   REPORT_RETRY_MS_MIN,
   REPORT_WINDOW_MS_MIN,
 } from "../../src/chat/lobby-report.ts";
+import { marksOf } from "../../src/protocol/people-marks.ts";
 import { ROOM_DELETED } from "../../src/chat/farewell.ts";
 import { ChatRoom, ROOM } from "./chat-room.ts";
 import { START_MS } from "./harness.ts";
@@ -22,7 +23,9 @@ describe("when a room reports: LOB-2", () => {
     await reporting.room.join("ada");
     await reporting.settle();
     const empty = { room: ROOM, lastSeq: 0, lastActivity: null, believedMs: REPORT_BELIEVED_MS };
-    expect(reporting.reports).toEqual([{ ...empty, members: 1, madeAtMs: START_MS }]);
+    expect(reporting.reports).toEqual([
+      { ...empty, members: 1, connections: 1, madeAtMs: START_MS, people: marksOf(["ada"]) },
+    ]);
     await reporting.advance(HOUR_MS);
     reporting.take();
     await reporting.post();
@@ -177,7 +180,7 @@ describe("sleep: LOB-3", () => {
     await reporting.settle();
     reporting.take();
     const toldAtMs: number[] = [];
-    reporting.onReport = () => toldAtMs.push(reporting.room.shell.nowMs);
+    reporting.onReport = () => void toldAtMs.push(reporting.room.shell.nowMs);
     for (let i = 0; i < 48; i++) {
       await reporting.advance(REPORT_AGAIN_MS);
       reporting.room.shell.evict();
@@ -247,6 +250,20 @@ describe("a lobby that is away: LOB-3", () => {
     expect(reporting.take().at(-1)).toEqual({ members: 1, lastSeq: 0 });
   });
 
+  it("hears soon again from a room that tells who is there: ANN-7", async () => {
+    const reporting = new ReportingRoom();
+    reporting.onReport = () => ({ wantsPeople: true });
+    await reporting.room.join("ada");
+    await reporting.advance(60_000);
+    reporting.failure = new Error("the lobby is moving");
+    await reporting.room.join("ben");
+    await reporting.settle();
+    reporting.failure = undefined;
+    reporting.take();
+    await reporting.advance(REPORT_WINDOW_MS_MIN);
+    expect(reporting.take()).toEqual([{ members: 2, lastSeq: 0 }]);
+  });
+
   it("without a lobby a room does as it always did", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
@@ -285,5 +302,19 @@ describe("a room that ends", () => {
     reporting.room.shell.ring();
     await reporting.settle();
     expect(lobby.list()).toEqual([]);
+  });
+
+  it("a room whose clock was set back by less than a minute is heard all the same, at once: LOB-1", async () => {
+    const reporting = new ReportingRoom();
+    const lobby = new MemoryLobby();
+    reporting.onReport = (report) => lobby.report(report);
+    const ada = await reporting.room.join("ada");
+    await reporting.settle();
+    reporting.room.shell.nowMs -= 40_000;
+    ada.leave();
+    await reporting.advance(20_000);
+    expect(lobby.list()).toEqual([]);
+    // Not for ever: the next reports follow one another as before.
+    expect(reporting.take().length).toBeLessThanOrEqual(3);
   });
 });

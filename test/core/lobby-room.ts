@@ -1,7 +1,7 @@
 // A room that tells a lobby how it is doing, for tests: what it told, and a lobby that can be away.
 import { setImmediate } from "node:timers/promises";
 
-import type { RoomReport } from "../../src/protocol/room-list.ts";
+import type { ReportAnswer, RoomReport } from "../../src/protocol/room-list.ts";
 import { ChatRoom, UNLIMITED } from "./chat-room.ts";
 
 export class ReportingRoom {
@@ -9,17 +9,17 @@ export class ReportingRoom {
   readonly reports: RoomReport[] = [];
   /** While set, reports fail with it. */
   failure: Error | undefined;
-  /** Called with each report that arrives. */
-  onReport: (report: RoomReport) => void = () => {};
+  /** Called with each report that arrives; what it returns is the lobby's answer. */
+  onReport: (report: RoomReport) => ReportAnswer | void = () => {};
   #posted = 0;
 
   constructor() {
-    const send = async (report: RoomReport): Promise<void> => {
+    const send = async (report: RoomReport): Promise<ReportAnswer> => {
       this.reports.push(report);
       // A call to another object answers later.
       await setImmediate();
       if (this.failure) throw this.failure;
-      this.onReport(report);
+      return this.onReport(report) ?? {};
     };
     this.room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 }, {}, { reportToLobby: send });
   }

@@ -177,6 +177,17 @@ describe("storing: LOB-7", () => {
     expect(lobby.list()).toEqual(before);
   });
 
+  it("counts its own rows: the last one goes along with the next, whatever is looked at meanwhile", () => {
+    const lobby = new MemoryLobby();
+    for (let round = 1; round <= 5; round++) {
+      lobby.report(reportOf("general", { lastSeq: round, tallies: [{ id: round, counts: { posted: 1 } }] }));
+      lobby.advance(2 * SAVE_WINDOW_MS_MAX);
+      for (let i = 0; i < 3; i++) lobby.scrape();
+      expect(lobby.scrape().totals).toMatchObject({ posted: round, reports: round });
+      expect(lobby.scrape().totals["rows:lobby"] ?? 0).toBe(lobby.writes - 1);
+    }
+  });
+
   it("a report changes one row, however many rooms there are; places are used again", () => {
     const lobby = new MemoryLobby();
     const names = Array.from({ length: 3 * ROOMS_PER_PAGE }, (_, i) => `room-${i}`);

@@ -1,7 +1,10 @@
 // A lobby over rows in memory, with a clock turned by hand, that can lose its life and be away.
+import { Meter, type Tally } from "../../src/metrics/meter.ts";
+import type { Scrape } from "../../src/metrics/room-use.ts";
 import { Lobby } from "../../src/lobby/lobby.ts";
 import type { KeptRoom } from "../../src/lobby/kept-room.ts";
-import type { RoomQuery, RoomReport } from "../../src/protocol/room-list.ts";
+import type { ReportAnswer, RoomQuery, RoomReport } from "../../src/protocol/room-list.ts";
+import type { Whereabouts } from "../../src/protocol/announcement.ts";
 import type { RoomOverview } from "../../src/protocol/chat-events.ts";
 import { Deadlines } from "../../src/socketio/deadlines.ts";
 import { START_MS } from "./harness.ts";
@@ -12,9 +15,16 @@ export class MemoryLobby {
   writes = 0;
   /** While set, storing fails with it. */
   failure: Error | undefined;
+  readonly people = {
+    isWanted: false,
+    want(): void {
+      this.isWanted = true;
+    },
+  };
   readonly problems: string[] = [];
-  readonly #rows = new Map<number, readonly KeptRoom[]>();
+  readonly #rows = new Map<number, { readonly rooms: readonly KeptRoom[]; readonly tally: Tally }>();
   readonly #roomsMax: number | undefined;
+  readonly #meter = new Meter();
   #deadlines!: Deadlines;
   #lobby!: Lobby;
 
@@ -28,13 +38,16 @@ export class MemoryLobby {
     this.#deadlines = new Deadlines();
     this.#lobby = new Lobby({
       table: {
-        read: () => [...this.#rows].map(([page, rooms]) => ({ page, rooms: structuredClone(rooms) })),
-        write: (page, rooms) => {
+        read: () => [...this.#rows].map(([page, row]) => ({ page, ...structuredClone(row) })),
+        write: (page, rooms, tally) => {
           if (this.failure) throw this.failure;
           this.writes++;
-          this.#rows.set(page, structuredClone(rooms));
+          this.#meter.count("rows:lobby");
+          this.#rows.set(page, structuredClone({ rooms, tally }));
         },
       },
+      people: this.people,
+      meter: this.#meter,
       saveDeadline: this.#deadlines.add("save", (nowMs) => this.#lobby.save(nowMs), { keepsAwake: true }),
       report: (problem) => this.problems.push(problem),
       ...(this.#roomsMax !== undefined && { roomsMax: this.#roomsMax }),
@@ -46,8 +59,16 @@ export class MemoryLobby {
     return this.#deadlines.nextAwake() === undefined;
   }
 
-  report(report: RoomReport): void {
-    this.#lobby.report(report, this.nowMs);
+  report(report: RoomReport): ReportAnswer {
+    return this.#lobby.report(report, this.nowMs);
+  }
+
+  scrape(): Scrape {
+    return this.#lobby.scrape(this.nowMs);
+  }
+
+  find(users: readonly string[]): Whereabouts {
+    return this.#lobby.find(users, this.nowMs);
   }
 
   /** By name, all that fit a page of 1,000. */

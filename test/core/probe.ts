@@ -8,7 +8,6 @@ import {
   type Refusal,
   type Verdict,
 } from "../../src/socketio/namespace.ts";
-import type { ServerOptions } from "../../src/socketio/server.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
 import { FakeShell } from "./harness.ts";
 
@@ -72,7 +71,7 @@ export class Probe extends Namespace {
 /** A shell that serves one probe in the main namespace. `calls` says what was called in it. */
 export function probeShell(
   parts: ProbeParts = {},
-  options: Partial<ServerOptions> = {},
+  options: ConstructorParameters<typeof FakeShell>[1] = {},
 ): { shell: FakeShell; calls: string[] } {
   const calls: string[] = [];
   return { shell: new FakeShell(() => ({ "/": new Probe(parts, calls) }), options), calls };

@@ -162,6 +162,33 @@ describe("READ-4: a mark is kept", () => {
   });
 });
 
+describe("READ-4: a mark that could not be stored when its user went", () => {
+  it("is stored as soon as that can be done, and the room does not sleep before", async () => {
+    const { room, people } = await roomToRead(4, "ada", "ben");
+    for (const seq of [1, 2, 3]) people[1]!.emit("read", { seq });
+    people[1]!.leave();
+    room.state.failure = new Error("disk full");
+    room.shell.advance(READ_STORE_GATHER_MS + READ_STORE_INTERVAL_MS);
+    expect(room.shell.reports.length).toBeGreaterThan(0);
+    room.state.failure = undefined;
+    room.shell.advance(READ_STORE_INTERVAL_MS);
+    room.shell.crash();
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 3, unread: 1 });
+  });
+
+  it("is given up after a minute: a room whose storage is broken may sleep", async () => {
+    const { room, people } = await roomToRead(4, "ada");
+    for (const seq of [1, 2]) people[0]!.emit("read", { seq });
+    room.state.failure = new Error("disk full");
+    people[0]!.leave();
+    room.shell.advance(10 * 60_000);
+    const problems = room.shell.reports.length;
+    expect(problems).toBeLessThan(30);
+    room.shell.advance(60 * 60_000);
+    expect(room.shell.reports.length).toBe(problems);
+  });
+});
+
 describe("READ-5: read-marks", () => {
   it("lists the furthest first, for anybody", async () => {
     const { room, people } = await roomToRead(3, "ada", "ben", "cleo");

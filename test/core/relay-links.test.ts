@@ -94,6 +94,39 @@ describe("links", () => {
     expect(world.dead.map(({ posts }) => posts.items.map(({ content }) => content))).toEqual([["1"]]);
   });
 
+  it("RLY-8: a link that is set anew is another one, also where the clock was set back since", async () => {
+    const world = linked([["a", "b"]], "queue");
+    await say(world, "a", "1");
+    world.consume({ picks: [0] });
+    world.room("a").chat.links.remove("b");
+    const { shell } = world.room("a");
+    shell.crash();
+    shell.nowMs -= 3_600_000;
+    world.link("a", "b");
+    world.say("a", "2");
+    shell.advance(1100);
+    await new Promise((resolve) => setImmediate(resolve));
+    world.consume({ picks: [0] });
+    expect(world.story("b")).toEqual(["ada: 1 (a 1)", "ada: 2 (a 2)"]);
+    expect(world.dead).toEqual([]);
+  });
+
+  it("RLY-8: a link of a room's next life is a later one, too, also where the clock was set back since", async () => {
+    const world = linked([["a", "b"]], "queue");
+    await say(world, "a", "1");
+    world.consume({ picks: [0] });
+    world.delete("a");
+    const { shell } = world.room("a");
+    shell.nowMs -= 3_600_000;
+    world.link("a", "b");
+    world.say("a", "2");
+    shell.advance(1100);
+    await new Promise((resolve) => setImmediate(resolve));
+    world.consume({ picks: [0] });
+    expect(world.story("b")).toEqual(["ada: 1 (a 1)", "ada: 2 (a 1)"]);
+    expect(world.dead).toEqual([]);
+  });
+
   it("RLY-8: with a deleted room go its links, and not those that lead to it", async () => {
     const world = linked([
       ["a", "b"],

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { RELAY_RETRY_MS_MAX, SEEN_AGAIN_MAX } from "../../src/chat/link.ts";
 import { RELAY_SEND_MS_MAX } from "../../src/chat/links.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import type { RelayBatch } from "../../src/protocol/relay-batch.ts";
+import { RELAY_VERSION, type RelayBatch } from "../../src/protocol/relay-batch.ts";
 import { ROOTS_KEPT_MAX } from "../../src/relay/intake.ts";
 import { isTooLargeForQueue, RELAY_BYTES_MAX, RELAY_ITEMS_MAX } from "../../src/relay/packing.ts";
 import { change, linked, RelayWorld, say } from "./relay-world.ts";
@@ -22,6 +22,15 @@ describe("how it is passed on", () => {
     expect(world.story("b")).toHaveLength(1);
     await world.pass(500);
     expect(world.sent.map(({ posts }) => posts.items.length)).toEqual([1, 3]);
+  });
+
+  it("RLY-2: a quiet room passes on at once also when that woke it", async () => {
+    const world = linked();
+    await world.pass(60_000);
+    world.room("a").shell.evict();
+    world.say("a", "1");
+    await world.pass(100);
+    expect(world.story("b")).toHaveLength(1);
   });
 
   it("RLY-2: in batches that fit into the queue, one after the other", async () => {
@@ -183,6 +192,7 @@ describe("what it costs", () => {
 it("RLY-3: a room remembers of so many rooms, by way of one link, what it has of them", () => {
   const world = new RelayWorld(["hub"], "direct");
   const batchOf = (count: number, after: number): RelayBatch => ({
+    v: RELAY_VERSION,
     from: "a",
     to: "hub",
     epoch: "e",
@@ -211,7 +221,7 @@ it("RLY-3: a room remembers of so many rooms, by way of one link, what it has of
     },
   });
   world.deliver("hub", [batchOf(ROOTS_KEPT_MAX + 10, 0)]);
-  const [[, mark]] = world.room("hub").chat.relayed.marks as unknown as [[string, { roots: unknown[] }]];
+  const [[, mark]] = [...world.room("hub").state.list({ prefix: "relay:from:" })] as [[string, { roots: unknown[] }]];
   expect(mark.roots).toHaveLength(ROOTS_KEPT_MAX);
   expect(world.room("hub").log.messages.map(({ origin }: Message) => origin?.room)).toContain("r0");
 });

@@ -170,14 +170,16 @@ export class RelayWorld {
 
   /** As the object does it: API-9, RLY-8. */
   delete(name: string): void {
-    const { chat, shell, log } = this.room(name);
-    const { marks } = chat.relayed;
+    const { chat, shell, log, state } = this.room(name);
     chat.sayGoodbye(() => ({ code: "ROOM_DELETED", message: "gone" }));
-    chat.prepareErase();
+    const leave = chat.prepareErase();
+    const keys = [...state.list({ prefix: "" })].map(([key]) => key);
+    keys.forEach((key) => state.delete(key));
+    leave?.();
     this.#past.set(name, [...this.#pastOf(name), ...log.appended]);
     const room = this.#make(name);
     room.shell.nowMs = room.shell.activeAtMs = shell.nowMs;
-    room.chat.relayed.inherit(marks);
+    for (const [key, value] of state.list({ prefix: "" })) room.state.put(key, value);
     this.rooms.set(name, room);
   }
 

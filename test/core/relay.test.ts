@@ -119,6 +119,52 @@ describe("edits and deletions", () => {
     expect([world.story("b"), world.story("c")]).toEqual([["deleted (a 1)"], ["ada: hello again (a 1)"]]);
   });
 
+  it("RLY-6: of a copy stay in that room, also where it has yet to be passed on", async () => {
+    const world = linked([
+      ["a", "b"],
+      ["b", "c"],
+    ]);
+    await world.pass(1100);
+    world.say("b", "busy");
+    await world.pass(100);
+    world.say("a", "hello");
+    await world.pass(200);
+    const { id } = world.room("b").log.messages.at(-1)!;
+    world.room("b").ask("mo", "edit-message", { id, content: "not there" });
+    await world.pass(2000);
+    expect(world.story("b").at(-1)).toBe("ada: not there (a 1)");
+    expect(world.story("c").at(-1)).toBe("ada: hello (a 1)");
+  });
+
+  it("RLY-6: of a copy stay in that room, also behind an edit from where it began", async () => {
+    const world = linked([
+      ["a", "b"],
+      ["b", "c"],
+    ]);
+    await say(world, "a", "helo");
+    const [root, copy] = ["a", "b"].map((name) => world.room(name).log.messages[0]!.id);
+    world.say("b", "busy");
+    await world.pass(100);
+    world.room("a").ask("mo", "edit-message", { id: root, content: "hello" });
+    await world.pass(200);
+    world.room("b").ask("mo", "edit-message", { id: copy, content: "not there" });
+    await world.pass(2000);
+    expect(world.story("b")[0]).toBe("ada: not there (a 1)");
+    expect(world.story("c")[0]).toBe("ada: hello (a 1)");
+  });
+
+  it("RLY-6: never meet what a room said in an earlier life", async () => {
+    const world = linked();
+    await say(world, "a", "of the first life");
+    expect(world.room("b").ask("backend", "mute", { user: "eve", seconds: 600 }).answer).toMatchObject({ ok: true });
+    world.delete("a");
+    world.link("a", "b");
+    world.say("a", "of the second life", "eve");
+    await world.pass(1100);
+    await change(world, "a", "delete-message");
+    expect(world.story("b")).toEqual(["ada: of the first life (a 1)"]);
+  });
+
   it("RLY-6: that come late by another way undo nothing", async () => {
     const world = linked(
       [

@@ -11,7 +11,7 @@ const textOf = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 /** Source files below a folder, by their path in the repository. */
 const sourcesIn = (folder: string): string[] =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.m?[jt]s$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.m?[jt]sx?$/.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
 
 describe("package.json", () => {
@@ -131,7 +131,7 @@ describe("source files", () => {
     const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
     const ofClient = ["backoff", "frames", "heartbeat", "posted-lookup", "ordered-messages", "outbox", "reconnection"];
     const cores = [
-      ...["src/protocol", "src/socketio", "src/chat", "src/lobby", "src/relay"].flatMap(sourcesIn),
+      ...["src/protocol", "src/metrics", "src/socketio", "src/chat", "src/lobby", "src/relay"].flatMap(sourcesIn),
       ...ofClient.map((name) => `client/${name}.ts`),
     ];
     expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);

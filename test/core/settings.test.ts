@@ -1,7 +1,13 @@
 // Settings: what holds where nothing is said, and that a bad value is named and never ignored.
 import { describe, expect, it } from "vitest";
 
-import { readSettings, SETTING_NAMES, type Settings, type Variables } from "../../src/access/settings.ts";
+import {
+  readSettings,
+  settingsOf as keptSettingsOf,
+  SETTING_NAMES,
+  type Settings,
+  type Variables,
+} from "../../src/access/settings.ts";
 
 const KEY = { JWT_SECRET: "a secret" };
 
@@ -39,6 +45,7 @@ const COMMON = {
   historyDays: 30,
   historyMessages: 100_000,
   lobbies: 1,
+  compression: false,
   relay: "queue",
 };
 
@@ -89,6 +96,7 @@ describe("a setting that is given", () => {
     ["GUEST_ACCESS", "on", { guestAccess: true }],
     ["ROOM_LIST", "on", { roomList: true }],
     ["LOBBIES", "64", { lobbies: 64 }],
+    ["COMPRESSION", "on", { compression: true }],
     ["RELAY", "direct", { relay: "direct" }],
     ["RELAY", "off", { relay: "off" }],
     ["ALLOWED_ORIGINS", "*", { allowedOrigins: "*" }],
@@ -126,6 +134,7 @@ describe("a setting that is given", () => {
     ["ROOM_LIST", "yes"],
     ["LOBBIES", "0"],
     ["LOBBIES", "65"],
+    ["COMPRESSION", "yes"],
     ["RELAY", "on"],
     ["ALLOWED_ORIGINS", "example.com"],
     ["ALLOWED_ORIGINS", "https://example.com/"],
@@ -235,5 +244,18 @@ describe("the webhook", () => {
     [{ WEBHOOK_SECRET: "" }, "WEBHOOK_SECRET: is missing: WEBHOOK_URL needs it, to sign what is sent there"],
   ])("HOOK-6: %j is named as wrong", (wrong, problem) => {
     expect(problemsOf({ ...WEBHOOK, ...wrong })).toEqual([problem]);
+  });
+});
+
+describe("the settings that an isolate keeps", () => {
+  it("are those of its bindings, also once these have changed", () => {
+    const env: Record<string, unknown> = { ...KEY, MESSAGE_RATE: "7" };
+    expect(keptSettingsOf(env)).toEqual(readSettings(env));
+    expect(keptSettingsOf(env)).toBe(keptSettingsOf(env));
+    for (const rate of ["8", "nonsense", undefined]) {
+      env["MESSAGE_RATE"] = rate;
+      expect(keptSettingsOf(env)).toEqual(readSettings(env));
+    }
+    expect(keptSettingsOf({ ...KEY, MESSAGE_RATE: "9" })).toMatchObject({ settings: { messageRate: 9 } });
   });
 });

@@ -37,6 +37,19 @@ describe("EIO-7: a client that answers", () => {
     expect(calls.filter((call) => call.startsWith("disconnect"))).toEqual([]);
   });
 
+  it("waits no longer for a ping where it spoke in between, and the room slept", async () => {
+    const { shell } = probeShell({ handlers: { note: (socket) => void (socket.data = { isNoted: true }) } });
+    const client = await shell.connect();
+    shell.advance(pingIntervalMs);
+    shell.advance(32_000);
+    client.emit("note");
+    await shell.settle();
+    shell.advance(pingIntervalMs - 34_000);
+    shell.evict();
+    shell.advance(2000);
+    expect(client.pings).toBe(2);
+  });
+
   it("is not pinged before its time because the room slept in between", async () => {
     const { shell } = probeShell();
     const client = await shell.connect();
@@ -45,6 +58,38 @@ describe("EIO-7: a client that answers", () => {
     shell.evict();
     shell.advance(10_000);
     expect(client.pings).toBe(1);
+  });
+});
+
+describe("EIO-7: rooms that fill at the same moment, as after a restart of the server", () => {
+  const PHASES = Array.from({ length: 10 }, (_, at) => at / 10);
+
+  it("ping at moments of their own, none later than after the interval, and each only once per interval", async () => {
+    const clients: Client[] = [];
+    const shells = PHASES.map((phase) => probeShell({}, { phase }).shell);
+    for (const shell of shells) clients.push(await shell.connect());
+    const firstPingsMs = PHASES.map(() => Infinity);
+    for (let ms = 500; ms <= 10 * pingIntervalMs; ms += 500) {
+      for (const [at, shell] of shells.entries()) {
+        shell.advance(500);
+        if (clients[at]!.pings > 0) firstPingsMs[at] = Math.min(firstPingsMs[at]!, ms);
+      }
+    }
+    expect(new Set(firstPingsMs).size).toBe(PHASES.length);
+    expect(Math.min(...firstPingsMs)).toBeGreaterThanOrEqual(pingIntervalMs / 2);
+    expect(Math.max(...firstPingsMs)).toBe(pingIntervalMs);
+    expect(clients.every(({ pings }) => pings === 10)).toBe(true);
+  });
+
+  it("keep their moments through sleep, from the first one on", async () => {
+    const [awake, sleepy] = [probeShell({}, { phase: 0.8 }).shell, probeShell({}, { phase: 0.8 }).shell];
+    const clients = [await awake.connect(), await sleepy.connect()];
+    for (let slept = 0; slept < 100; slept++) {
+      for (const shell of [awake, sleepy]) shell.advance(pingIntervalMs / 10);
+      sleepy.evict();
+      expect(clients[1]!.pings).toBe(clients[0]!.pings);
+    }
+    expect(clients[0]!.pings).toBe(10);
   });
 });
 

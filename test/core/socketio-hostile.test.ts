@@ -125,6 +125,20 @@ describe("changes nothing", () => {
   });
 });
 
+describe("SIO-4: who is in no namespace begins nothing that has to be kept until it is whole", () => {
+  const begun = `4510-["echo",${placeholder(0)}]`;
+
+  it("before CONNECT, and after the last namespace was left", async () => {
+    const { shell, attacker, other } = await roomOfTwo();
+    const stranger = shell.open();
+    stranger.send(begun);
+    expect(stranger.closing?.code).toBe(1002);
+    attacker.send("41", begun);
+    expect(attacker.closing?.code).toBe(1002);
+    expect(other.call("echo", 1).answer).toBe(1);
+  });
+});
+
 describe("nesting too deep for the way back", () => {
   it.each(["text", "binary"])("costs only its own session (%s)", async (kind) => {
     const { shell, attacker, other } = await roomOfTwo();

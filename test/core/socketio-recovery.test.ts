@@ -244,3 +244,23 @@ it("what nobody can keep costs the session that has it, and nobody else", async 
   expect(calls.filter((call) => call.startsWith("disconnect"))).toHaveLength(1);
   expect(shell.reports[0]!.problem).toBe("the state of a session cannot be remembered");
 });
+
+describe("REC-3: a log that cannot be read", () => {
+  class DamagedLog extends MemoryLog {
+    override since(): never {
+      throw new Error("broadcast 1 cannot be read back");
+    }
+  }
+
+  it("keeps nobody out: who asks for what it holds starts afresh, and it is reported", async () => {
+    const log = new DamagedLog("one");
+    const shell = new FakeShell(() => ({ "/": new RecoverableProbe(log, {}, []) }));
+    const client = await shell.connect(HANDSHAKE);
+    const ticket = ticketOf(client);
+    client.leave();
+    const back = await shell.connect(HANDSHAKE, ticket);
+    expect(back.socketId()).not.toBe(ticket.sid);
+    expect(back.closing).toBeUndefined();
+    expect(shell.reports).toMatchObject([{ problem: "what a socket missed could not be read" }]);
+  });
+});

@@ -73,10 +73,11 @@ class Life {
 
   constructor(durability: Durability) {
     this.#durability = durability;
-    const reportToLobby = async (report: RoomReport): Promise<void> => {
+    const reportToLobby = async (report: RoomReport): Promise<object> => {
       await setImmediate();
       if (this.#isLobbyAway) throw new Error("away");
       this.#reports.push(report);
+      return {};
     };
     const outside = { deliver: this.#queue.deliver, reportToLobby };
     this.#room = new FileRoom(new MemoryFiles(), { durability, messageRate: UNLIMITED }, outside);

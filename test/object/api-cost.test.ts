@@ -3,17 +3,18 @@ import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
 import { callApi, request } from "./api-caller.ts";
-import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+import { freshRoom, join, LONG_WINDOW, Sleeper, stubOf, withSettings } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
+
+const alarmOf = (room: string): Promise<number | null> =>
+  runInDurableObject(stubOf(room), (_room, { storage }) => storage.getAlarm());
 
 /** A room with a message, that has settled. */
 async function usedRoom(): Promise<string> {
   const room = freshRoom();
   await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "first" } });
   // The one alarm that a room with messages has: for the day on which it forgets them.
-  await vi.waitFor(() =>
-    runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
-  );
+  await vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
   return room;
 }
 
@@ -68,7 +69,7 @@ it("a post costs a row, what is refused and what is sent again cost none", async
 });
 
 it("posts that come together share a row", async () => {
-  const room = await usedRoom();
+  const room = await withSettings(LONG_WINDOW, usedRoom);
   const { rows } = await rowsWritten(room, () =>
     Promise.all(
       Array.from({ length: 9 }, () => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "x" } })),
@@ -80,6 +81,8 @@ it("posts that come together share a row", async () => {
 it("a drain costs no row", async () => {
   const room = await usedRoom();
   const ada = await join(room, "ada");
+  // In its place, the one for her next ping.
+  await vi.waitFor(async () => expect(await alarmOf(room)).toBeLessThan(Date.now() + 60_000));
   const drained = await rowsWritten(room, async () => {
     await callApi("POST", "/api/drain", { body: { rooms: [room], reconnectWithinMs: 1000 } });
     await ada.closes();

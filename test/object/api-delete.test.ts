@@ -107,11 +107,21 @@ describe("deleting a room: API-9", () => {
     expect(await deleted).toMatchObject({ status: 200 });
   });
 
+  it("answers who posts while it is erased: in its next life", async () => {
+    const { room } = await roomWithHistory();
+    const caller = { user: "ben", name: "ben", role: "member" } as const;
+    const [, answer] = await runInDurableObject(stubOf(room), (chatRoom) =>
+      Promise.all([chatRoom.deleteRoom(), chatRoom.ask("chat-message", caller, { content: "new" })]),
+    );
+    expect(answer).toMatchObject({ ok: true, seq: 1 });
+    expect(await callApi("GET", `/api/rooms/${room}/messages`)).toMatchObject({
+      body: { messages: [{ content: "new" }] },
+    });
+  });
+
   it("ends polling clients too, with the reason, whether a poll waits or not", async () => {
     const room = freshRoom();
     const [waiting, between] = [await Poller.join(room, "ada"), await Poller.join(room, "ben")];
-    await between.pollUntil((packet) => packet.includes('"joined"'));
-    await waiting.pollUntil((packet) => packet.includes('"user":"ben"'));
     const isOver = (packet: string): boolean => packet === "1";
     const heard = waiting.pollUntil(isOver);
     // The poll is there before the room goes: a call to the object comes after it.
@@ -142,5 +152,27 @@ describe("deleting a room: API-9", () => {
     log.mockRestore();
     const { body } = await callApi("GET", `/api/rooms/${room}/messages`);
     expect(body.messages).toMatchObject([{ content: "a secret" }]);
+  });
+
+  it("that fails leaves the room as it was: whatever it waits for, and an answer to everybody", async () => {
+    const { room } = await roomWithHistory();
+    const atMs = Date.now() + 3_600_000;
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const failing = runInDurableObject(stubOf(room), async (chatRoom, { storage }) => {
+      await storage.setAlarm(atMs);
+      storage.deleteAll = () => Promise.reject(new Error("disk trouble"));
+      // Nor can the next life begin.
+      const begins = vi.spyOn(storage.sql, "exec").mockImplementation(() => {
+        throw new Error("disk trouble");
+      });
+      const deleted = chatRoom.deleteRoom();
+      begins.mockRestore();
+      await deleted;
+    });
+    await expect(failing).rejects.toThrow();
+    log.mockRestore();
+    expect(await runInDurableObject(stubOf(room), (_room, { storage }) => storage.getAlarm())).toBe(atMs);
+    const post = (content: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
+    for (const { status } of await Promise.all([post("one"), post("two"), post("three")])) expect(status).toBe(201);
   });
 });

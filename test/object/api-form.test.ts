@@ -22,6 +22,7 @@ describe("a method that an address does not take: 405, and the answer says which
     ["PUT", "/api/rooms/a/messages", "GET, POST, HEAD, OPTIONS"],
     ["DELETE", "/api/rooms/a/export", "GET, HEAD, OPTIONS"],
     ["GET", "/api/drain", "POST, OPTIONS"],
+    ["DELETE", "/api/relay/dead/replay", "POST, OPTIONS"],
     ["GET", "/api/guest", "POST, OPTIONS"],
     ["DELETE", "/openapi.json", "GET, HEAD, OPTIONS"],
   ])("%s %s", async (method, path, allow) => {

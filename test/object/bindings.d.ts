@@ -2,13 +2,15 @@
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("../../src/index.ts");
-    durableNamespaces: "ChatRoom" | "Lobby" | "DeadLetters";
+    durableNamespaces: "ChatRoom" | "Lobby" | "DeadLetters" | "Announcements";
   }
   interface Env {
     CHAT_ROOM: DurableObjectNamespace<import("../../durable/chat-room.ts").ChatRoom>;
     FILES: R2Bucket;
     LOBBY: DurableObjectNamespace<import("../../durable/lobby.ts").Lobby>;
     DEAD_LETTERS: DurableObjectNamespace<import("../../durable/dead-letters.ts").DeadLetters>;
+    ANNOUNCEMENTS: DurableObjectNamespace<import("../../durable/announcements.ts").Announcements>;
+    RELAY_QUEUE: Queue;
     JWT_SECRET: string;
     [setting: string]: unknown;
   }

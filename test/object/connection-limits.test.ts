@@ -1,7 +1,8 @@
 // How many may come: per address and minute, per address and room, per room.
 import { describe, expect, it, vi } from "vitest";
 
-import { RawClient, upgrade } from "./raw-client.ts";
+import { request as poll } from "./poller.ts";
+import { ORIGIN, RawClient, upgrade } from "./raw-client.ts";
 import { freshRoom, join, Sleeper, tokenFor, useSettings, workerWith } from "./rooms.ts";
 
 useSettings({ MAX_CONNECTIONS_PER_IP: "2", MAX_MEMBERS: "3" });
@@ -24,6 +25,37 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
     expect(retryAfter).toBeGreaterThan(0);
     await RawClient.open({ room, ...from("10.0.0.2") });
     await RawClient.open({ room: freshRoom(), ...from("10.0.0.1") });
+  });
+
+  it("LIM-1: a network of IPv6 is one address, and long-polling counts with the WebSockets", async () => {
+    const room = freshRoom();
+    await join(room, "ada", from("2001:db8::1"));
+    expect((await poll({ room, ...from("2001:db8::2") })).status).toBe(200);
+    await expectTooMany(await upgrade({ room, ...from("2001:db8::3") }));
+    await expectTooMany(await poll({ room, ...from("2001:db8:0:0:ffff::4") }));
+    await RawClient.open({ room, ...from("2001:db8:0:1::1") });
+  });
+
+  it("LIM-1: WebSockets that were refused to a session count until they are gone", async () => {
+    const line = { room: freshRoom(), ...from("10.0.0.4") };
+    const { sid } = JSON.parse((await (await poll(line)).text()).slice(1)) as { sid: string };
+    const second = (): Promise<Response> => upgrade({ ...line, query: { sid } });
+    const probe = (await second()).webSocket!;
+    probe.accept();
+    const strays: WebSocket[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { status, webSocket } = await second();
+      expect(status).toBe(101);
+      strays.push(webSocket!);
+      // It hears that it is closed, and never answers.
+      const closing = new Promise((resolve) => webSocket!.addEventListener("close", resolve));
+      webSocket!.accept({ allowHalfOpen: true });
+      await closing;
+    }
+    await expectTooMany(await second());
+    await expectTooMany(await poll(line));
+    strays[0]!.close();
+    await vi.waitFor(async () => expect((await second()).status).toBe(101), { timeout: 15_000 });
   });
 
   it("who went makes place, also after a sleep", async () => {
@@ -71,5 +103,49 @@ describe("CONNECT_RATE_PER_IP", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe("LIM-2: before anybody has proved who they are", () => {
+  const statusOf = async (response: Promise<Response>): Promise<number> => {
+    const { status, headers, body } = await response;
+    await body?.cancel();
+    if (status === 429) expect(Number(headers.get("Retry-After"))).toBeGreaterThan(0);
+    return status;
+  };
+
+  it("guest tokens are limited per address", async () => {
+    const fetcher = workerWith({ CONNECT_RATE_PER_IP: "2" });
+    const guest = (address: string): Promise<number> =>
+      statusOf(
+        Promise.resolve(
+          fetcher.fetch(new Request(`${ORIGIN}/api/guest`, { method: "POST", ...from(address), body: "{}" })),
+        ),
+      );
+    expect([await guest("10.0.3.1"), await guest("10.0.3.1"), await guest("10.0.3.1")]).toEqual([200, 200, 429]);
+    expect(await guest("10.0.3.2")).toBe(200);
+  });
+
+  it("who has a session goes on, whatever others behind the same address guess", async () => {
+    const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
+    const room = freshRoom();
+    const line = { room, fetcher, ...from("10.0.5.1") };
+    const { sid } = JSON.parse((await (await poll(line)).text()).slice(1)) as { sid: string };
+    const post = (): Promise<number> => statusOf(poll({ ...line, sid, method: "POST", body: "6" }));
+    expect(await post()).toBe(200);
+    for (let i = 0; i < 30; i++) await statusOf(poll({ ...line, sid: "A".repeat(20) }));
+    expect(await statusOf(poll({ ...line, sid: "A".repeat(20) }))).toBe(429);
+    expect(await post()).toBe(200);
+  });
+
+  it("who guesses sessions has to wait, on both transports; other addresses need not", async () => {
+    const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
+    const room = freshRoom();
+    const guess = (): Promise<number> => statusOf(poll({ room, fetcher, sid: "A".repeat(20), ...from("10.0.4.1") }));
+    for (let i = 0; i < 30; i++) expect(await guess()).toBe(400);
+    expect(await guess()).toBe(429);
+    const query = { sid: "B".repeat(20) };
+    expect(await statusOf(upgrade({ room, fetcher, query, ...from("10.0.4.1") }))).toBe(429);
+    expect(await statusOf(poll({ room, fetcher, sid: "A".repeat(20), ...from("10.0.4.2") }))).toBe(400);
   });
 });

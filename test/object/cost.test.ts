@@ -2,9 +2,10 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
+import { ANNOUNCE_VERSION, type AnnouncedHere } from "../../src/protocol/announcement.ts";
 import doc from "../../docs/cost.md?raw";
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, join, joinModerator, stubOf } from "./rooms.ts";
+import { freshRoom, join, joinModerator, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
 import { rowsWritten, type Counted } from "./rows-written.ts";
 
 interface Line extends Counted {
@@ -31,6 +32,8 @@ interface People {
 /** What is prepared, uncounted, and then done. */
 type Scene = (people: People) => Promise<() => Promise<unknown>>;
 
+const AT_ONCE = "ten messages at once, at most";
+
 const good = async (answer: Promise<object>): Promise<void> => expect(await answer).toHaveProperty("ok", true);
 const onMessage =
   (event: string, more: object = {}): Scene =>
@@ -43,7 +46,7 @@ const onMessage =
 
 const SCENES: Readonly<Record<string, Scene>> = {
   "a message": async ({ post }) => post,
-  "ten messages at once, at most":
+  [AT_ONCE]:
     async ({ post }) =>
     () =>
       Promise.all(Array.from({ length: 10 }, (_, i) => post(`${i}`))),
@@ -78,6 +81,13 @@ const SCENES: Readonly<Record<string, Scene>> = {
     async ({ room }) =>
     () =>
       join(room, "newcomer"),
+  "an announcement":
+    async ({ room, ada }) =>
+    async () => {
+      const said: AnnouncedHere = { v: ANNOUNCE_VERSION, id: "a1", data: 1, by: { user: "backend", name: "backend" } };
+      expect(await stubOf(room).takeAnnounced([said])).toMatchObject([{ ok: true, isHeard: true }]);
+      await ada.receives("announcement");
+    },
   "a ban, a mute, slow mode, a grant":
     async ({ mia }) =>
     () =>
@@ -111,11 +121,11 @@ it("every line has its scene", () => {
 });
 
 it.each(LINES)("$what: $rows rows, $alarms alarms", async ({ what, rows, alarms }) => {
-  const people = await usedRoom();
+  const people = await withSettings(what === AT_ONCE ? LONG_WINDOW : {}, usedRoom);
   const act = await SCENES[what]!(people);
   await calm(people.room);
-  const counted = await rowsWritten(people.room, act);
-  if (what.endsWith("at most")) expect(counted.rows).toBeLessThanOrEqual(rows);
+  const counted = await rowsWritten(people.room, () => act());
+  if (what === AT_ONCE) expect(counted.rows).toBeLessThanOrEqual(rows);
   else expect(counted.rows).toBe(rows);
   expect(counted.alarms).toBe(alarms);
 });

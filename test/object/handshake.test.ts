@@ -170,8 +170,8 @@ describe("a refused CONNECT is a CONNECT_ERROR with data.code: SIO-3", () => {
 
   it("an unknown namespace", async () => {
     const client = await RawClient.open({ room: freshRoom() });
-    client.send("40/admin,");
+    client.send("40/nowhere,");
     await client.until("the refusal", () => client.frames[1]);
-    expect(client.frames[1]).toBe('44/admin,{"message":"Invalid namespace"}');
+    expect(client.frames[1]).toBe('44/nowhere,{"message":"Invalid namespace"}');
   });
 });

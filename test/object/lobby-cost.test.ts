@@ -8,12 +8,12 @@ import { Lobby } from "../../durable/lobby.ts";
 import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi } from "./api-caller.ts";
 import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
-import { queriesMade, rowsWritten } from "./rows-written.ts";
+import { queriesMade, rowsWrittenByAll } from "./rows-written.ts";
 
 const list = async (room: string): Promise<object[]> => (await callApi("GET", `/api/rooms?prefix=${room}`)).body.rooms;
 
 const expectListed = (room: string, rooms: readonly object[]): Promise<void> =>
-  vi.waitFor(async () => expect(await list(room)).toMatchObject(rooms), { timeout: 8000 });
+  vi.waitFor(async () => expect(await list(room)).toMatchObject(rooms));
 
 const post = (room: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
 
@@ -62,7 +62,7 @@ describe("what it costs: LOB-2, LOB-7", () => {
     await new Sleeper(room).sleep();
     await quiet();
     let [lobbyRows, reports] = [0, 0];
-    const rows = await rowsWritten(room, async () => {
+    const rows = await rowsWrittenByAll(room, async () => {
       ({ lobbyRows } = await queriesMade(room, async () => {
         reports = await countReports(async () => {
           await post(room);

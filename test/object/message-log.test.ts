@@ -19,7 +19,7 @@ import {
   START_MS,
   withStorage,
 } from "./logs.ts";
-import { freshRoom, join, stubOf } from "./rooms.ts";
+import { freshRoom, join, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
 
 describe("pages", () => {
   it.each([1, 2, 3, 4])("are those of an array of messages (seed %i)", async (seed) => {
@@ -177,7 +177,8 @@ describe("what it costs", () => {
 
   it("a burst of posts is few rows: group commit", async () => {
     const room = freshRoom();
-    const clients = await Promise.all(["ada", "ben", "cyd"].map((user) => join(room, user)));
+    const enter = () => Promise.all(["ada", "ben", "cyd"].map((user) => join(room, user)));
+    const clients = await withSettings(LONG_WINDOW, enter);
     const posts = clients.flatMap((client) =>
       Array.from({ length: 10 }, (_, i) => client.ask<{ seq: number }>("chat-message", { content: `${i}` })),
     );

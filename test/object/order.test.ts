@@ -15,6 +15,7 @@ it("what the going of one who fell behind tells the others does not overtake wha
   await shell.send(behind, "40");
   const other = await shell.connect();
   namespace.emit("loud", "x".repeat(POLL_QUEUE_BYTES_MAX));
-  expect(other.frames.slice(-2).map((frame) => frame.slice(0, 8))).toEqual(['42["loud', '42["left']);
+  const events = other.frames.filter((frame) => frame.startsWith("42"));
+  expect(events.slice(-2).map((frame) => frame.slice(0, 8))).toEqual(['42["loud', '42["left']);
   expect(shell.server.sessions.has(behind.session.sid)).toBe(false);
 });

@@ -9,7 +9,7 @@ import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
 
 const welcomeOf = (client: RawClient): Welcome => client.received<Welcome>("welcome")[0]!;
 
-describe("presence", () => {
+describe.concurrent("presence", () => {
   it("tells who went before a sleep, by the room's own alarm: PRES-4", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
@@ -54,7 +54,7 @@ describe("presence", () => {
   });
 });
 
-describe("typing", () => {
+describe.concurrent("typing", () => {
   it("is told to others, ends by itself, and begins anew after a sleep: TYP-2, TYP-3", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
@@ -80,7 +80,7 @@ describe("typing", () => {
   });
 });
 
-describe("reading", () => {
+describe.concurrent("reading", () => {
   it("is remembered through sleep, and after the reader went: READ-4", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");

@@ -79,6 +79,20 @@ export class Poller {
     return new Response(await response.text(), response);
   }
 
+  /** A post whose body has only begun. @returns sends its rest, and waits for the answer */
+  async beginPost(head: string): Promise<(tail: string) => Promise<Response>> {
+    const { readable, writable } = new IdentityTransformStream();
+    const writer = writable.getWriter();
+    const answer = this.post(readable);
+    await writer.write(new TextEncoder().encode(head));
+    return async (tail) => {
+      // Who was refused reads no more of it.
+      await writer.write(new TextEncoder().encode(tail)).catch(() => undefined);
+      await writer.close().catch(() => undefined);
+      return answer;
+    };
+  }
+
   /** Polls until a packet fits. @returns all packets up to the payload that brought it */
   async pollUntil(fits: (packet: string) => boolean): Promise<string[]> {
     const packets: string[] = [];
@@ -129,7 +143,7 @@ export class Probe {
   }
 
   receives(frame: string): Promise<void> {
-    return vi.waitFor(() => expect(this.frames).toContain(frame), { timeout: 5000 });
+    return vi.waitFor(() => expect(this.frames).toContain(frame));
   }
 
   /** From the probe to the moment when the client may complete the upgrade. */

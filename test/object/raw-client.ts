@@ -23,7 +23,7 @@ interface Packet {
 }
 
 export const ORIGIN = "http://parley.test";
-const WAIT_MS_MAX = 8000;
+const WAIT_MS_MAX = 30_000;
 
 /** The request of a stock client that opens a WebSocket, and its answer. */
 export async function upgrade(options: UpgradeOptions = {}): Promise<Response> {
@@ -173,7 +173,8 @@ export class RawClient {
 
   #onFrame(frame: Frame): void {
     this.frames.push(frame);
-    if (frame === "2" && this.#answersPings) this.#ws.send("3");
+    // EIO-10: a ping may ask for something to be sent back.
+    if (typeof frame === "string" && frame.startsWith("2") && this.#answersPings) this.#ws.send(`3${frame.slice(1)}`);
     this.#notify();
   }
 
@@ -188,7 +189,7 @@ export class RawClient {
 }
 
 function packetsOf(text: string): Packet[] {
-  const [, digit, id, json] = /^4([0-4])(\d*)(.*)$/s.exec(text) ?? [];
+  const [, digit, id, json] = /^4([0-4])(?!\/)(\d*)(.*)$/s.exec(text) ?? [];
   if (digit === undefined) return [];
   return [{ digit, id: id ? Number(id) : undefined, data: json ? JSON.parse(json) : undefined }];
 }

@@ -82,7 +82,7 @@ it("a room that became quiet leaves no place empty, whatever happens to it then"
       );
       expect(reserved).toBe(8);
     },
-    { timeout: 5000 },
+    { timeout: 30_000 },
   );
   const died = runInDurableObject(stubOf(room), (_instance, state) => state.abort("died in a test"));
   await expect(died).rejects.toThrow("died in a test");

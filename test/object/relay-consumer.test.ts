@@ -7,8 +7,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ChatRoom } from "../../durable/chat-room.ts";
 import { DEAD_LETTERS_MAX } from "../../durable/dead-letters.ts";
 import worker from "../../src/index.ts";
+import type { RelayDoor } from "../../src/access/relay-door.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import type { DeadLetter, RelayBatch } from "../../src/protocol/relay-batch.ts";
+import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../../src/protocol/relay-batch.ts";
+import { UNREADABLE } from "../../src/relay/readable-batch.ts";
 import { RELAY_TRIES_MAX } from "../../src/worker/queue/relayed.ts";
 import { callApi, type CallOptions } from "./api-caller.ts";
 import { whenTaking } from "./relay-taking.ts";
@@ -30,11 +32,12 @@ function batchOf(from: string, to: string, after: number, upTo: number, linkedAt
     return { seq, sender: "ada", name: "Ada", content: `${seq}`, root: { room: from, epoch: "e1", seq }, hops: 1 };
   });
   const changes = { after: linkedAtMs, upTo: linkedAtMs, items: [] };
-  return { from, to, epoch: "e1", since: 0, linkedAtMs, posts: { after, upTo, items }, changes };
+  const posts = { after, upTo, items };
+  return { v: RELAY_VERSION, from, to, epoch: "e1", since: 0, linkedAtMs, posts, changes };
 }
 
 async function consume(
-  bodies: readonly RelayBatch[],
+  bodies: readonly unknown[],
   {
     attempts = 1,
     queue = "parley-relay",
@@ -101,6 +104,21 @@ describe("a batch of the queue", () => {
     expect(result).toMatchObject({ acked: ["m1"], retried: ["m0"] });
   });
 
+  it("RLY-9: what is no batch, or of another version, holds up nobody; it is tried again and told of", async () => {
+    const [from, to] = [freshRoom(), freshRoom()];
+    const newer = { ...batchOf(from, to, 0, 1), v: RELAY_VERSION + 1 };
+    const strange = [null, "hello", {}, { to }, newer, { ...batchOf(from, to, 0, 1), posts: undefined }];
+    const result = await consume([...strange, batchOf(from, to, 0, 1)], { attempts: 3 });
+    expect(result).toMatchObject({ acked: ["m6"], retried: ["m0", "m1", "m2", "m3", "m4", "m5"] });
+    expect(await contentsOf(to)).toEqual(["1"]);
+    expect(logged.map(({ event, to }) => [event, to])).toEqual(
+      ["", "", "", to, to, to].map((to) => ["relay.retry", to]),
+    );
+    const room = env.CHAT_ROOM.getByName(to) as unknown as RelayDoor;
+    const outcomes = await room.takeRelayed([newer as unknown as RelayBatch, batchOf(from, to, 1, 2)]);
+    expect(outcomes).toMatchObject([{ ok: false, isFinal: false, reason: UNREADABLE }, { ok: true }]);
+  });
+
   it("RLY-10: waits while RELAY is off, or a setting is wrong", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const [from, to] = [freshRoom(), freshRoom()];
@@ -165,6 +183,32 @@ describe("dead letters", () => {
     expect(await consume([batchOf(from, to, 0, 1)], { settings })).toMatchObject({ acked: [], retried: ["m0"] });
   });
 
+  it("RLY-9: what nobody can read is shown and can be discarded, and hides nothing", async () => {
+    const [from, to] = [freshRoom(), freshRoom()];
+    await consume([null, { v: 2, from, to }, batchOf(from, to, 0, 1)], { queue: "parley-relay-dead" });
+    const [unknown, newer, good] = (await listDead("?limit=200")).letters.slice(-3);
+    expect([unknown, newer]).toMatchObject([
+      { from: "", to: "", messages: 0, changes: 0 },
+      { from, to, messages: 0 },
+    ]);
+    const ids = [unknown!.id, newer!.id, good!.id];
+    expect((await replay({ ids })).body).toMatchObject({
+      replayed: [good!.id],
+      failed: ids.slice(0, 2).map((id) => ({ id, reason: UNREADABLE })),
+    });
+    const discard = (id: number, options: CallOptions = {}) => callApi("DELETE", `/api/relay/dead/${id}`, options);
+    for (const rooms of [[from], [to]])
+      expect(await discard(newer!.id, { as: { rooms } })).toMatchObject({ status: 404 });
+    expect(await discard(newer!.id, { as: { role: "moderator" } })).toMatchObject({ status: 403 });
+    for (const id of ids.slice(0, 2)) {
+      expect(await discard(id)).toMatchObject({ status: 200, body: { ok: true } });
+      expect(await discard(id)).toMatchObject({ status: 404, body: { error: { code: "NOT_FOUND" } } });
+    }
+    expect(await deadTo(to)).toEqual([]);
+    expect(await discard(1, { fetcher: workerWith({ DEAD_LETTERS: undefined }) })).toMatchObject({ status: 503 });
+    expect(await callApi("DELETE", "/api/relay/dead/x")).toMatchObject({ status: 400 });
+  });
+
   it("RLY-9: the oldest are forgotten when there are too many, and that is told", { timeout: 60_000 }, async () => {
     const told = vi.spyOn(console, "error").mockImplementation(() => {});
     const [from, to] = [freshRoom(), freshRoom()];
@@ -183,6 +227,19 @@ describe("dead letters", () => {
     expect(before === 0 || told.mock.calls.flat().some((line) => String(line).includes("relay.forgotten"))).toBe(true);
     const replayed = await replay();
     expect(replayed.body.replayed).toHaveLength(100);
+    expect(await contentsOf(to)).toEqual(["1"]);
+  });
+
+  it("RLY-9: those of other rooms are not in the way of whoever sends the oldest again", async () => {
+    const [from, to, other] = [freshRoom(), freshRoom(), freshRoom()];
+    const queue = "parley-relay-dead";
+    await consume(
+      Array.from({ length: 120 }, () => batchOf(from, other, 1, 2)),
+      { queue },
+    );
+    await consume([batchOf(from, to, 0, 1)], { queue });
+    const { replayed } = (await replay({}, { as: { rooms: [from, to] } })).body;
+    expect(replayed).toHaveLength(1);
     expect(await contentsOf(to)).toEqual(["1"]);
   });
 
@@ -235,6 +292,13 @@ describe("links by HTTP", () => {
     expect(await unlink(`to=${b}`)).toMatchObject({ status: 200 });
     expect(await unlink(`to=${b}`)).toMatchObject({ status: 404, body: { error: { code: "NOT_FOUND" } } });
     expect((await callApi("GET", `/api/rooms/${b}/links`)).body.links).toHaveLength(1);
+    // Who tries again what failed halfway gets to the other half.
+    expect(await unlink(`to=${b}&direction=both`)).toMatchObject({ status: 200 });
+    expect((await callApi("GET", `/api/rooms/${b}/links`)).body.links).toEqual([]);
+    expect(await unlink(`to=${b}&direction=both`)).toMatchObject({ status: 404 });
+    await link(a, { to: b, direction: "both" });
+    await callApi("DELETE", `/api/rooms/${b}/links?to=${a}`);
+    expect(await unlink(`to=${b}&direction=both`)).toMatchObject({ status: 200 });
   });
 
   it("RLY-8: for services whose token opens both rooms", async () => {

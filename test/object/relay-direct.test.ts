@@ -1,12 +1,13 @@
 // Rooms that mirror each other by calls: RELAY=direct. What it costs, and what becomes of a room that cannot be reached.
+import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi } from "./api-caller.ts";
 import { whenTaking } from "./relay-taking.ts";
-import { freshRoom, join, useSettings, workerWith } from "./rooms.ts";
-import { rowsWritten } from "./rows-written.ts";
+import { freshRoom, join, LONG_WINDOW, stubOf, useSettings, withSettings, workerWith } from "./rooms.ts";
+import { rowsWrittenByAll } from "./rows-written.ts";
 
 useSettings({ RELAY: "direct", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_RATE: "10000", API_BURST: "10000" });
 
@@ -26,24 +27,33 @@ async function linked(): Promise<readonly [string, string]> {
   return pair;
 }
 
+/** The alarm for what the rooms are to forget one day is set once it is quiet, whenever that is: once in a room's life. */
+const areArmed = (...rooms: readonly string[]): Promise<void> =>
+  vi.waitFor(async () => {
+    const alarmOf = (room: string) => runInDurableObject(stubOf(room), (_room, { storage }) => storage.getAlarm());
+    expect(await Promise.all(rooms.map(alarmOf))).not.toContain(null);
+  }, SLOW);
+
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
 
 it("RLY-2, RLY-10: one call per flush, and the rows of the queue's way", async () => {
-  const [from, to] = await linked();
-  const ben = await join(to, "ben");
+  const [from, to] = await withSettings(LONG_WINDOW, linked);
+  const ben = await withSettings(LONG_WINDOW, () => join(to, "ben"));
   await post(from, "first");
   await ben.receives("chat-message");
   await pause(500);
+  await areArmed(from, to);
   const calls = vi.spyOn(ChatRoom.prototype, "takeRelayed");
-  const single = await rowsWritten(from, async () => {
+  const single = await rowsWrittenByAll(from, async (soFar) => {
     await post(from, "second");
     await vi.waitFor(async () => expect(await copiesIn(to)).toHaveLength(2), SLOW);
+    await vi.waitFor(() => expect(soFar().rows).toBeGreaterThanOrEqual(2 + 2), SLOW);
     await pause(300);
   });
   expect([single, calls.mock.calls.length]).toEqual([{ rows: 2 + 2, alarms: 0 }, 1]);
   calls.mockClear();
-  const burst = await rowsWritten(from, async () => {
+  const burst = await rowsWrittenByAll(from, async () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => post(from, `${i}`)));
     await vi.waitFor(async () => expect(await copiesIn(to)).toHaveLength(102), SLOW);
     await pause(300);
@@ -57,16 +67,18 @@ it("RLY-10: an edit and a deletion cost a row more than on either side alone", a
   const ids: string[] = [];
   for (const content of ["1", "2"]) ids.push((await post(from, content)).body.id as string);
   const path = (i: number): string => `/api/rooms/${from}/messages/${ids[i]}`;
-  const cost = (work: () => Promise<unknown>, contents: readonly string[]) =>
-    rowsWritten(from, async () => {
+  const cost = (work: () => Promise<unknown>, contents: readonly string[], rowsMin = 0) =>
+    rowsWrittenByAll(from, async (soFar) => {
       await work();
       await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(contents), SLOW);
+      await vi.waitFor(() => expect(soFar().rows).toBeGreaterThanOrEqual(rowsMin), SLOW);
       await pause(300);
     });
   await cost(() => callApi("PATCH", path(0), { body: { content: "one" } }), ["one", "2"]);
-  const edit = await cost(() => callApi("PATCH", path(1), { body: { content: "two" } }), ["one", "two"]);
+  await areArmed(from, to);
+  const edit = await cost(() => callApi("PATCH", path(1), { body: { content: "two" } }), ["one", "two"], 2 * (1 + 1));
   expect(edit).toEqual({ rows: 2 * (1 + 1), alarms: 0 });
-  const deletion = await cost(() => callApi("DELETE", path(1)), ["one", ""]);
+  const deletion = await cost(() => callApi("DELETE", path(1)), ["one", ""], 2 * (2 + 1));
   expect(deletion).toEqual({ rows: 2 * (2 + 1), alarms: 0 });
 });
 

@@ -53,6 +53,30 @@ export function useSettings(settings: Readonly<Record<string, string>>): void {
   });
 }
 
+/**
+ * Settings of the objects that are created while `work` is under way, and of those only.
+ * @returns what `work` does
+ */
+export async function withSettings<Result>(
+  settings: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const variables = env as Record<string, unknown>;
+  const before = Object.keys(settings).map((name) => [name, variables[name]] as const);
+  Object.assign(variables, settings);
+  try {
+    return await work();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete variables[name];
+      else variables[name] = value;
+    }
+  }
+}
+
+/** What is said at once is gathered, however long the machine takes to hear it: for rooms whose rows are counted. */
+export const LONG_WINDOW = { FLUSH_WINDOW_MS: "1000" };
+
 /** Forgets all that a room keeps, as if it had never been. */
 export function wipeStorage({ sql }: DurableObjectStorage): void {
   const query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";

@@ -193,16 +193,16 @@ describe("rows: SRCH-7", () => {
     const first = await rowsWritten(room, async () => expect((await search(ada, "nowhere")).messages).toEqual([]));
     const blocks = INDEX_SHAPE.partMessages / INDEX_SHAPE.blockMessages;
     // A table is two rows; each part has one, and a row that lists it.
-    expect(first).toEqual({ rows: 2 + parts * (2 + blocks + 1), alarms: 0 });
+    // Besides the alarm of a room whose clients are pinged, which is set soon after they came.
+    expect(first.rows - first.alarms).toBe(2 + parts * (2 + blocks + 1));
     const later = await rowsWritten(room, async () => {
       for (const query of ["xylograph", "place 17 ", "other", "nowhere", "xylograph3000"]) await search(ada, query);
     });
-    expect(later).toEqual({ rows: 0, alarms: 0 });
+    expect(later.rows - later.alarms).toBe(0);
     await new Sleeper(room).sleep();
     const { rows, alarms } = await rowsWritten(room, async () => {
       expect(seqsOf(await search(ada, "xylograph3000"))).toEqual([3000]);
     });
-    // Waking sets the alarm of a room whose clients are pinged.
     expect(rows - alarms).toBe(0);
   });
 

@@ -4,7 +4,17 @@ import { describe, expect, it, vi } from "vitest";
 import { callApi } from "./api-caller.ts";
 import { upgrade } from "./raw-client.ts";
 import { freshRoom, join, stubOf } from "./rooms.ts";
-import { SEPARATOR, BAD_REQUEST, answerOf, textOf, Poller, isStillWaiting, say, messagesIn } from "./poller.ts";
+import {
+  SEPARATOR,
+  PAYLOAD_BYTES_MAX,
+  BAD_REQUEST,
+  answerOf,
+  textOf,
+  Poller,
+  isStillWaiting,
+  say,
+  messagesIn,
+} from "./poller.ts";
 
 describe("the upgrade: EIO-9", () => {
   it("probe, noop for the poll that waits, upgrade: then the WebSocket alone speaks", async () => {
@@ -42,6 +52,19 @@ describe("the upgrade: EIO-9", () => {
     await poller.post(say("still polling", 1));
     expect(messagesIn((await textOf(poll)).body.split(SEPARATOR))).toMatchObject([{ content: "still polling" }]);
     await (await poller.openWebSocket()).probe();
+  });
+
+  it("a post that is still under way when the WebSocket takes over, and then is too large, ends nothing", async () => {
+    const poller = await Poller.join(freshRoom(), "ada");
+    const end = await poller.beginPost("4");
+    const socket = await poller.openWebSocket();
+    await socket.probe();
+    socket.send("5");
+    socket.send(say("here", 1));
+    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("431["))).toBe(true));
+    expect((await end("x".repeat(PAYLOAD_BYTES_MAX))).status).toBe(413);
+    socket.send(say("and still here", 2));
+    await vi.waitFor(() => expect(socket.frames.some((frame) => frame.startsWith("432["))).toBe(true));
   });
 
   it("a second WebSocket is closed, before and after the upgrade, and the first one lives on", async () => {

@@ -132,6 +132,7 @@ describe("a receiver in trouble", () => {
     for (const delay of result.delays) expect(delay).toBeOneOf([3, 4, 5]);
     expect(posts).toHaveLength(1);
     expect(JSON.parse(logged[0]!)).toEqual({
+      level: "warn",
       event: "webhook.retry",
       reason: `answered ${status}`,
       messages: 2,

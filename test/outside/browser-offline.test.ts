@@ -5,7 +5,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "./browser.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
 import { PROJECT_ROOT } from "./dev-server.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
@@ -23,7 +23,7 @@ afterAll(() => browser?.close());
 async function serveFromCache(context: BrowserContext): Promise<void> {
   const files = new Map([
     ["/", "index.html"],
-    ...["page.js", "page.css", "favicon.svg"].map((name) => [`/${name}`, name] as const),
+    ...["page.js", "page.css", "theme.js", "favicon.svg"].map((name) => [`/${name}`, name] as const),
   ]);
   await context.route("**/*", (route) => {
     const name = files.get(new URL(route.request().url()).pathname);
@@ -66,14 +66,13 @@ it("offline, five messages, a reload, online: five messages, once each, in order
 
   await context.setOffline(true);
   // The connection is really gone: the page knows, and so does the room.
-  await vi.waitFor(async () => expect(await connectionOf(page)).toMatch(/offline|connecting/), WAIT);
+  await vi.waitFor(async () => expect(await connectionOf(page)).toBe("offline"), WAIT);
   await vi.waitFor(() => expect(changes.flatMap(({ left }) => left)).toHaveLength(1), WAIT);
   for (const text of WRITTEN) await say(page, text);
   await shows(page, "pending", WRITTEN);
 
   await serveFromCache(context);
   await page.reload();
-  await enter(page, "offline");
   await shows(page, "pending", WRITTEN);
   expect(heard).toEqual([]);
 

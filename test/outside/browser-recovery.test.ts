@@ -4,7 +4,7 @@ import path from "node:path";
 import type { io } from "socket.io-client";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { launchBrowser } from "./browser.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
 import { PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
@@ -61,7 +61,7 @@ it("a client that is told nothing polls, upgrades, loses its transport and recov
     await expect.poll(async () => (await look()).disconnects).toEqual(["transport close"]);
     await say("missed");
     await say("missed too");
-    await expect.poll(async () => (await look()).recovered, { timeout: 10_000 }).toBe(true);
+    await expect.poll(async () => (await look()).recovered, { timeout: 15_000 }).toBe(true);
     await say("heard again");
     await expect
       .poll(async () => (await look()).heard)

@@ -1,12 +1,12 @@
 // The chat page in a real Chromium, and the client module that other pages may import.
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 
-import { launchBrowser } from "./browser.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
 import { join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
-const WAIT = { timeout: 10_000, interval: 50 };
 let browser: Browser;
 let rooms = 0;
 const freshRoom = (): string => `page-${++rooms}`;
@@ -16,70 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** A visitor with a browser profile of their own; whatever the browser complains about is kept. */
-class Visitor {
-  readonly complaints: string[] = [];
-  readonly page: Page;
-  readonly #context: BrowserContext;
-
-  static async open(): Promise<Visitor> {
-    const context = await browser.newContext();
-    return new Visitor(context, await context.newPage());
-  }
-
-  private constructor(context: BrowserContext, page: Page) {
-    this.#context = context;
-    this.page = page;
-    page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") this.complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => this.complaints.push(error.message));
-  }
-
-  async enter(room: string, name?: string): Promise<void> {
-    await this.page.goto(url);
-    await this.join(room, name);
-  }
-
-  /** Without a name: under the one that the page remembers. */
-  async join(room: string, name?: string): Promise<void> {
-    if (name !== undefined) await this.page.getByTestId("name").fill(name);
-    await this.page.getByTestId("room").fill(room);
-    await this.page.getByTestId("join").click();
-    await this.page.getByTestId("composer").waitFor({ state: "visible" });
-    await vi.waitFor(async () => expect(await this.connection()).toBe("connected"), WAIT);
-  }
-
-  connection(): Promise<string | null> {
-    return this.page.getByTestId("connection").getAttribute("data-state");
-  }
-
-  async say(text: string): Promise<void> {
-    await this.page.getByTestId("composer").fill(text);
-    await this.page.getByTestId("send").click();
-  }
-
-  async sees(...texts: string[]): Promise<void> {
-    const contents = this.page.locator("[data-testid=message][data-state=sent] .content");
-    await vi.waitFor(async () => expect(await contents.allTextContents()).toEqual(texts), WAIT);
-  }
-
-  async countsMembers(count: number): Promise<void> {
-    const shown = this.page.getByTestId("member-count");
-    await vi.waitFor(async () => expect(await shown.textContent()).toBe(String(count)), WAIT);
-  }
-
-  close(): Promise<void> {
-    return this.#context.close();
-  }
-}
+const open = (): Promise<Visitor> => Visitor.open(browser, url);
 
 describe("the chat page", () => {
   it("two visitors chat, see each other come and go, and one reloads", async () => {
     const room = freshRoom();
-    const ada = await Visitor.open();
+    const ada = await open();
     await ada.enter(room, "Ada");
-    const ben = await Visitor.open();
+    const ben = await open();
     await ben.enter(room, "Ben");
     await Promise.all([ada.countsMembers(2), ben.countsMembers(2)]);
     await ada.say("hello Ben");
@@ -87,8 +31,8 @@ describe("the chat page", () => {
     await ben.say("hello Ada\nhow are you?");
     for (const visitor of [ada, ben]) await visitor.sees("hello Ben", "hello Ada\nhow are you?");
 
+    // Straight back into the room.
     await ben.page.reload();
-    await ben.join(room);
     await ben.sees("hello Ben", "hello Ada\nhow are you?");
     await Promise.all([ada.countsMembers(2), ben.countsMembers(2)]);
     // The same guest as before: the message of before is still their own.
@@ -102,7 +46,7 @@ describe("the chat page", () => {
 
   it("a page and a stock client are in one room", async () => {
     const room = freshRoom();
-    const visitor = await Visitor.open();
+    const visitor = await open();
     await visitor.enter(room, "Ada");
     const stock = await join(url, room, "stock");
     await visitor.countsMembers(2);
@@ -114,7 +58,7 @@ describe("the chat page", () => {
 
   it("what others write is text, never markup", async () => {
     const room = freshRoom();
-    const visitor = await Visitor.open();
+    const visitor = await open();
     await visitor.enter(room, "<b>Ada</b>");
     const attack = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
     const mallory = await join(url, room, "mallory", {
@@ -122,7 +66,7 @@ describe("the chat page", () => {
     });
     mallory.emit("chat-message", { content: attack });
     await visitor.sees(attack);
-    expect(await visitor.page.locator("#messages img, #messages script, #messages i, #members b").count()).toBe(0);
+    expect(await visitor.page.locator(".messages :is(img, script, i), .rooms :is(b, i)").count()).toBe(0);
     expect(await visitor.page.title()).not.toMatch(/^[12]$/);
     expect(visitor.complaints).toEqual([]);
     await visitor.close();
@@ -134,8 +78,10 @@ describe("the chat page", () => {
     const policy = response.headers.get("Content-Security-Policy");
     expect(policy).toContain("default-src 'self'");
     expect(policy).not.toContain("unsafe");
+    // Its own server and no other, over WebSockets too.
+    expect(policy).toContain("connect-src 'self';");
     expect(response.headers.get("X-Content-Type-Options")).toBe("nosniff");
-    const visitor = await Visitor.open();
+    const visitor = await open();
     await visitor.page.goto(url);
     await visitor.page.evaluate(() => {
       const script = document.createElement("script");
@@ -143,12 +89,12 @@ describe("the chat page", () => {
       document.head.append(script);
     });
     expect(await visitor.page.title()).not.toBe("owned");
-    expect(visitor.complaints.join("\n")).toContain("Content Security Policy");
+    await vi.waitFor(() => expect(visitor.complaints.join("\n")).toContain("Content Security Policy"), WAIT);
     await visitor.close();
   });
 
   it("a name or room that is wrong is told at its field", async () => {
-    const visitor = await Visitor.open();
+    const visitor = await open();
     await visitor.page.goto(url);
     await visitor.page.getByTestId("room").fill("no spaces");
     await visitor.page.getByTestId("join").click();
@@ -163,7 +109,7 @@ it("GET /client.js: a module that a page imports, and that any other site may", 
   const response = await fetch(`${url}/client.js`);
   expect(response.headers.get("Content-Type")).toMatch(/javascript/);
   expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
-  const visitor = await Visitor.open();
+  const visitor = await open();
   await visitor.page.goto(url);
   const options = JSON.stringify({ origin: url, room: freshRoom(), token: await tokenFor("ada") });
   // As text: the test runner would rewrite an import that it sees.

@@ -3,15 +3,16 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 import type { Socket } from "socket.io-client";
-import { afterEach, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi, type TestContext } from "vitest";
 
 import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/api.ts";
 import { measureClient } from "../../scripts/build-client.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { PROJECT_ROOT, startDevServer } from "./dev-server.ts";
+import { PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";
 import { Line } from "./line.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
@@ -28,9 +29,8 @@ beforeAll(async () => {
 });
 
 const rooms = new Set<Room>();
-afterEach(() => {
+afterAll(() => {
   for (const room of rooms) room.close();
-  rooms.clear();
 });
 
 /** A member with everything that the client tells about a room. */
@@ -51,6 +51,13 @@ function enter(origin: string, name: string, options: Partial<ConnectOptions> = 
   room.on("connection", (connection) => member.connections.push(connection));
   room.on("gap", (gap) => member.gaps.push(gap));
   return member;
+}
+
+/** A server of a test's own, gone with it. */
+async function serve(ctx: TestContext, settings: Readonly<Record<string, string>>): Promise<DevServer> {
+  const server = await startDevServer({ settings });
+  ctx.onTestFinished(() => server.stop());
+  return server;
 }
 
 const until = (room: Room, state: Connection["state"]): Promise<void> =>
@@ -259,50 +266,39 @@ describe("where no WebSocket gets through", () => {
     expect(contents(heard)).toEqual(["over polling", "over a WebSocket"]);
   });
 
-  it("also where the server has none", async () => {
-    const server = await startDevServer({ settings: { TRANSPORTS: "polling" } });
-    try {
-      const { room, heard } = enter(server.url, "polling");
-      await room.send("over polling");
-      expect(contents(heard)).toEqual(["over polling"]);
-    } finally {
-      for (const room of rooms) room.close();
-      await server.stop();
-    }
+  it.concurrent("also where the server has none", async (ctx) => {
+    const server = await serve(ctx, { TRANSPORTS: "polling" });
+    const { room, heard } = enter(server.url, "polling");
+    await room.send("over polling");
+    expect(contents(heard)).toEqual(["over polling"]);
+    room.close();
   });
 });
 
-describe("against a server that wants the token at the upgrade", () => {
-  it.each(["websocket", "polling"])("is let in by %s where it shows the token there", async (transport) => {
-    const server = await startDevServer({ settings: { AUTH_AT: "upgrade", TRANSPORTS: transport } });
-    try {
-      const { room, heard } = enter(server.url, "doorkeeper", { authAt: "upgrade" });
-      await room.send("let in");
-      expect(contents(heard)).toEqual(["let in"]);
-      const stranger = enter(server.url, "doorkeeper");
-      await until(stranger.room, "waiting");
-    } finally {
-      for (const room of rooms) room.close();
-      await server.stop();
-    }
+describe.concurrent("against a server that wants the token at the upgrade", () => {
+  it.for(["websocket", "polling"])("is let in by %s where it shows the token there", async (transport, ctx) => {
+    const server = await serve(ctx, { AUTH_AT: "upgrade", TRANSPORTS: transport });
+    const { room, heard } = enter(server.url, "doorkeeper", { authAt: "upgrade" });
+    await room.send("let in");
+    expect(contents(heard)).toEqual(["let in"]);
+    const stranger = enter(server.url, "doorkeeper");
+    await until(stranger.room, "waiting");
+    for (const entered of [room, stranger.room]) entered.close();
   });
 });
 
-describe("against a server that ends connections quickly", () => {
-  it("EXT-3: an idle member beats, stays, and Engine.IO's own watchdog is quiet", async () => {
-    const settings = { PING_INTERVAL_MS: "500", PING_TIMEOUT_MS: "700" };
-    const server = await startDevServer({ settings });
-    try {
-      const { room, connections } = enter(server.url, "beats");
-      const received: string[] = [];
-      await until(room, "connected");
-      (room.socket as unknown as Socket).io.engine.on("packet", ({ type }: { type: string }) => received.push(type));
-      // Ten of its periods: it would have died of the first missing answer.
-      await vi.waitFor(() => expect(received.filter((type) => type === "ping").length).toBeGreaterThan(10), WAIT);
-      expect(connections.map(({ state }) => state)).toEqual(["connected"]);
-    } finally {
-      for (const room of rooms) room.close();
-      await server.stop();
-    }
+describe.concurrent("against a server that ends connections quickly", () => {
+  it("EXT-3: an idle member beats, stays, and Engine.IO's own watchdog is quiet", async (ctx) => {
+    const [interval, timeout] = [500, 6000];
+    const server = await serve(ctx, { PING_INTERVAL_MS: String(interval), PING_TIMEOUT_MS: String(timeout) });
+    const { room, connections } = enter(server.url, "beats");
+    const received: string[] = [];
+    await until(room, "connected");
+    (room.socket as unknown as Socket).io.engine.on("packet", ({ type }: { type: string }) => received.push(type));
+    // Long enough to have died of the first missing answer, or of a watchdog that sees no ping.
+    await pause(2 * (interval + timeout));
+    await vi.waitFor(() => expect(received.filter((type) => type === "ping").length).toBeGreaterThan(10), WAIT);
+    expect(connections.map(({ state }) => state)).toEqual(["connected"]);
+    room.close();
   });
 });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, describe, expect, inject, it, vi } from "vitest";
 
 import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
 import { ask, join, next, open } from "./stock-clients.ts";
@@ -11,7 +11,7 @@ import { ask, join, next, open } from "./stock-clients.ts";
 const started: ProcessGroup[] = [];
 const stateDirs: string[] = [];
 
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(started.splice(0).map((group) => group.stop()));
   for (const dir of stateDirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
@@ -25,7 +25,8 @@ function start(env: Record<string, string>): ProcessGroup {
   return group;
 }
 
-describe("npm start", () => {
+// Servers take a while to begin and to end: all at once.
+describe.concurrent("npm start", () => {
   it("prints the Ready line and nothing else; settings of the environment count", async () => {
     const port = await freePort();
     const devVars = path.join(import.meta.dirname, "..", "..", ".dev.vars");
@@ -49,7 +50,7 @@ describe("npm start", () => {
     expect(await isListening(port)).toBe(true);
     expect(membersOf(group.pid).length).toBeGreaterThan(2);
     group.signal(signal);
-    await vi.waitFor(() => expect(membersOf(group.pid)).toEqual([]), { timeout: 8000, interval: 100 });
+    await vi.waitFor(() => expect(membersOf(group.pid)).toEqual([]), { timeout: 30_000, interval: 100 });
     expect(await isListening(port)).toBe(false);
     expect(group.stderr).toBe("");
   });
@@ -100,7 +101,7 @@ function membersOf(groupId: number): number[] {
   });
 }
 
-describe("npm run token", () => {
+describe.concurrent("npm run token", () => {
   const run = (...args: string[]): ProcessGroup => {
     const group = new ProcessGroup({
       args: [path.join("scripts", "token.ts"), ...args],

@@ -14,7 +14,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const wrangler = [path.join("node_modules", "wrangler", "bin", "wrangler.js"), "deploy"];
 
-it.each<[what: string, args: string[], environment: string]>([
+it.concurrent.each<[what: string, args: string[], environment: string]>([
   ["npm run deploy", [path.join("scripts", "deploy.ts")], "production"],
   ["wrangler deploy", wrangler, "production"],
   ["wrangler deploy --env production", [...wrangler, "--env", "production"], "production"],

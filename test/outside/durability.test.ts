@@ -66,7 +66,7 @@ describe.concurrent("durability", () => {
     for (let round = 1; round <= rounds; round++) {
       const load = await startLoad(server.url, round, acked, seen);
       // At 50 posts a second this is mid-load whenever it happens.
-      await vi.waitFor(() => expect(load.ackedNow()).toBeGreaterThan(50), { timeout: 20_000, interval: 10 });
+      await vi.waitFor(() => expect(load.ackedNow()).toBeGreaterThan(50), { timeout: 60_000, interval: 10 });
       server.group.killAll();
       await server.group.exit();
       load.stop();

@@ -41,7 +41,7 @@ function expectAlone(socket: Socket): Promise<void> {
   });
 }
 
-describe.each(CASES)("a stock client %s over %s", (...which) => {
+describe.concurrent.each(CASES)("a stock client %s over %s", (...which) => {
   it("that is kicked is told, stays away, and starts afresh when its user wants back", async () => {
     const { mia, ada, reconnects, heard } = await scene(which);
     const [notice, reason] = [next<Notice>(ada, "notice"), next<string>(ada, "disconnect")];

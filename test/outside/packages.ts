@@ -2,12 +2,15 @@
 // What cannot be installed on a machine is said, so that the tests which need it are skipped with the reason.
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
 import { PROJECT_ROOT } from "./dev-server.ts";
 
-const INSTALL_TIMEOUT_MS = 300_000;
+const INSTALL_TIMEOUT_MS = 600_000;
+/** As `nice` counts: compilers get what tests that run meanwhile leave over. */
+const INSTALL_NICENESS = 3;
 
 export type Command = readonly [program: string, ...args: string[]];
 
@@ -34,34 +37,44 @@ export async function ensureInstalled(set: string, packages: Packages): Promise<
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== pins) {
     mkdirSync(installed(set), { recursive: true });
     try {
-      for (const command of packages.install) await execute(command, INSTALL_TIMEOUT_MS);
+      for (const command of packages.install)
+        await execute(command, INSTALL_TIMEOUT_MS, { niceness: INSTALL_NICENESS });
     } catch (error) {
       const reason = (error as Error).message.trim().replaceAll(/\s*\n\s*/g, " ");
       return `packages of ${set} cannot be installed: ${reason}`;
     }
     writeFileSync(stamp, pins);
   }
-  if (packages.build) await execute(packages.build, INSTALL_TIMEOUT_MS);
+  if (packages.build) await execute(packages.build, INSTALL_TIMEOUT_MS, { niceness: INSTALL_NICENESS });
   return undefined;
 }
 
 /** Python packages, in an environment of their own. */
 export function pythonPackages(set: string, requirements: string): Packages {
+  const venv = installed(set, "venv");
+  // Python compiles what is used when it is used, which is little of it.
+  const flags = ["--quiet", "--no-deps", "--no-compile", "--disable-pip-version-check"];
   return {
     tools: ["python3"],
     pins: requirements,
     install: [
-      ["python3", "-m", "venv", "--clear", installed(set, "venv")],
-      [installed(set, "venv", "bin", "python"), "-m", "pip", "install", "--quiet", "--no-deps", "-r", requirements],
+      ["python3", "-m", "venv", "--clear", venv],
+      [path.join(venv, "bin", "python"), "-m", "pip", "install", ...flags, "-r", requirements],
     ],
   };
 }
 
 /** Runs a program to its end. @returns what it printed; rejects with all of that if it ends badly or takes too long */
-export async function execute([program, ...args]: Command, timeout: number, cwd?: string): Promise<string> {
+export async function execute(
+  [program, ...args]: Command,
+  timeout: number,
+  { cwd, niceness = 0 }: { readonly cwd?: string; readonly niceness?: number } = {},
+): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(program, args, { timeout, killSignal: "SIGKILL", cwd });
-    return stdout;
+    const running = promisify(execFile)(program, args, { timeout, killSignal: "SIGKILL", cwd });
+    // What it starts takes after it.
+    if (niceness > 0 && running.child.pid !== undefined) setPriority(running.child.pid, niceness);
+    return (await running).stdout;
   } catch (error) {
     const { message, killed, stdout } = error as Error & { killed?: boolean; stdout?: string };
     throw new Error(`${killed ? `ended after ${timeout} ms: ` : ""}${message}\n${stdout ?? ""}`, { cause: error });

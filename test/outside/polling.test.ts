@@ -8,7 +8,7 @@ import { io, type Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "./browser.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
 import { HOST, PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";
 import { ask, collect, join, next, tokenFor } from "./stock-clients.ts";
 
@@ -41,9 +41,11 @@ async function connect(room: string, user: string, options: { transports?: strin
 
 const transportOf = (socket: Socket): string | undefined => socket.io.engine?.transport.name;
 
-async function sendAll(socket: Socket, name: string): Promise<unknown[]> {
+/** @param meanwhile what has to have happened before the last message */
+async function sendAll(socket: Socket, name: string, meanwhile?: Promise<unknown>): Promise<unknown[]> {
   const answers: Array<Promise<unknown>> = [];
   for (let number = 0; number < MESSAGES; number++) {
+    if (number === MESSAGES - 1) await meanwhile;
     answers.push(ask(socket, "chat-message", { content: `${name} ${number}` }));
     await pause(GAP_MS);
   }
@@ -74,12 +76,20 @@ describe("a client without a word about transports", () => {
     const ben = await join(server.url, room, "ben");
     const heardByBen = collect<Message>(ben, "chat-message");
     const benSends = sendAll(ben, "ben");
+    await vi.waitFor(() => expect(heardByBen.length).toBeGreaterThan(0), WAIT);
     const ada = await connect(room, "ada");
     const heardByAda = collect<Message>(ada, "chat-message");
     let saidAtUpgrade = 0;
-    ada.io.on("open", () => ada.io.engine.on("upgrade", () => (saidAtUpgrade = heardByBen.length)));
+    const upgraded = new Promise<void>((resolve) => {
+      ada.io.on("open", () =>
+        ada.io.engine.on("upgrade", () => {
+          saidAtUpgrade = heardByBen.length;
+          resolve();
+        }),
+      );
+    });
     const welcomed = next<Welcome>(ada, "welcome");
-    const answers = await Promise.all([sendAll(ada, "ada"), benSends]);
+    const answers = await Promise.all([sendAll(ada, "ada", upgraded), benSends]);
     const { lastSeq } = await welcomed;
     await vi.waitFor(() => expect(heardByBen).toHaveLength(2 * MESSAGES), WAIT);
     await vi.waitFor(() => expect(heardByAda.length).toBeGreaterThanOrEqual(2 * MESSAGES - lastSeq), WAIT);

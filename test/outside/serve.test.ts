@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { HistoryAnswer } from "../../src/protocol/chat-events.ts";
 import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
@@ -12,7 +12,7 @@ import { ask, join, tokenFor } from "./stock-clients.ts";
 const started: ProcessGroup[] = [];
 const stateDirs: string[] = [];
 
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(started.splice(0).map((group) => group.stop()));
   for (const dir of stateDirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
@@ -33,7 +33,8 @@ function serve(port: number, stateDir: string, env: Record<string, string> = {})
   return group;
 }
 
-describe("npm run serve", () => {
+// Servers take a while to begin and to end: all at once.
+describe.concurrent("npm run serve", () => {
   it("keeps what was acked through kill -9, and prints the Ready line only", { timeout: 90_000 }, async () => {
     const [port, stateDir] = [await freePort(), newStateDir()];
     const url = `http://${HOST}:${port}`;
@@ -87,7 +88,7 @@ describe("npm run serve", () => {
     const group = serve(port, newStateDir());
     await group.prints(/Ready on/);
     group.signal(signal);
-    await vi.waitFor(async () => expect(await isListening(port)).toBe(false), { timeout: 8000, interval: 100 });
+    await vi.waitFor(async () => expect(await isListening(port)).toBe(false), { timeout: 30_000, interval: 100 });
     await group.exit();
     expect(group.stderr).toBe("");
   });

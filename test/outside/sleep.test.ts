@@ -53,7 +53,7 @@ class Canary {
 
   /** Whether the room has slept since `enter`. It wakes for the question. */
   async hasSlept(): Promise<boolean> {
-    const response = await this.#get(AbortSignal.timeout(5000));
+    const response = await this.#get(AbortSignal.timeout(15_000));
     if (response.status === 200) return false;
     expect([response.status, await response.json()]).toMatchObject([400, { code: 1 }]);
     return true;
@@ -105,7 +105,7 @@ describe.concurrent("11 s after its last packet a room sleeps", () => {
     await pause(SLEEP_WITHIN_MS);
     expect(await canary.hasSlept()).toBe(true);
     ada.io.engine.write(new Uint8Array([1, 2, 3]));
-    await expect.poll(() => answers.at(-1), { timeout: 5000 }).toMatch(/^37\[\{"error":\{"code":"INVALID_PAYLOAD"/);
+    await expect.poll(() => answers.at(-1), { timeout: 15_000 }).toMatch(/^37\[\{"error":\{"code":"INVALID_PAYLOAD"/);
     expect(ada.connected).toBe(true);
   });
 });

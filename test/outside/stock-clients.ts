@@ -15,10 +15,10 @@ export const VERSIONS: ReadonlyArray<readonly [version: string, connect: Connect
   ["4.4", io44 as unknown as Connect],
 ];
 
-const ANSWER_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 30_000;
 
 /** Who goes has left only when a reload would have been over (PRES-2), and some more for a busy machine. */
-export const LEAVE_TIMEOUT_MS = 12_000;
+export const LEAVE_TIMEOUT_MS = 30_000;
 
 const opened = new Set<Socket>();
 

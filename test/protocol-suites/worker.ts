@@ -2,7 +2,7 @@
 // behind the checks of the real Worker. Run by scripts/protocol-suites.ts.
 import { SocketObject } from "../../durable/socket-object.ts";
 import { WAITING, WAITING_ASLEEP } from "../../durable/wake-clock.ts";
-import { readSettings, type Settings } from "../../src/access/settings.ts";
+import { settingsOf, type Settings } from "../../src/access/settings.ts";
 import { encodeMessage, type Frame } from "../../src/protocol/engine-io.ts";
 import type { EventsMap } from "../../src/socketio/events.ts";
 import { Namespace, type ConnectRequest, type Verdict } from "../../src/socketio/namespace.ts";
@@ -44,7 +44,7 @@ abstract class CountedObject extends SocketObject<Env> {
     createServer: (settings: Settings, ports: ServerPorts) => SessionServer,
   ) {
     super(ctx, env, (_ctx, _env, ports) => {
-      const settings = settingsOf(env);
+      const settings = goodSettingsOf(env);
       const waiting = env["WAITING"] === "asleep" ? WAITING_ASLEEP : WAITING;
       return { server: createServer(settings, ports), limits: { ...settings, waiting } };
     });
@@ -53,8 +53,8 @@ abstract class CountedObject extends SocketObject<Env> {
   }
 }
 
-function settingsOf(env: Env): Settings {
-  const result = readSettings(env);
+function goodSettingsOf(env: Env): Settings {
+  const result = settingsOf(env);
   if (!result.ok) throw new Error(`bad settings: ${result.problems.join("; ")}`);
   return result.settings;
 }

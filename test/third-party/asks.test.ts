@@ -69,7 +69,7 @@ describe("acks that the server asks for", () => {
     const { room, ada, ben } = await begin();
     say(ada, "review", ticketOf(ben).sid, 3000);
     const id = await question(ben, "review?");
-    await vi.waitFor(async () => expect(await alarmOf(room)).toBeLessThan(Date.now() + 3000), { timeout: 2000 });
+    await vi.waitFor(async () => expect(await alarmOf(room)).toBeLessThan(Date.now() + 3000));
     await evict(room, "hibernate");
     const reviewed = await ada.until("the timeout", () => heard(ada).find(([event]) => event === "reviewed"));
     expect(reviewed[2]).toEqual({ kind: "timeout" });

@@ -2,11 +2,12 @@
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("./worker.ts");
-    durableNamespaces: "WhiteboardRoom" | "Halls" | "GuestbookRoom";
+    durableNamespaces: "WhiteboardRoom" | "Halls" | "GuestbookRoom" | "LeagueRoom";
   }
   interface Env {
     GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
+    LEAGUE: DurableObjectNamespace<import("./league.ts").LeagueRoom>;
     CHAT_ROOM: DurableObjectNamespace<import("./whiteboard.ts").WhiteboardRoom>;
   }
 }

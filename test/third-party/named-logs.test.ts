@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { LOG_NAME_CHARS_MAX } from "../../durable/named-logs.ts";
 import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
+import { CLOSINGS } from "../../src/protocol/closings.ts";
 import type { RecoveryLog } from "../../src/socketio/recovery.ts";
 import { Plain, Shell } from "../object/api-app.ts";
 
@@ -133,7 +134,7 @@ describe("two namespaces cannot write one log", () => {
   );
 });
 
-it("a namespace that cannot be made again after sleep costs the sockets in it, and nobody else", async () => {
+it("a namespace that cannot be made again after sleep sends away who was in it, to come back, and nobody else", async () => {
   await withStorage(async (storage) => {
     let isBroken = false;
     const shell = new Shell(() => ({
@@ -148,13 +149,20 @@ it("a namespace that cannot be made again after sleep costs the sockets in it, a
         },
       ],
     }));
-    const [unlucky, both] = [await shell.connect("/a"), await shell.connect("/", "/a")];
+    const [unlucky, both, other] = [
+      await shell.connect("/a"),
+      await shell.connect("/", "/a"),
+      await shell.connect("/"),
+    ];
     isBroken = true;
     shell.sleep();
-    await shell.send(both, '42["echo",1]');
-    expect(both.heard("echoed")).toEqual([[1]]);
+    await shell.send(other, '42["echo",1]');
+    expect(other.heard("echoed")).toEqual([[1]]);
     expect(shell.reports[0]).toBe("the namespace /a could not be made again: Error: a bug");
-    shell.advance(10_000);
-    expect([unlucky.closing, both.closing]).toEqual(["connect timeout", undefined]);
+    expect([unlucky, both, other].map(({ closing }) => closing)).toEqual([
+      CLOSINGS.restart.reason,
+      CLOSINGS.restart.reason,
+      undefined,
+    ]);
   });
 });

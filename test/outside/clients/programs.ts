@@ -4,7 +4,7 @@ import path from "node:path";
 import { ensureInstalled, execute, installed, pythonPackages, type Command, type Packages } from "../packages.ts";
 
 /** Below the time of a test, so that what was printed is told. */
-const RUN_TIMEOUT_MS = 45_000;
+const RUN_TIMEOUT_MS = 90_000;
 
 interface Language extends Packages {
   readonly run: Command;

@@ -1,0 +1,18 @@
+// What of a queue's messages can be read as an announcement, and what is said of the rest.
+import { describe, expect, it } from "vitest";
+
+import { describeBatch, isReadableItem } from "../../src/relay/readable-batch.ts";
+
+describe("a message of the queue that is neither", () => {
+  const announce = { v: 1, id: "a1", data: 1, by: { user: "backend", name: "backend" } };
+  const part = { announce, part: 0, tries: 0, to: [{ room: "a", number: 0 }] };
+
+  it("ANN-5: is told from what can be read, whatever it is", () => {
+    expect([part, { announce, walk: { prefix: "", rooms: 0, parts: 0 } }].every(isReadableItem)).toBe(true);
+    const poison = [null, "announce", 1, [], { announce: null }, { ...part, announce: { ...announce, v: 2 } }];
+    expect(poison.some(isReadableItem)).toBe(false);
+    for (const body of poison) expect(() => describeBatch(body)).not.toThrow();
+    expect(describeBatch(part)).toEqual({ announcement: "a1", to: "a", messages: 0, changes: 0 });
+    expect(describeBatch({ announce: null })).toEqual({ announcement: "", to: "", messages: 0, changes: 0 });
+  });
+});

@@ -1,0 +1,174 @@
+// What a load test holds against each other: what a member must have seen, and has; and which message stands where.
+import { assert, integer, property, uniqueArray } from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { nowUs } from "../../scripts/load/clock.ts";
+import { codeOf, findMark, markedText, PAYLOAD_BYTES_MIN, senderOf } from "../../scripts/load/mark.ts";
+import { RoomBook } from "../../scripts/load/room-book.ts";
+import type { Member } from "../../scripts/load/seat.ts";
+import { SeqLedger } from "../../scripts/load/seq-ledger.ts";
+import { Tally } from "../../scripts/load/tally.ts";
+
+const NONE = { lost: 0, doubled: 0, outOfOrder: 0, missedAway: 0 };
+
+function ledgerOf(lastSeq: number | undefined, ...seqs: readonly number[]): SeqLedger {
+  const ledger = new SeqLedger();
+  if (lastSeq !== undefined) ledger.enter(lastSeq);
+  for (const seq of seqs) ledger.see(seq);
+  return ledger;
+}
+
+describe("a member's ledger", () => {
+  const faults = (ledger: SeqLedger, lastSeq: number, isIn = true) => ledger.faults({ baseSeq: 10, lastSeq }, isIn);
+
+  it("finds nothing where everything came once and in order, from wherever the member came in", () => {
+    expect(faults(ledgerOf(10, 11, 12, 13), 13)).toEqual(NONE);
+    expect(faults(ledgerOf(12, 13), 13)).toEqual(NONE);
+    expect(faults(ledgerOf(13), 13)).toEqual(NONE);
+    expect(ledgerOf(10, 11, 12).isCompleteTo(12)).toBe(true);
+  });
+
+  it("finds what is lost: in the middle, at the end, and all of it", () => {
+    expect(faults(ledgerOf(10, 11, 13), 13)).toEqual({ ...NONE, lost: 1 });
+    expect(faults(ledgerOf(10, 11), 14)).toEqual({ ...NONE, lost: 3 });
+    expect(faults(ledgerOf(10), 14)).toEqual({ ...NONE, lost: 4 });
+    expect(ledgerOf(10, 11, 13).isCompleteTo(13)).toBe(false);
+  });
+
+  it("finds what is doubled, and what comes after a later one", () => {
+    expect(faults(ledgerOf(10, 11, 11, 12), 12)).toEqual({ ...NONE, doubled: 1 });
+    expect(faults(ledgerOf(10, 12, 11, 13), 13)).toEqual({ ...NONE, outOfOrder: 1 });
+    expect(faults(ledgerOf(10, 12, 11, 11), 12)).toEqual({ ...NONE, outOfOrder: 1, doubled: 1 });
+    expect(faults(ledgerOf(10, 10), 10)).toEqual({ ...NONE, doubled: 1 });
+  });
+
+  it("takes the room's first message of the run as the beginning where nobody said where the room stood", () => {
+    expect(faults(ledgerOf(undefined, 11, 12), 12)).toEqual(NONE);
+    expect(faults(ledgerOf(undefined, 13, 14), 14)).toEqual({ ...NONE, lost: 2 });
+    expect(faults(ledgerOf(undefined), 12)).toEqual({ ...NONE, lost: 2 });
+  });
+
+  it("tells what was missed while away from what was lost", () => {
+    const back = ledgerOf(10, 11);
+    back.enter(14);
+    back.see(15);
+    expect(faults(back, 15)).toEqual({ ...NONE, missedAway: 3 });
+    expect(faults(ledgerOf(10, 11), 15, false)).toEqual({ ...NONE, missedAway: 4 });
+  });
+
+  it("counts exactly, whatever is dropped, doubled and swapped", () => {
+    const places = uniqueArray(integer({ min: 1, max: 40 }), { selector: (seq) => seq });
+    assert(
+      property(places, places, (dropped, doubled) => {
+        const arriving = Array.from({ length: 40 }, (_, index) => index + 1).filter((seq) => !dropped.includes(seq));
+        const twice = arriving.filter((seq) => doubled.includes(seq));
+        const ledger = ledgerOf(0, ...arriving.flatMap((seq) => (twice.includes(seq) ? [seq, seq] : [seq])));
+        expect(ledger.faults({ baseSeq: 0, lastSeq: 40 }, true)).toEqual({
+          ...NONE,
+          lost: dropped.length,
+          doubled: twice.length,
+        });
+      }),
+    );
+  });
+});
+
+describe("a room's book", () => {
+  it("knows the run's first and last place, from acks and from what members saw", () => {
+    const book = new RoomBook();
+    expect([book.baseSeq, book.lastSeq]).toEqual([0, 0]);
+    book.see(8, 1);
+    book.ack(7, 2);
+    book.ack(9, 3);
+    expect([book.baseSeq, book.lastSeq]).toEqual([6, 9]);
+  });
+
+  it("finds two different messages at one place: between members, between processes, and against the ack", () => {
+    const [one, other] = [new RoomBook(), new RoomBook()];
+    one.see(1, 100);
+    one.see(1, 101);
+    one.see(2, 102);
+    other.see(2, 103);
+    one.ack(3, 104);
+    other.see(3, 105);
+    const all = new RoomBook();
+    for (const book of [one, other]) all.merge(book.page);
+    expect([one.disagreeing, other.disagreeing, all.disagreeing]).toEqual([1, 0, 3]);
+  });
+});
+
+describe("two posts that were acked at one place", () => {
+  it("are found, in one process and in two: one of them is nowhere", () => {
+    const [one, other, all] = [new RoomBook(), new RoomBook(), new RoomBook()];
+    one.ack(1, 100);
+    one.ack(1, 100);
+    one.ack(1, 101);
+    one.ack(2, 102);
+    other.ack(2, 103);
+    for (const book of [one, other]) all.merge(book.page);
+    expect([one.disagreeing, other.disagreeing, all.disagreeing]).toEqual([1, 0, 2]);
+  });
+});
+
+describe("what a process adds up", () => {
+  const member = { seat: { room: "r", roomNumber: 0 }, isIn: true, unanswered: 0, ignored: 0 } as Member;
+  const mark = { room: 0, code: 7, dueUs: nowUs() };
+  const post = { code: 7, content: "", dueUs: nowUs() };
+
+  /** Of a room with one member, who was there from its beginning. */
+  function factsOf(tell: (tally: Tally) => void) {
+    const tally = new Tally(nowUs());
+    tally.entered(member, 0);
+    tell(tally);
+    const [baseSeq, lastSeq] = [tally.baseSeqs()["r"] ?? 0, tally.lastSeqs()["r"] ?? 0];
+    const { faults, books, errors } = tally.report([member], { r: { baseSeq, lastSeq } });
+    const room = new RoomBook();
+    room.merge(books["r"]!);
+    return { faults, errors, disagreeing: room.disagreeing };
+  }
+
+  it("a message without a place is lost to whoever got it, and hides nothing of the others", () => {
+    const { faults, errors } = factsOf((tally) => {
+      tally.acked(member, 1, post);
+      tally.delivered(member, NaN, mark);
+      tally.acked(member, 3, { ...post, code: 8 });
+      tally.delivered(member, 3, { ...mark, code: 8 });
+    });
+    expect(faults).toEqual({ ...NONE, lost: 2 });
+    expect(errors).toEqual({ "a message without a place": 1 });
+  });
+
+  it("an ack without a place hides nothing of the others", () => {
+    const { faults, errors } = factsOf((tally) => {
+      tally.acked(member, undefined as unknown as number, post);
+      tally.acked(member, 2, { ...post, code: 8 });
+    });
+    expect(faults).toEqual({ ...NONE, lost: 1 });
+    expect(errors).toEqual({ "an ack without a place": 1 });
+  });
+
+  it("what arrives altered beyond recognition is not what was acked at its place", () => {
+    const tell = (code: number | undefined) => (tally: Tally) => {
+      tally.acked(member, 1, post);
+      tally.delivered(member, 1, code === undefined ? undefined : { ...mark, code });
+    };
+    expect([factsOf(tell(7)).disagreeing, factsOf(tell(undefined)).disagreeing]).toEqual([0, 1]);
+  });
+});
+
+describe("marks", () => {
+  it("bring sender, counter, room and moment through a message's text", () => {
+    const text = markedText({ run: "abcd", payloadBytes: 100 }, 42, codeOf(9999, 77), 123_456_789.7);
+    expect(text).toHaveLength(100);
+    const bytes = Buffer.from(`42["chat-message",{"seq":1,"content":"${text}"}]`);
+    expect(findMark("abcd", bytes, 0, bytes.length)).toEqual({ room: 42, code: codeOf(9999, 77), dueUs: 123_456_789 });
+    expect(senderOf(codeOf(9999, 77))).toBe(9999);
+  });
+
+  it("of another run, or cut off, are none", () => {
+    const bytes = Buffer.from(markedText({ run: "abcd", payloadBytes: PAYLOAD_BYTES_MIN }, 0, 1, 2));
+    expect(findMark("abcd", bytes, 0, bytes.length)).toBeDefined();
+    expect(findMark("wxyz", bytes, 0, bytes.length)).toBeUndefined();
+    expect(findMark("abcd", bytes, 0, bytes.length - 1)).toBeUndefined();
+  });
+});

@@ -1,0 +1,120 @@
+// What a room counted and the lobby has not heard of, through sleep and lost reports. MET-2
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { KEEPING, KEPT_SERIES_MAX, TOLD_MAX, Unreported } from "../../src/chat/unreported.ts";
+import { SeenTallies } from "../../src/lobby/seen-tallies.ts";
+import { Meter, type Tally } from "../../src/metrics/meter.ts";
+import { ReportingRoom } from "./lobby-room.ts";
+import { RECORD_BYTES_MAX } from "./harness.ts";
+
+function fresh(): { meter: Meter; unreported: Unreported } {
+  const meter = new Meter();
+  return { meter, unreported: new Unreported(meter) };
+}
+
+describe("what is told", () => {
+  it("is told once, and under the same number until it has arrived", () => {
+    const { meter, unreported } = fresh();
+    expect(unreported.take(1000)).toEqual([]);
+    meter.count("posted", 2);
+    expect(unreported.take(1000)).toEqual([{ id: 1000, counts: { posted: 2 } }]);
+    meter.count("posted");
+    expect(unreported.read()).toEqual({ told: [{ id: 1000, counts: { posted: 2 } }], counts: { posted: 1 } });
+    const both = [
+      { id: 1000, counts: { posted: 2 } },
+      { id: 1001, counts: { posted: 1 } },
+    ];
+    expect(unreported.take(900)).toEqual(both);
+    unreported.arrived();
+    expect(unreported.take(3000)).toEqual([]);
+  });
+
+  it("is no longer a list than that while the lobby is away", () => {
+    const { meter, unreported } = fresh();
+    for (let i = 0; i < 20; i++) {
+      meter.count("posted");
+      expect(unreported.take(i).length).toBeLessThanOrEqual(TOLD_MAX);
+    }
+    expect(unreported.read().counts).toEqual({ posted: 20 - TOLD_MAX });
+  });
+
+  it("goes along with reports, and with nothing else: a room that counts has nothing more to say", async () => {
+    const reporting = new ReportingRoom();
+    await reporting.room.join("ada");
+    await reporting.settle();
+    await reporting.post();
+    await reporting.advance(60_000);
+    const told = reporting.reports.flatMap(({ tallies = [] }) => tallies);
+    expect(told.reduce((sum, { counts }) => sum + (counts["posted"] ?? 0), 0)).toBe(1);
+    expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
+    const count = reporting.reports.length;
+    const ada = await reporting.room.join("ada");
+    await ada.ask("history", {});
+    await reporting.advance(5000);
+    expect(reporting.reports.length).toBe(count);
+  });
+});
+
+describe("what is remembered", () => {
+  it("with each input of a room that is not very busy, and then ten times a second", () => {
+    const { meter, unreported } = fresh();
+    const dueOf = (inputs: number, everyMs: number, fromMs: number): number => {
+      let due = 0;
+      for (let i = 0; i < inputs; i++) {
+        meter.count("posted");
+        if (unreported.isDue(fromMs + i * everyMs)) due++;
+      }
+      return due;
+    };
+    expect(unreported.isDue(0)).toBe(false);
+    expect(dueOf(100, 1000 / KEEPING.perSecond, 0)).toBe(100);
+    expect(dueOf(2000, 1, 20_000)).toBeLessThanOrEqual(KEEPING.burst + 2 * KEEPING.perSecond);
+    // The clock was set back: nobody waits until it is as late again.
+    expect(dueOf(10, 100, 1000)).toBe(10);
+  });
+
+  it("fits the connection that carries it, however much was counted", () => {
+    const { meter, unreported } = fresh();
+    for (let told = 0; told < TOLD_MAX; told++) {
+      for (let i = 0; i < 500; i++) meter.count(`events:something-with-a-long-name-${told}-${i}`, 1e6);
+      unreported.take(told);
+    }
+    const record = unreported.record()!;
+    expect([record, record.told].flat().length).toBe(TOLD_MAX + 1);
+    expect(JSON.stringify(record).length).toBeLessThan(RECORD_BYTES_MAX / 3);
+    expect(record.told.reduce((sum, { counts }) => sum + Object.keys(counts).length, 0)).toBe(KEPT_SERIES_MAX);
+  });
+
+  it("with lost reports, lost answers and sleeps, the lobby counts all of it once", () => {
+    const step = fc.constantFrom("count", "tell", "lose report", "lose answer", "sleep");
+    // Reports that failed are made again after a minute, then two, and so on up to an hour.
+    const pauseMs = fc.constantFrom(7, 60_001, 3_600_000);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(step, pauseMs), { maxLength: 60 }), (steps) => {
+        let { meter, unreported } = fresh();
+        const seen = new SeenTallies();
+        let [counted, arrived, nowMs] = [0, 0, 0];
+        const tell = ({ isHeard, isAnswered }: { isHeard: boolean; isAnswered: boolean }): void => {
+          const tallies = unreported.take(nowMs);
+          if (!isHeard) return;
+          const add = (counts: Tally): void => void (arrived += counts["posted"] ?? 0);
+          for (const { counts } of seen.accept("room", tallies)) add(counts);
+          if (isAnswered) unreported.arrived();
+        };
+        for (const [each, afterMs] of [...steps, ["tell", 7], ["tell", 7]] as const) {
+          nowMs += afterMs;
+          if (each === "count") {
+            meter.count("posted");
+            counted++;
+          } else if (each === "sleep") {
+            const record = unreported.record();
+            ({ meter, unreported } = fresh());
+            if (record) unreported.restore(structuredClone(record));
+          } else tell({ isHeard: each !== "lose report", isAnswered: each === "tell" });
+        }
+        expect(arrived).toBe(counted);
+      }),
+    );
+  });
+});

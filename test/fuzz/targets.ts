@@ -1,0 +1,7 @@
+// Everything that is fuzzed.
+import { GIVEN_TARGETS } from "./targets/given.ts";
+import { STORED_TARGETS } from "./targets/stored.ts";
+import { TEXT_TARGETS } from "./targets/texts.ts";
+import { WIRE_TARGETS } from "./targets/wire.ts";
+
+export const TARGETS = [...WIRE_TARGETS, ...GIVEN_TARGETS, ...STORED_TARGETS, ...TEXT_TARGETS];

@@ -1,0 +1,186 @@
+// Readers of what is stored or comes from other rooms. It was written by this code; a damaged row or one of another version
+// must still be told as such.
+import { BroadcastTables } from "../../../durable/broadcast-tables.ts";
+import { decodeBatch, encodeBatch, UnreadableBatch } from "../../../src/chat/batch-format.ts";
+import { decodeChange, encodeChange } from "../../../src/chat/change-format.ts";
+import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
+import { inOrder, receive, ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";
+import { must, mustEqual, type Target } from "../target.ts";
+
+/** @returns `undefined` where it says that it cannot be read */
+function readable<Read>(read: () => Read): Read | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof UnreadableBatch) return undefined;
+    throw error;
+  }
+}
+
+const place = { room: "general", epoch: "e0", firstSeq: 5 };
+
+const logBatch: Target = {
+  name: "log-batch",
+  seeds: [
+    '[2,1795273200900,[{"s":"ada","n":"Ada","c":"hi","t":3,"m":"id","r":"e0-1"}]]',
+    '[1,[{"s":"ada","c":"hi","t":1795273200900}]]',
+    '[2,5,[{"s":"ada","c":"","a":["k","n.png","image/png",7,1,2]},{"s":"b","c":"x","o":["hall",3,"e1",1,"west"]}]]',
+  ],
+  words: ["null", '"s"', '"c"', '"a"', '"o"', '"t"', "[]", "{}"],
+  run: (input) => {
+    for (const count of [1, 2]) {
+      const messages = readable(() => decodeBatch(input, { ...place, lastSeq: place.firstSeq + count - 1 }));
+      if (!messages) continue;
+      mustEqual(messages.length, count, "messages");
+      for (const [at, { seq, sender, name, content, timestamp }] of messages.entries()) {
+        mustEqual(seq, place.firstSeq + at, "seq");
+        must(
+          [sender, name, content].every((text) => typeof text === "string"),
+          "something that is no text",
+        );
+        must(Number.isFinite(timestamp), "a time that is none");
+      }
+      mustEqual(
+        decodeBatch(encodeBatch(messages), { ...place, lastSeq: messages.at(-1)!.seq }),
+        messages,
+        "encoded and decoded",
+      );
+    }
+  },
+};
+
+const logChange: Target = {
+  name: "log-change",
+  seeds: [
+    '[1,{"d":"mia"}]',
+    '[1,{"e":[["new",1795273200900,"ada"]],"o":4}]',
+    '[1,{"r":[["👍",["ada","ben"]]]}]',
+    "[1,{}]",
+  ],
+  words: ["null", '"d"', '"e"', '"r"', '"o"', "[]", "{}"],
+  run: (input) => {
+    const change = readable(() => decodeChange(input, 7));
+    if (!change) return;
+    const { deletedBy, edits, reactions } = change;
+    must(deletedBy === undefined || typeof deletedBy === "string", "deleted by nobody that has a name");
+    for (const { content, timestamp, by } of edits)
+      must(typeof content === "string" && Number.isFinite(timestamp) && typeof by === "string", "an edit that is none");
+    for (const [emoji, users] of reactions)
+      must(typeof emoji === "string" && Array.isArray(users), "a reaction that is none");
+    mustEqual(encodeChange(decodeChange(encodeChange(change), 7)), encodeChange(change), "encoded and decoded");
+  },
+};
+
+const broadcastRow: Target = {
+  name: "broadcast-row",
+  seeds: ['{}\n42["a",1]', '{"channels":["x"],"except":["y"]}\n451-["a",{"_placeholder":true,"num":0}]\x1ebAQID'],
+  words: ["\n", '"channels"', '"except"', "null", "\x1e", "b", "452-"],
+  run: (input) => {
+    const [audience = "", body = ""] = input.split("\n", 2);
+    const row = { seq: 1, at_ms: 5, audience, body };
+    const exec = (query: string): unknown[] => (query.startsWith("SELECT * FROM one") ? [row] : []);
+    const tables = new BroadcastTables({ exec }, ["one", "two"], { windowMs: 1000, nowMs: 0 });
+    for (const missed of readRow(() => tables.since(0, () => true)) ?? []) {
+      must(typeof missed.event === "string" && Array.isArray(missed.args), "an event that is none");
+    }
+  },
+};
+
+/** @returns `undefined` where it is said to be damaged */
+function readRow<Read>(read: () => Read): Read | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && error.message === "broadcast 1 cannot be read back") return undefined;
+    throw error;
+  }
+}
+
+const relayBatch: Target = {
+  name: "relay-batch",
+  seeds: [
+    JSON.stringify({
+      v: RELAY_VERSION,
+      epoch: "e",
+      since: 0,
+      linkedAtMs: 10,
+      from: "a",
+      to: "b",
+      posts: {
+        after: 0,
+        upTo: 2,
+        items: [
+          { seq: 1, sender: "s", name: "S", content: "1", root: { room: "a", epoch: "e", seq: 1 }, hops: 1 },
+          { seq: 2, sender: "s", name: "S", content: "2", root: { room: "c", epoch: "f", seq: 9 }, hops: 2 },
+        ],
+      },
+      changes: {
+        after: 10,
+        upTo: 11,
+        items: [
+          {
+            seq: 1,
+            timestamp: 1,
+            rev: 11,
+            rootRev: 11,
+            root: { room: "a", epoch: "e", seq: 1 },
+            by: "s",
+            content: "x",
+          },
+        ],
+      },
+    } satisfies RelayBatch),
+  ],
+  words: ['"seq"', '"after"', '"upTo"', '"root"', '"hops"', '"b"'],
+  run: (input) => {
+    const batch = parse(input);
+    // Batches come from rooms only, never from a client: their shape is given, their numbers and their order are not.
+    if (!batch || !isShaped(batch)) return;
+    const context = { room: "b", rootSeq: () => 0 };
+    const first = receive(batch, { ...context, known: undefined });
+    if (first.is !== "new") return must(first.is === "early", "a first batch is new, or early");
+    must(first.mark.roots.length <= ROOTS_KEPT_MAX, "too many roots");
+    must(first.mark.seq >= first.before.seq && first.mark.rev >= first.before.rev, "a mark that goes back");
+    must(
+      first.posts.every(({ root }) => root.room !== "b"),
+      "its own message comes back",
+    );
+    const again = receive(batch, { ...context, known: first.mark });
+    must(again.is !== "new" || again.posts.length === 0, "the same message is taken twice");
+    mustEqual(inOrder([batch, batch]).length, 2, "batches in order");
+  },
+};
+
+function parse(text: string): RelayBatch | undefined {
+  try {
+    return JSON.parse(text) as RelayBatch;
+  } catch {
+    return undefined;
+  }
+}
+
+function isShaped({ posts, changes, ...batch }: RelayBatch): boolean {
+  const isSpan = (span: RelayBatch["posts"] | RelayBatch["changes"] | undefined): boolean =>
+    span !== null &&
+    typeof span === "object" &&
+    Number.isFinite(span.after) &&
+    Number.isFinite(span.upTo) &&
+    Array.isArray(span.items);
+  if (!isSpan(posts) || !isSpan(changes)) return false;
+  const isNamed = [batch.epoch, batch.from, batch.to].every((text) => typeof text === "string");
+  const isNumbered = [batch.since, batch.linkedAtMs].every((value) => Number.isFinite(value));
+  const isItem = ({
+    seq,
+    root,
+  }: {
+    readonly seq: number;
+    readonly root: { readonly room: string; readonly seq: number };
+  }): boolean => Number.isFinite(seq) && typeof root?.room === "string" && Number.isFinite(root.seq);
+  return (
+    isNamed &&
+    isNumbered &&
+    [...posts.items, ...changes.items].every((item) => item !== null && typeof item === "object" && isItem(item))
+  );
+}
+
+export const STORED_TARGETS: readonly Target[] = [logBatch, logChange, broadcastRow, relayBatch];

@@ -1,0 +1,266 @@
+// Announcements by HTTP, through the real queue, to real rooms: ANN-1 to ANN-8
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { ChatRoom } from "../../durable/chat-room.ts";
+import { ANNOUNCE_TRIES_MAX } from "../../src/relay/announcing.ts";
+import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
+import { ANNOUNCE_VERSION, type AnnouncedHere, type AnnounceProgress } from "../../src/protocol/announcement.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { callApi, type CallOptions } from "./api-caller.ts";
+import { freshRoom, join, Sleeper, stubOf, useSettings, workerWith } from "./rooms.ts";
+
+useSettings({ API_RATE: "10000", API_BURST: "10000" });
+afterEach(() => vi.restoreAllMocks());
+
+const announce = (body: object, options: CallOptions = {}) => callApi("POST", "/api/announce", { body, ...options });
+
+async function progressOf(id: string, options: CallOptions = {}): Promise<AnnounceProgress> {
+  return (await callApi("GET", `/api/announce/${id}`, options)).body;
+}
+
+const done = (id: string, counts: object): Promise<void> =>
+  vi.waitFor(async () => expect(await progressOf(id)).toMatchObject({ done: true, ...counts }), { timeout: 30_000 });
+
+async function accepted(body: object, options: CallOptions = {}): Promise<string> {
+  const answer = await announce(body, options);
+  expect(answer).toMatchObject({ status: 202, body: { ok: true } });
+  return answer.body.id;
+}
+
+describe("to rooms: ANN-1", () => {
+  it("everybody in them hears it once, by the event's own name, or as `announcement {id, data}`", async () => {
+    const [a, b, empty] = [freshRoom(), freshRoom(), freshRoom()];
+    const people = [await join(a, "ada"), await join(a, "ada"), await join(b, "ben")];
+    const id = await accepted({ rooms: [a, b, empty, a], data: { text: "hello" } });
+    await done(id, { accepted: 3, delivered: 2, absent: 1, failed: 0 });
+    for (const person of people)
+      expect(await person.receives("announcement")).toEqual([{ id, data: { text: "hello" } }]);
+    await done(await accepted({ rooms: [a, b], event: "news", data: [1, "two"] }), { accepted: 2, delivered: 2 });
+    for (const person of people) expect(await person.receives("news")).toEqual([[1, "two"]]);
+  });
+
+  it("ANN-4: what comes twice is heard once, through sleep", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    const said: AnnouncedHere = { v: ANNOUNCE_VERSION, id: "twice", data: 1, by: { user: "backend", name: "backend" } };
+    const sleeper = new Sleeper(room);
+    for (let i = 0; i < 3; i++) {
+      expect(await stubOf(room).takeAnnounced([said])).toMatchObject([{ ok: true, isHeard: true }]);
+      await sleeper.sleep();
+    }
+    await stubOf(room).takeAnnounced([{ ...said, id: "another" }]);
+    const heard = await ada.receives("announcement", 2);
+    expect(heard).toMatchObject([{ id: "twice" }, { id: "another" }]);
+  });
+
+  it("ANN-3: `chat-message` is stored in each, once, as the service's", async () => {
+    const [a, b] = [freshRoom(), freshRoom()];
+    const ada = await join(a, "ada");
+    const body = { rooms: [a, b], event: "chat-message", data: { content: "We close at six" } };
+    const headers = { "Idempotency-Key": "closing-1" };
+    const id = await accepted(body, { headers });
+    expect(await announce(body, { headers })).toMatchObject({ status: 202, body: { id, duplicate: true } });
+    await done(id, { accepted: 2, delivered: 2 });
+    expect(await ada.receives<Message>("chat-message")).toMatchObject([
+      { sender: "backend", content: "We close at six" },
+    ]);
+    const { body: history } = await callApi("GET", `/api/rooms/${b}/messages`);
+    expect(history.messages).toMatchObject([{ sender: "backend", content: "We close at six", clientMsgId: id }]);
+  });
+
+  it("ANN-5: by prefix, in pages, to those with somebody in them", async () => {
+    const rooms = Array.from({ length: 12 }, (_, i) => `team-${i}`);
+    const people = await Promise.all(rooms.map((room) => join(room, "ada")));
+    await vi.waitFor(async () =>
+      expect((await callApi("GET", "/api/rooms?prefix=team-")).body.rooms).toHaveLength(rooms.length),
+    );
+    const id = await accepted({ prefix: "team-", data: "all teams" }, { as: { rooms: ["team-*"] } });
+    await done(id, { accepted: 12, delivered: 12, absent: 0 });
+    for (const person of people) expect(await person.receives("announcement")).toEqual([{ id, data: "all teams" }]);
+  });
+});
+
+describe("to users: ANN-7", () => {
+  it("every connection of theirs hears it, wherever; who is nowhere is absent; others hear nothing", async () => {
+    const [a, b, c] = [freshRoom(), freshRoom(), freshRoom()];
+    const adas = [await join(a, "ada-7"), await join(a, "ada-7"), await join(b, "ada-7")];
+    const [ben, zoe] = [await join(b, "ben-7"), await join(c, "zoe-7")];
+    const id = await accepted({ users: ["ada-7", "ben-7", "nobody-7"], data: "psst" });
+    await done(id, { accepted: 3, delivered: 2, absent: 1, failed: 0 });
+    for (const heard of [...adas, ben]) expect(await heard.receives("announcement")).toEqual([{ id, data: "psst" }]);
+    expect(zoe.received("announcement")).toEqual([]);
+  });
+
+  it("once asked for, rooms tell who is there, and only those with somebody addressed are woken", async () => {
+    const [a, b] = [freshRoom(), freshRoom()];
+    await join(a, "ada-8");
+    await accepted({ users: ["nobody"], data: 1 });
+    const ben = await join(b, "ben-8");
+    const late = await join(b, "late-8");
+    await vi.waitFor(
+      async () => {
+        const [lobby] = [env.LOBBY.getByName("0-of-1")];
+        const { found, unknown } = await lobby.find(["ada-8", "ben-8", "late-8"]);
+        expect(unknown).toEqual([]);
+        expect(Object.fromEntries(found)).toEqual({ [a]: [0], [b]: expect.arrayContaining([1, 2]) });
+      },
+      { timeout: 15_000, interval: 200 },
+    );
+    const calls = vi.spyOn(ChatRoom.prototype, "takeAnnounced");
+    const id = await accepted({ users: ["ben-8", "late-8"], data: "hi" });
+    await done(id, { accepted: 2, delivered: 2 });
+    expect(calls).toHaveBeenCalledTimes(1);
+    for (const person of [ben, late]) expect(await person.receives("announcement")).toEqual([{ id, data: "hi" }]);
+  });
+  it("who came a moment ago is looked for once more", async () => {
+    const room = freshRoom();
+    await join(room, "ada-9");
+    const late = await join(room, "late-9");
+    const id = await accepted({ users: ["late-9", "nobody-9"], data: 1 });
+    await done(id, { accepted: 2, delivered: 1, absent: 1 });
+    expect(await late.receives("announcement")).toEqual([{ id, data: 1 }]);
+  });
+});
+
+describe("who may, and what may be given: ANN-2, ANN-3", () => {
+  const refused = async (status: number, code: string, body: object, options: CallOptions = {}): Promise<string> => {
+    const answer = await announce(body, options);
+    expect({ status: answer.status, code: answer.body.error?.code }).toEqual({ status, code });
+    return answer.body.error.message;
+  };
+
+  it("only a service, with a token that opens all that is addressed", async () => {
+    const body = { rooms: ["a-1", "b-1"], data: 1 };
+    await refused(401, "UNAUTHORIZED", body, { as: null });
+    for (const role of ["moderator", "member", "reader"]) await refused(403, "FORBIDDEN", body, { as: { role } });
+    await refused(403, "FORBIDDEN_ROOM", body, { as: { rooms: ["a-*"] } });
+    await refused(403, "FORBIDDEN_ROOM", { users: ["ada"], data: 1 }, { as: { rooms: ["*"] } });
+    for (const prefix of ["", "a", "b-"])
+      await refused(403, "FORBIDDEN_ROOM", { prefix, data: 1 }, { as: { rooms: ["a-*", "a"] } });
+    expect((await announce({ prefix: "a-b", data: 1 }, { as: { rooms: ["a-*"] } })).status).toBe(202);
+    expect((await announce(body, { as: { rooms: ["a-1", "b-*"] } })).status).toBe(202);
+  });
+
+  it("one address, and no event of the chat's own", async () => {
+    await refused(400, "INVALID_PAYLOAD", { data: 1 });
+    await refused(400, "INVALID_PAYLOAD", { rooms: ["a"], users: ["ada"], data: 1 });
+    await refused(400, "INVALID_PAYLOAD", { rooms: [], data: 1 });
+    await refused(400, "INVALID_PAYLOAD", { rooms: ["-"], data: 1 });
+    await refused(400, "INVALID_PAYLOAD", { rooms: ["a"] });
+    const own = [
+      "welcome",
+      "presence",
+      "notice",
+      "error",
+      "message-deleted",
+      "moderation",
+      "connect",
+      "gap",
+      "announcement",
+    ];
+    for (const event of own)
+      expect(await refused(400, "INVALID_PAYLOAD", { rooms: ["a"], event, data: 1 })).toContain(event);
+    await refused(400, "INVALID_PAYLOAD", { rooms: ["a"], event: "", data: 1 });
+    const post = { event: "chat-message", data: { content: "x" } };
+    await refused(400, "INVALID_PAYLOAD", { users: ["ada"], ...post });
+    await refused(400, "INVALID_PAYLOAD", {
+      rooms: ["a"],
+      event: "chat-message",
+      data: { content: "x", replyTo: "y" },
+    });
+    await refused(400, "INVALID_PAYLOAD", { rooms: ["a"], event: "chat-message", data: { content: " " } });
+    await refused(413, "TOO_LONG", { rooms: ["a"], event: "chat-message", data: { content: "x".repeat(1001) } });
+  });
+
+  it("4,000 users and 400 rooms fit one call; what does not fit is said", async () => {
+    const users = Array.from({ length: 4000 }, (_, i) => `nobody-in-any-room-${i}`);
+    expect((await announce({ users, data: 1 })).body).toMatchObject({ accepted: 4000 });
+    await refused(400, "INVALID_PAYLOAD", { users: Array.from({ length: 10_001 }, (_, i) => `${i}`), data: 1 });
+    await refused(400, "INVALID_PAYLOAD", { rooms: Array.from({ length: 5001 }, (_, i) => `r${i}`), data: 1 });
+    await refused(413, "TOO_LONG", { rooms: ["a"], data: "x".repeat(32_768) });
+    await refused(413, "TOO_LONG", { rooms: ["a"], data: "x".repeat(1_048_576) });
+  });
+
+  it("a deployment without what it takes says so", async () => {
+    expect(
+      await refused(403, "FORBIDDEN", { rooms: ["a"], data: 1 }, { fetcher: workerWith({ RELAY: "off" }) }),
+    ).toContain("RELAY");
+    for (const name of ["ANNOUNCEMENTS", "RELAY_QUEUE", "DEAD_LETTERS", "LOBBY"]) {
+      const fetcher = workerWith({ [name]: undefined });
+      expect(await refused(503, "MISCONFIGURED", { users: ["ada"], data: 1 }, { fetcher })).toContain(name);
+    }
+  });
+
+  it("ANN-6: progress is for services: of all rooms, or who announced it", async () => {
+    const as = { user: "limited", rooms: ["a-*"] };
+    const id = await accepted({ rooms: ["a-1"], data: 1 }, { as });
+    await done(id, { accepted: 1, absent: 1 });
+    const statusFor = async (who: CallOptions["as"]) =>
+      (await callApi("GET", `/api/announce/${id}`, { as: who! })).status;
+    expect(await statusFor(as)).toBe(200);
+    expect(await statusFor({ ...as, user: "another" })).toBe(404);
+    expect(await statusFor({ role: "member" })).toBe(403);
+    expect(await statusFor(null)).toBe(401);
+    expect((await callApi("GET", "/api/announce/unknown")).body.error.code).toBe("NOT_FOUND");
+    const without = { fetcher: workerWith({ ANNOUNCEMENTS: undefined }) };
+    expect((await callApi("GET", `/api/announce/${id}`, without)).status).toBe(503);
+  });
+});
+
+describe("rooms that fail: ANN-6", () => {
+  /** @param fail whether this call fails, before or after it is done */
+  function whenAnnouncing(fail: (room: string) => "before" | "after" | undefined): void {
+    const original = Reflect.get(ChatRoom.prototype, "takeAnnounced");
+    vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(async function (this: ChatRoom, announcements) {
+      const { ctx } = this as unknown as { readonly ctx: DurableObjectState };
+      const when = fail(ctx.id.name!);
+      if (when === "before") throw new Error("out of order");
+      const outcomes = await original.call(this, announcements);
+      if (when === "after") throw new Error("the line is dead");
+      return outcomes;
+    });
+  }
+
+  it("is tried again alone; what was heard is not heard twice", async () => {
+    const [a, b] = [freshRoom(), freshRoom()];
+    const people = [await join(a, "ada"), await join(b, "ben")];
+    let failures = 0;
+    const calls: string[] = [];
+    whenAnnouncing((room) => {
+      calls.push(room);
+      return room === b && failures++ < 2 ? "after" : undefined;
+    });
+    const id = await accepted({ rooms: [a, b], data: 1 });
+    await done(id, { accepted: 2, delivered: 2, failed: 0 });
+    for (const person of people) expect(await person.receives("announcement")).toEqual([{ id, data: 1 }]);
+    expect(calls.filter((room) => room === a)).toHaveLength(1);
+    expect(calls.filter((room) => room === b)).toHaveLength(3);
+  });
+
+  it("what was tried too often is a dead letter, and can be sent again", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => {});
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    whenAnnouncing(() => "before");
+    const part = {
+      announce: { v: ANNOUNCE_VERSION, id: "lost", data: 1, by: { user: "backend", name: "backend" } },
+      part: 0,
+      tries: ANNOUNCE_TRIES_MAX - 1,
+      to: [{ room, number: 0 }],
+    };
+    await env.ANNOUNCEMENTS.getByName("all").begin("lost", { by: "backend", accepted: 1, parts: 1 });
+    await env.RELAY_QUEUE.send(part);
+    await done("lost", { accepted: 1, delivered: 0, absent: 0, failed: 1 });
+    const letters = async () => (await callApi("GET", "/api/relay/dead")).body.letters as DeadLetter[];
+    expect(await letters()).toMatchObject([{ announcement: "lost", to: room, reason: "tried too often" }]);
+    const [{ id }] = (await letters()) as [DeadLetter];
+    const replay = () => callApi("POST", "/api/relay/dead/replay", { body: { ids: [id] } });
+    expect((await replay()).body).toMatchObject({ replayed: [], failed: [{ id }] });
+    vi.restoreAllMocks();
+    expect((await replay()).body).toEqual({ ok: true, replayed: [id], failed: [] });
+    expect(await ada.receives("announcement")).toEqual([{ id: "lost", data: 1 }]);
+    await done("lost", { delivered: 1, failed: 0 });
+    expect(await letters()).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+// A room under attack: two bystanders in it, who chat on after every input and hear nothing but each other.
+import { runInDurableObject } from "cloudflare:test";
+import { expect } from "vitest";
+
+import type { ChatRoom } from "../../durable/chat-room.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { ROOM } from "../attacks/requests.ts";
+import type { RawClient } from "./raw-client.ts";
+import { join, stubOf } from "./rooms.ts";
+
+const OTHERS_EVENTS = new Set(["chat-message", "presence", "welcome"]);
+
+export class AttackedRoom {
+  readonly room = ROOM;
+  #ada!: RawClient;
+  #ben!: RawClient;
+  #instance: ChatRoom | undefined;
+  #said = 0;
+
+  async open(): Promise<void> {
+    this.#ada = await join(this.room, "ada");
+    this.#ben = await join(this.room, "ben");
+    this.#instance = await this.#look();
+  }
+
+  close(): void {
+    for (const member of [this.#ada, this.#ben]) member.close();
+  }
+
+  #look(): Promise<ChatRoom> {
+    return runInDurableObject(stubOf(this.room), (instance: ChatRoom) => instance);
+  }
+
+  /** The others chat on, the room was not reset, and nothing of the attack reached anybody. */
+  async goesOn(): Promise<void> {
+    this.#said++;
+    const content = `still here ${this.#said}`;
+    const speaker = this.#said % 2 ? this.#ada : this.#ben;
+    expect(await speaker.ask("chat-message", { content })).toMatchObject({ ok: true, seq: this.#said });
+    for (const member of [this.#ada, this.#ben]) {
+      const heard = await member.until("the message", () =>
+        member.received<Message>("chat-message").find(({ seq }) => seq === this.#said),
+      );
+      expect(heard.content).toBe(content);
+      expect(member.closed).toBeUndefined();
+      expectNothingElse(member);
+      // What was looked at once need not be looked at again, with hundreds of inputs.
+      member.frames.length = 0;
+      member.packets();
+    }
+    expect(await this.#look()).toBe(this.#instance);
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  }
+}
+
+function expectNothingElse(member: RawClient): void {
+  for (const { digit, data } of member.packets()) {
+    if (digit !== "2") continue;
+    const [event, payload] = data as [string, Message];
+    expect(OTHERS_EVENTS).toContain(event);
+    if (event === "chat-message") expect(["ada", "ben"]).toContain(payload.sender);
+    else expect(JSON.stringify(payload)).not.toContain("polluted");
+  }
+}

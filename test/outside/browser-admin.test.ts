@@ -1,0 +1,153 @@
+// The operator page in a real Chromium against the real server: an operator sees people talk, sends one away, drains and
+// deletes a room, and looks for dead letters.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import type { Message, Notice } from "../../src/protocol/chat-events.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { startDevServer, type DevServer } from "./dev-server.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
+import { WAIT } from "./visitor.ts";
+
+/** What stands on the line, one after the other: some of it for a moment only. */
+const OBSERVE_LINE = `globalThis.lines = [];
+  new MutationObserver(() => {
+    const words = document.querySelector("[data-testid=line]")?.textContent;
+    if (words && words !== lines.at(-1)) lines.push(words);
+  }).observe(document, { subtree: true, childList: true, characterData: true });`;
+
+let browser: Browser;
+/** Its own: on one that others use, too, the list of rooms is as long as it may be. */
+let server: DevServer;
+let url: string;
+beforeAll(async () => {
+  [browser, server] = await Promise.all([launchBrowser(), startDevServer()]);
+  url = server.url;
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+interface Operating {
+  readonly page: Page;
+  readonly complaints: string[];
+  readonly reads: (testId: string, text: string | RegExp) => Promise<void>;
+  readonly confirm: (typed: string) => Promise<void>;
+}
+
+async function operate(): Promise<Operating> {
+  const page = await (await browser.newContext()).newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.addInitScript(OBSERVE_LINE);
+  await page.goto(`${url}/admin`);
+  return {
+    page,
+    complaints,
+    reads: (testId, text) =>
+      vi.waitFor(
+        async () => expect(await page.getByTestId(testId).first().textContent({ timeout: 500 })).toMatch(text),
+        WAIT,
+      ),
+    confirm: async (typed) => {
+      await page.getByTestId("typed-name").fill(typed);
+      await page.getByTestId("dialog-submit").click();
+    },
+  };
+}
+
+async function signIn({ page }: Operating, token: string): Promise<void> {
+  await page.getByTestId("token").fill(token);
+  await page.keyboard.press("Enter");
+}
+
+it("an operator sees two people talk, kicks one, drains and deletes the room", { timeout: 120_000 }, async () => {
+  const room = "operated-1";
+  const [ada, ben] = [await join(url, room, "ada"), await join(url, room, "ben")];
+  const notices = collect<Notice>(ada, "notice");
+  const operator = await operate();
+  const { page, reads } = operator;
+  await signIn(operator, await tokenFor("olga", { role: "service" }));
+  expect(page.url()).toBe(`${url}/admin`);
+  await page.locator(`[data-testid=room-row][data-room="${room}"] a`).click();
+  await reads("line", "Live");
+  await reads("people", /^2$/);
+  const rows = page.getByTestId("connection");
+  const users = (): Promise<unknown> => rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-user")));
+  await vi.waitFor(async () => expect(await users()).toEqual(["ada", "ben", "olga"]), WAIT);
+
+  await ask<Message>(ada, "chat-message", { content: "hello ben" });
+  await ask<Message>(ben, "chat-message", { content: "hello ada" });
+  await reads("messages", /^2$/);
+  expect(await page.content()).not.toContain("hello ben");
+
+  const gone = new Promise((resolve) => ben.once("disconnect", resolve));
+  await page.getByRole("button", { name: "Kick ben" }).click();
+  await page.getByTestId("reason").fill("too loud");
+  await page.keyboard.press("Enter");
+  await reads("said", "ben was sent away");
+  await gone;
+  await vi.waitFor(async () => expect(await rows.count()).toBe(2), WAIT);
+
+  await page.getByTestId("drain").click();
+  await operator.confirm("operated");
+  await reads("dialog", "This is not the room's name.");
+  await operator.confirm(room);
+  await reads("said", "asked to come back later");
+  await vi.waitFor(() => expect(notices.map(({ code }) => code)).toContain("SERVER_SHUTDOWN"), WAIT);
+  // The page comes back by itself, as everybody does.
+  await vi.waitFor(async () => expect(await page.evaluate("lines")).toContain("Reconnecting…"), WAIT);
+  await reads("line", "Live");
+
+  await page.getByTestId("delete").click();
+  await operator.confirm(room);
+  await reads("said", `${room} was deleted`);
+  await reads("line", "Not live");
+  await page.getByTestId("watch-again").click();
+  await reads("messages", /^0$/);
+
+  await page.getByTestId("tab-dead-letters").click();
+  await page.getByTestId("no-letters").waitFor();
+  expect(page.url()).toBe(`${url}/admin#dead-letters`);
+  expect(operator.complaints).toEqual([]);
+
+  await page.reload();
+  await page.getByTestId("no-letters").waitFor();
+  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+  await page.getByTestId("sign-out").click();
+  await page.getByTestId("sign-in").waitFor();
+  expect(await page.evaluate(() => Object.keys(sessionStorage))).toEqual([]);
+});
+
+it("says why it lets somebody not in, as the API says it", async () => {
+  const operator = await operate();
+  await signIn(operator, "nonsense");
+  await operator.reads("sign-in-problem", /^UNAUTHORIZED: /);
+  await signIn(operator, await tokenFor("ada", { role: "member" }));
+  await operator.reads("sign-in-problem", /^FORBIDDEN: /);
+  await operator.page.context().close();
+});
+
+it("a moderator sees their rooms, and is told what only a service may", async () => {
+  const room = "operated-2";
+  await join(url, room, "ada");
+  const operator = await operate();
+  await signIn(operator, await tokenFor("mia", { role: "moderator", rooms: [room] }));
+  const { page, reads } = operator;
+  await page.getByTestId("find").fill("operated-3");
+  await page.keyboard.press("Enter");
+  await reads("line", "Not live");
+  await reads("problem", "FORBIDDEN_ROOM");
+  await page.getByTestId("tab-dead-letters").click();
+  await reads("problem", /^FORBIDDEN /);
+  await page.getByTestId("tab-rooms").click();
+  await page.getByTestId("room-row").first().waitFor();
+  const listed = (): Promise<unknown> =>
+    page.getByTestId("room-row").evaluateAll((all) => all.map((row) => row.getAttribute("data-room")));
+  expect(await listed()).toEqual([room]);
+  await page.context().close();
+});

@@ -1,0 +1,169 @@
+// What is being written, in a real Chromium against the real server: words and files stay until they are sent or given up.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const url = inject("serverUrl");
+let browser: Browser;
+let rooms = 0;
+const freshRoom = (): string => `composer-${++rooms}`;
+const enter = async (room: string): Promise<Visitor> => (await Visitor.open(browser, url)).enter(room, "Ada");
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+async function edit(ada: Visitor, text: string): Promise<void> {
+  await ada.use(text, "more");
+  await ada.choose("Edit");
+  await ada.drafts(text);
+}
+const cancel = (ada: Visitor): Promise<void> => ada.page.getByTestId("about").getByRole("button").click();
+const isUploaded = (ada: Visitor): Promise<void> =>
+  vi.waitFor(async () => expect(await ada.page.locator(".uploads progress").count()).toBe(0), WAIT);
+
+it("a draft waits while a message is changed, and the change itself survives a reload and another room", async () => {
+  const room = freshRoom();
+  const ada = await enter(room);
+  const composer = ada.page.getByTestId("composer");
+  await ada.say("first words");
+  await ada.sees("first words");
+  await composer.fill("my draft");
+  await edit(ada, "first words");
+  await composer.fill("better wor");
+  await ada.page.reload();
+  await ada.drafts("better wor");
+  await ada.reads("about", /Editing\s*first words/);
+  await cancel(ada);
+  await ada.drafts("my draft");
+
+  await edit(ada, "first words");
+  await ada.page.getByTestId("new-room").click();
+  await ada.page.getByTestId("new-room-name").fill(`${room}-b`);
+  await ada.page.keyboard.press("Enter");
+  await ada.drafts("");
+  // A connection that is given up halfway is a warning to the browser.
+  await ada.isConnected();
+  await ada.page.locator(`[data-room="${room}"]`).click();
+  await ada.drafts("first words");
+  await composer.fill("better words");
+  await composer.press("Enter");
+  await ada.sees("better words");
+  await ada.drafts("my draft");
+  await ada.page.reload();
+  await ada.drafts("my draft");
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("what is selected stays selected, and the next letter takes its place", async () => {
+  const ada = await enter(freshRoom());
+  const composer = ada.page.getByTestId("composer");
+  await composer.pressSequentially("some words");
+  await composer.press("Control+a");
+  await composer.pressSequentially("other words");
+  await ada.drafts("other words");
+  for (let letter = 0; letter < "words".length; letter++) await composer.press("Shift+ArrowLeft");
+  await composer.pressSequentially("ones");
+  await ada.drafts("other ones");
+  await ada.close();
+});
+
+it("a change that cannot be saved stays with the reason, and is saved when it can be", async () => {
+  const room = freshRoom();
+  const ada = await enter(room);
+  const composer = ada.page.getByTestId("composer");
+  await ada.say("first words");
+  await ada.sees("first words");
+  await edit(ada, "first words");
+  await composer.fill("better words");
+  await ada.context.setOffline(true);
+  await ada.stands("offline");
+  await composer.press("Enter");
+  await ada.reads("edit-problem", "Not saved. There is no connection to the room.");
+  await ada.drafts("better words");
+  await ada.context.setOffline(false);
+  await ada.isConnected();
+  await composer.press("Enter");
+  await ada.sees("better words");
+  await ada.drafts("");
+  await ada.close();
+});
+
+it("a change of a message that is gone meanwhile keeps its words", async () => {
+  const room = freshRoom();
+  const ada = await enter(room);
+  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator" }) } });
+  await ada.say("first words");
+  await ada.sees("first words");
+  await edit(ada, "first words");
+  await ada.page.getByTestId("composer").fill("better words");
+  const { messages } = await ask<{ messages: Message[] }>(mo, "history", {});
+  await ask(mo, "delete-message", { id: messages[0]!.id });
+  await ada.page.getByText("Message deleted").waitFor();
+  await ada.page.getByTestId("composer").press("Enter");
+  await ada.reads("edit-problem", /^Not saved\. /);
+  await ada.drafts("better words");
+  await ada.close();
+});
+
+it("a file on its way shows how far it is, and can be called off", async () => {
+  const ada = await enter(freshRoom());
+  const network = await ada.context.newCDPSession(ada.page);
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 50_000 };
+  await network.send("Network.emulateNetworkConditions", slow);
+  const calledOff = ada.page.waitForEvent("requestfailed", (request) => request.url().includes("/files?name="));
+  await ada.page
+    .getByTestId("file-input")
+    .setInputFiles({ name: "long.txt", mimeType: "text/plain", buffer: Buffer.alloc(4_000_000, "long ") });
+  const progress = ada.page.locator(".uploads progress");
+  await progress.waitFor();
+  expect(await ada.page.getByTestId("send").isDisabled()).toBe(true);
+  const isUnderWay = async (): Promise<boolean> =>
+    progress.evaluate((bar: HTMLProgressElement) => bar.value > 0 && bar.value < 1, undefined, { timeout: 500 });
+  await vi.waitFor(async () => expect(await isUnderWay()).toBe(true), WAIT);
+  await ada.page.getByRole("button", { name: "Remove long.txt" }).click();
+  await calledOff;
+  await ada.page.getByTestId("uploads").waitFor({ state: "detached" });
+  await ada.page.getByTestId("composer").fill("without it");
+  expect(await ada.page.getByTestId("send").isEnabled()).toBe(true);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("files are taken from the clipboard, and where they are dropped", async () => {
+  const room = freshRoom();
+  const ada = await enter(room);
+  const ben = await (await Visitor.open(browser, url)).enter(room, "Ben");
+  const give = (event: "paste" | "drop", name: string): Promise<void> =>
+    ada.page.getByTestId("composer").evaluate(
+      (field, [event, name]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([`${event}ed`], name!, { type: "text/plain" }));
+        const how = { bubbles: true, cancelable: true };
+        if (event === "paste") field.dispatchEvent(new ClipboardEvent(event, { ...how, clipboardData: data }));
+        else field.dispatchEvent(new DragEvent("drop", { ...how, dataTransfer: data }));
+      },
+      [event, name],
+    );
+  await give("paste", "pasted.txt");
+  await give("drop", "dropped.txt");
+  await ada.page.getByRole("button", { name: "Remove dropped.txt" }).waitFor();
+  await isUploaded(ada);
+  await ada.say("two files");
+  for (const name of ["pasted.txt", "dropped.txt"])
+    await ben.page.getByTestId("attachment").filter({ hasText: name }).waitFor();
+  const isTaken = await ada.page.getByTestId("composer").evaluate((field) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.setData("text/plain", "dropped words");
+    return !field.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer }));
+  });
+  expect(isTaken).toBe(false);
+  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  await Promise.all([ada.close(), ben.close()]);
+});

@@ -1,0 +1,121 @@
+// Whose drafts they are, and what becomes of them, in a real Chromium against the real server: nothing typed is lost, and nobody
+// finds what another one typed.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const url = inject("serverUrl");
+let browser: Browser;
+let rooms = 0;
+const freshRoom = (): string => `drafts-${++rooms}`;
+const open = (): Promise<Visitor> => Visitor.open(browser, url);
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+async function field(page: Page, text: string): Promise<void> {
+  const composer = page.getByTestId("composer");
+  await vi.waitFor(async () => expect(await composer.inputValue({ timeout: 500 })).toBe(text), WAIT);
+}
+
+it("whoever comes with another token finds no draft of the one before, who finds it again", async () => {
+  const room = freshRoom();
+  const visitor = await open();
+  const comesBack = async (user: string): Promise<void> => {
+    await visitor.enterWith(await tokenFor(user, { name: "Ada" }), room, "Ada");
+    await visitor.page.reload();
+    await visitor.isConnected();
+  };
+  await comesBack("ada");
+  await visitor.page.getByTestId("composer").fill("dear diary");
+  await comesBack("ben");
+  await visitor.drafts("");
+  await visitor.page.getByTestId("composer").fill("of ben");
+  await comesBack("ada");
+  await visitor.drafts("dear diary");
+  await visitor.close();
+});
+
+it("two tabs of one reader share the draft: what is typed in one of them is in the other, until it is sent", async () => {
+  const room = freshRoom();
+  const ada = await (await open()).enter(room, "Ada");
+  const other = await ada.context.newPage();
+  await ada.page.getByTestId("composer").fill("half an");
+  await other.goto(`${url}/#${room}`);
+  await other.getByTestId("join").click();
+  await field(other, "half an");
+  await other.getByTestId("composer").focus();
+  await other.keyboard.press("End");
+  await other.keyboard.type(" answer");
+  await ada.drafts("half an answer");
+  await ada.page.getByTestId("composer").press("End");
+  await ada.page.getByTestId("composer").pressSequentially(" more");
+  await field(other, "half an answer more");
+  await other.getByTestId("composer").press("Enter");
+  await ada.sees("half an answer more");
+  await ada.drafts("");
+  await field(other, "");
+  await ada.close();
+});
+
+it("files that were uploaded and not sent are there after a reload, and can be taken away or sent", async () => {
+  const room = freshRoom();
+  const ada = await (await open()).enter(room, "Ada");
+  const files = ["kept.txt", "dropped.txt"].map((name) => ({
+    name,
+    mimeType: "text/plain",
+    buffer: Buffer.from(name),
+  }));
+  await ada.page.getByTestId("file-input").setInputFiles(files);
+  const chips = ada.page.getByTestId("uploads").locator(".file-name");
+  const carries = (...names: string[]): Promise<void> =>
+    vi.waitFor(async () => expect(await chips.allTextContents()).toEqual(names), WAIT);
+  await vi.waitFor(async () => expect(await ada.page.locator(".uploads progress").count()).toBe(0), WAIT);
+  await carries("kept.txt", "dropped.txt");
+  await ada.page.reload();
+  await ada.isConnected();
+  await carries("kept.txt", "dropped.txt");
+  await ada.page.getByRole("button", { name: "Remove dropped.txt" }).click();
+  await carries("kept.txt");
+  await ada.page.reload();
+  await ada.isConnected();
+  await carries("kept.txt");
+  await ada.say("see this");
+  await ada.page.getByTestId("attachment").filter({ hasText: "kept.txt" }).waitFor();
+  await ada.sees("see this");
+  await ada.page.reload();
+  await ada.sees("see this");
+  await carries();
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("a change that is under way waits while an answer is written, and goes on once that is sent", async () => {
+  const room = freshRoom();
+  const ada = await (await open()).enter(room, "Ada");
+  const ben = await join(url, room, "ben");
+  await ada.say("first words");
+  await ada.sees("first words");
+  await ask(ben, "chat-message", { content: "a question" });
+  await ada.use("first words", "more");
+  await ada.choose("Edit");
+  await ada.drafts("first words");
+  await ada.page.getByTestId("composer").fill("better words");
+  await ada.use("a question", "reply");
+  await ada.drafts("");
+  await ada.reads("about", "Your edit waits");
+  await ada.page.reload();
+  await ada.reads("about", "Your edit waits");
+  await ada.say("an answer");
+  await ada.sees("first words", "a question", "an answer");
+  await ada.drafts("better words");
+  await ada.page.getByTestId("composer").press("Enter");
+  await ada.sees("better words", "a question", "an answer");
+  await ada.drafts("");
+  await ada.close();
+});

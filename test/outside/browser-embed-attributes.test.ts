@@ -1,0 +1,208 @@
+// <parley-room> as the page around it tells it: where the rooms are, who the visitor is, its colours and keys. The server
+// admits no guests.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { HOST, startDevServer, type DevServer } from "./dev-server.ts";
+import { tokenFor } from "./stock-clients.ts";
+import { WAIT } from "./visitor.ts";
+
+let browser: Browser;
+let server: DevServer;
+let host: Server;
+let hostUrl: string;
+
+/** Serves a copy of embed.js, so that where it comes from is not where the rooms are. */
+beforeAll(async () => {
+  [browser, server] = await Promise.all([launchBrowser(), startDevServer({ settings: { GUEST_ACCESS: "off" } })]);
+  const module = await (await fetch(`${server.url}/embed.js`)).text();
+  host = createServer(({ url }, response) => {
+    if (url === "/embed.js") response.setHeader("content-type", "text/javascript").end(module);
+    else if (url === "/favicon.ico") response.writeHead(204).end();
+    else if (url === "/no-token") response.writeHead(401).end();
+    else {
+      response.setHeader("content-type", "text/html");
+      response.setHeader(
+        "content-security-policy",
+        `default-src 'self'; connect-src 'self' ${server.url} ${server.url.replace("http", "ws")}; img-src blob:`,
+      );
+      response.end('<!doctype html><script type="module" src="/embed.js"></script><h1>Elsewhere</h1>');
+    }
+  });
+  await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
+  hostUrl = `http://${HOST}:${(host.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await browser?.close();
+  host?.close();
+  await server?.stop();
+});
+
+interface Told {
+  readonly errors: Array<{ readonly code: string; readonly message: string }>;
+  /** With what the token function was called, and what it gives. */
+  readonly asked: unknown[];
+  readonly tokens: string[];
+}
+
+/** A page with one room in it, which asks `told.tokens` for its tokens where there are any. */
+async function place(attributes: Record<string, string>, tokens: readonly string[] = []): Promise<Page> {
+  const page = await browser.newPage();
+  await page.goto(hostUrl);
+  await add(page, attributes, tokens);
+  return page;
+}
+
+function add(page: Page, attributes: Record<string, string>, tokens: readonly string[]): Promise<void> {
+  return page.evaluate(
+    ({ attributes, tokens }) => {
+      const told: Told = { errors: [], asked: [], tokens };
+      Object.assign(globalThis, { told });
+      document.addEventListener("parley-error", (event) => told.errors.push((event as CustomEvent).detail));
+      const room = document.createElement("parley-room");
+      for (const [name, value] of Object.entries(attributes)) room.setAttribute(name, value);
+      const give = (refused?: string): string => {
+        told.asked.push(refused ?? null);
+        return (told.tokens.length > 1 ? told.tokens.shift() : told.tokens[0])!;
+      };
+      if (tokens.length > 0) Object.assign(room, { token: give });
+      document.body.append(room);
+    },
+    { attributes: { origin: server.url, ...attributes }, tokens: [...tokens] },
+  );
+}
+
+const told = (page: Page): Promise<Told> => page.evaluate("told");
+async function stands(page: Page, state: string): Promise<void> {
+  const line = page.getByTestId("connection");
+  await vi.waitFor(async () => expect(await line.getAttribute("data-state", { timeout: 500 })).toBe(state), WAIT);
+}
+
+it("without a token, where guests are not admitted: says so to visitor and page, and asks when it is to", async () => {
+  const page = await browser.newPage();
+  let guests = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith("/api/guest") && request.method() === "POST") guests += 1;
+  });
+  await page.goto(hostUrl);
+  await add(page, { room: "closed" }, []);
+  await stands(page, "token-needed");
+  const message = "This chat needs a token, and its page gives none.";
+  expect(await page.getByTestId("connection").textContent()).toBe(message);
+  expect((await told(page)).errors).toEqual([{ code: "TOKEN_NEEDED", message }]);
+  expect(guests).toBe(1);
+  await page.getByTestId("reconnect").click();
+  await vi.waitFor(async () => expect((await told(page)).errors).toHaveLength(2), WAIT);
+  expect(guests).toBe(2);
+
+  const token = await tokenFor("ada", { name: "Ada" });
+  await page.evaluate((token) => void Object.assign(document.querySelector("parley-room")!, { token }), token);
+  await stands(page, "connected");
+  expect(guests).toBe(2);
+  await page.close();
+});
+
+it("`token-from` that knows no visitor: asks them to sign in", async () => {
+  const page = await place({ room: "closed", "token-from": "/no-token" });
+  await stands(page, "token-needed");
+  expect(await page.getByTestId("connection").textContent()).toBe("Sign in to join the conversation.");
+  await page.close();
+});
+
+it("no room of that name: tells its page", async () => {
+  const page = await place({ room: "no room" });
+  await vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code: "INVALID_ROOM" }]), WAIT);
+  await page.close();
+});
+
+it("`origin`: with a slash at its end it is the same; what is no address is told", async () => {
+  const slash = await place({ room: "closed", origin: `${server.url}/` });
+  await stands(slash, "token-needed");
+  await slash.close();
+  const page = await place({ room: "closed", origin: "chat.example" });
+  await vi.waitFor(async () => expect((await told(page)).errors).toMatchObject([{ code: "INVALID_ORIGIN" }]), WAIT);
+  await page.close();
+});
+
+it("`token`, a function: asked again when the room does not accept what it gave", async () => {
+  const page = await place({ room: "tokens" }, ["nonsense", await tokenFor("ada", { name: "Ada" })]);
+  await stands(page, "connected");
+  expect((await told(page)).asked).toHaveLength(2);
+  expect((await told(page)).errors).toEqual([]);
+  await page.getByTestId("composer").fill("from elsewhere");
+  await page.getByTestId("composer").press("Enter");
+  await page.locator("[data-testid=message][data-state=sent]").waitFor();
+  await page.close();
+});
+
+it("another visitor's token: the room does not show what the one before had typed", async () => {
+  const [ada, ben] = [await tokenFor("ada"), await tokenFor("ben")];
+  const page = await place({ room: "visitors" }, [ada]);
+  await stands(page, "connected");
+  const composer = page.getByTestId("composer");
+  const goesTo = async (token: string, draft: string): Promise<void> => {
+    await page.evaluate((token) => void Object.assign(document.querySelector("parley-room")!, { token }), token);
+    await vi.waitFor(async () => expect(await composer.inputValue({ timeout: 500 })).toBe(draft), WAIT);
+    await stands(page, "connected");
+    expect(await composer.inputValue()).toBe(draft);
+  };
+  await composer.fill("dear diary");
+  await goesTo(ben, "");
+  await composer.fill("of ben");
+  await goesTo(ada, "dear diary");
+  await page.close();
+});
+
+it("`data-theme`: as the system says, as the page says, and as the visitor chose, each at once", async () => {
+  const page = await place({ room: "colours" }, [await tokenFor("ada")]);
+  await stands(page, "connected");
+  const ground = (): Promise<string> =>
+    page.getByTestId("room-title").evaluate((title) => getComputedStyle(title).color);
+  const element = page.locator("parley-room");
+  const shows = (color: string): Promise<void> => vi.waitFor(async () => expect(await ground()).toBe(color), WAIT);
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await ground();
+  await page.emulateMedia({ colorScheme: "dark" });
+  await vi.waitFor(async () => expect(await ground()).not.toBe(light), WAIT);
+  const dark = await ground();
+  await element.evaluate((room) => room.setAttribute("data-theme", "light"));
+  await shows(light);
+  await element.evaluate((room) => room.removeAttribute("data-theme"));
+  await shows(dark);
+
+  await page.getByTestId("room-menu").click();
+  await page.getByRole("menuitem", { name: "Light colours" }).click();
+  await shows(light);
+  await page.reload();
+  await add(page, { room: "colours" }, [await tokenFor("ada")]);
+  await stands(page, "connected");
+  await shows(light);
+  await element.evaluate((room) => room.remove());
+  await add(page, { room: "colours", "data-theme": "dark" }, [await tokenFor("ada")]);
+  await shows(dark);
+  await page.close();
+});
+
+it("has its keys while the focus is in it, lists those only, and leaves all others to its page", async () => {
+  const page = await place({ room: "keys" }, [await tokenFor("ada")]);
+  await stands(page, "connected");
+  await page.evaluate(`globalThis.taken = [];
+    addEventListener("keydown", (event) => event.key.toLowerCase() === "m" && taken.push(event.defaultPrevented))`);
+  await page.locator("body").press("Control+Shift+m");
+  await page.getByTestId("composer").press("Control+Shift+m");
+  await page.getByTestId("members").waitFor();
+  expect(await page.evaluate("taken")).toEqual([false, true]);
+  await page.getByTestId("composer").focus();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("members").waitFor({ state: "detached" });
+  await page.getByTestId("room-menu").click();
+  await page.getByRole("menuitem", { name: "Keyboard shortcuts…" }).click();
+  const keys = await page.getByTestId("dialog").locator("kbd").allTextContents();
+  expect(keys).toContain("Ctrl Shift M");
+  expect(keys.join()).not.toContain("Alt");
+  await page.close();
+});

@@ -1,0 +1,130 @@
+// <parley-room> in a page of somebody else's, on another origin and under a strict policy of its own.
+import { readdir, stat } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+
+import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
+import { buildClient, measureFirstLoad } from "../../scripts/build-client.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { HOST, PROJECT_ROOT } from "./dev-server.ts";
+import { collect, join, tokenFor } from "./stock-clients.ts";
+import { WAIT } from "./visitor.ts";
+
+const FIRST_LOAD_BYTES_MAX = 60_000;
+
+const url = inject("serverUrl");
+let browser: Browser;
+let host: Server;
+let page: Page;
+let hostUrl: string;
+const complaints: string[] = [];
+
+/** Its own styles are hostile, and it lets no inline style or script run. */
+const HOST_PAGE = `<!doctype html><link rel="stylesheet" href="/host.css"><script type="module" src="${url}/embed.js"></script>
+<h1>A page of its own</h1><parley-room room="embedded" token-from="/token"></parley-room>`;
+const HOST_CSS = "* { color: red; font-size: 40px } button, textarea { display: none !important }";
+
+beforeAll(async () => {
+  host = createServer((request, response) => {
+    void (async () => {
+      if (request.url === "/token" && request.method === "POST") {
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ token: await tokenFor("ada", { name: "Ada" }) }));
+      } else if (request.url === "/host.css") response.setHeader("content-type", "text/css").end(HOST_CSS);
+      else if (request.url === "/favicon.ico") response.writeHead(204).end();
+      else {
+        const socket = url.replace("http", "ws");
+        response.setHeader("content-type", "text/html");
+        response.setHeader(
+          "content-security-policy",
+          `default-src 'self'; script-src ${url}; connect-src 'self' ${url} ${socket}; img-src blob:`,
+        );
+        response.end(HOST_PAGE);
+      }
+    })();
+  });
+  await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
+  hostUrl = `http://${HOST}:${(host.address() as AddressInfo).port}`;
+  browser = await launchBrowser();
+  page = await browser.newPage();
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+});
+afterAll(async () => {
+  await browser?.close();
+  host?.close();
+});
+
+it("people in the embed and people elsewhere are in one room", async () => {
+  const ben = await join(url, "embedded", "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+  const heard = collect<Message>(ben, "chat-message");
+  await page.goto(hostUrl);
+  const composer = page.getByTestId("composer");
+  await composer.waitFor();
+  expect(await page.evaluate("document.activeElement === document.body")).toBe(true);
+  await composer.fill("from the embed");
+  await composer.press("Enter");
+  await vi.waitFor(
+    () => expect(heard.map(({ content, sender }) => [sender, content])).toEqual([["ada", "from the embed"]]),
+    WAIT,
+  );
+  ben.emit("chat-message", { content: "from elsewhere" });
+  await page.getByText("from elsewhere").first().waitFor();
+});
+
+it("neither's styles reach the other", async () => {
+  const look = await page
+    .getByTestId("message")
+    .first()
+    .evaluate((row) => {
+      const { color, fontSize } = getComputedStyle(row);
+      return { color, fontSize, heading: getComputedStyle(document.querySelector("h1")!).fontSize };
+    });
+  expect(look.color).not.toBe("rgb(255, 0, 0)");
+  expect(look.fontSize).not.toBe("40px");
+  expect(look.heading).toBe("40px");
+  expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
+});
+
+it("tells its page how it stands, follows its attributes, and leaves when it is taken away", async () => {
+  const other = await join(url, "embedded-2", "ben");
+  const joined = collect<PresenceChange>(other, "presence");
+  await page.evaluate(() => {
+    const element = document.querySelector("parley-room")!;
+    const told = ((globalThis as unknown as { told: string[] }).told = []) as string[];
+    document.addEventListener("parley-state", (event) =>
+      told.push((event as CustomEvent<{ connection: string }>).detail.connection),
+    );
+    element.setAttribute("room", "embedded-2");
+  });
+  await vi.waitFor(() => expect(joined.flatMap(({ joined }) => joined.map(({ user }) => user))).toContain("ada"), WAIT);
+  await vi.waitFor(async () => expect(await page.evaluate("told.at(-1)")).toBe("connected"), WAIT);
+  await page.evaluate(() => document.querySelector("parley-room")!.remove());
+  await vi.waitFor(() => expect(joined.flatMap(({ left }) => left.map(({ user }) => user))).toEqual(["ada"]), WAIT);
+  expect(complaints).toEqual([]);
+});
+
+// Every server that is started builds, and others serve the same files meanwhile.
+it("a build that changes nothing touches nothing", async () => {
+  const folder = path.join(PROJECT_ROOT, "dist", "client");
+  const stamps = async (): Promise<unknown[]> =>
+    Promise.all(
+      (await readdir(folder)).toSorted().map(async (name) => {
+        const { ino, mtimeNs } = await stat(path.join(folder, name), { bigint: true });
+        return [name, ino, mtimeNs];
+      }),
+    );
+  const before = await stamps();
+  await buildClient();
+  expect(await stamps()).toEqual(before);
+});
+
+it(`a first visit of the chat page loads less than ${FIRST_LOAD_BYTES_MAX} bytes, compressed`, async () => {
+  expect(await measureFirstLoad()).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+});

@@ -1,0 +1,172 @@
+// A chat that nobody can see, in a page that hides it or has it further down: it fetches nothing for nobody, says nothing of
+// having been read, and is where it was once it is shown.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, afterEach, expect, inject, it, vi } from "vitest";
+
+import type { ReadMark } from "../../src/protocol/reading-events.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { HOST } from "./dev-server.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
+import { WAIT } from "./visitor.ts";
+
+const WRITERS = 16;
+/** What each may write at once. */
+const BURST = 10;
+const MESSAGES = WRITERS * BURST;
+const ROOM = "hidden";
+/** By then a chat has said what was read. */
+const LATER_MS = 3000;
+
+const url = inject("serverUrl");
+let browser: Browser;
+let host: Server;
+/** What the host answers. */
+let body: string;
+let page: Page;
+let ben: Awaited<ReturnType<typeof join>>;
+let read: ReadMark[];
+let newest = MESSAGES;
+/** What the chat asked of the history beyond the newest messages. */
+let asked: string[];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  host = createServer((_, response) => void response.setHeader("content-type", "text/html").end(body));
+  await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
+  for (let n = 0; n < WRITERS; n++) {
+    const writer = await join(url, ROOM, `writer-${n}`);
+    for (let at = 0; at < BURST; at++) await ask(writer, "chat-message", { content: `line ${n * BURST + at + 1}` });
+    writer.disconnect();
+  }
+  ben = await join(url, ROOM, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+});
+afterAll(async () => {
+  await browser?.close();
+  host?.close();
+});
+
+beforeEach(async () => {
+  page = await browser.newPage({ viewport: { width: 800, height: 700 } });
+  await page.clock.install();
+  read = collect<ReadMark>(ben, "read");
+  asked = [];
+  await page.routeWebSocket(/socket\.io/, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((frame) => {
+      if (/"history".*"before"/.test(String(frame))) asked.push(String(frame));
+      server.send(frame);
+    });
+  });
+});
+afterEach(() => page.close());
+
+/** @param attributes of the chat's element, or of one above it */
+async function open(user: string, above: string, hidden = ""): Promise<void> {
+  const token = await tokenFor(user, { name: user });
+  body = `<!doctype html><input id="own"><div style="height: ${above}"></div><parley-room ${hidden}></parley-room>
+    <script type="module">
+      globalThis.told = [];
+      document.addEventListener("parley-message", ({ detail }) => told.push(detail.text));
+      const chat = document.querySelector("parley-room");
+      chat.token = ${JSON.stringify(token)};
+      chat.setAttribute("room", "${ROOM}");
+    </script><script type="module" src="${url}/embed.js"></script>`;
+  await page.goto(`http://${HOST}:${(host.address() as AddressInfo).port}`);
+}
+
+/** By the time that the page is told of it, all that came before has been drawn. */
+async function hears(text: string): Promise<void> {
+  await ask(ben, "chat-message", { content: text });
+  newest += 1;
+  await vi.waitFor(async () => expect(await page.evaluate("told.at(-1)")).toBe(`Ben: ${text}`), WAIT);
+  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+}
+
+async function hasItsHistory(): Promise<void> {
+  const rows = page.getByTestId("message");
+  await vi.waitFor(async () => expect(await rows.count()).toBeGreaterThan(0), WAIT);
+}
+
+const readBy = (who: string): number | undefined => read.findLast(({ user }) => user === who)?.seq;
+const reads = (who: string, seq: number): Promise<void> => vi.waitFor(() => expect(readBy(who)).toBe(seq), WAIT);
+
+/** What was read before somebody else read is known as well then. */
+async function hasToldOfReads(): Promise<void> {
+  const other = `reader-${newest}`;
+  const reader = await join(url, ROOM, other);
+  await ask(reader, "read", { seq: newest });
+  await reads(other, newest);
+  reader.disconnect();
+}
+
+async function hide(isHidden: boolean): Promise<void> {
+  await page.evaluate(`document.querySelector("parley-room").hidden = ${isHidden}`);
+}
+
+it("hidden, it asks for the newest messages only and marks none as read; shown, it catches up", async () => {
+  await open("ada", "0", "hidden");
+  await hasItsHistory();
+  for (const text of ["one", "two"]) await hears(text);
+  await page.clock.fastForward(LATER_MS);
+  await hears("three");
+  await hasToldOfReads();
+  expect(asked).toEqual([]);
+  expect(readBy("ada")).toBe(undefined);
+  await hide(false);
+  await page.getByTestId("message").filter({ hasText: "three" }).waitFor();
+  await reads("ada", newest);
+  await page.getByTestId("log").hover();
+  await page.mouse.wheel(0, -5000);
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0), WAIT);
+});
+
+it("further down than the window reaches, it marks none as read until one is there", async () => {
+  await open("cid", "3000px");
+  await hasItsHistory();
+  await hears("four");
+  await page.clock.fastForward(LATER_MS);
+  await hears("five");
+  await hasToldOfReads();
+  expect(readBy("cid")).toBe(undefined);
+  await page.evaluate("document.querySelector('parley-room').scrollIntoView()");
+  await reads("cid", newest);
+});
+
+it("hidden and shown again, it is where the reader left it", async () => {
+  await open("dan", "0");
+  await hasItsHistory();
+  await page.getByTestId("log").hover();
+  await page.mouse.wheel(0, -1500);
+  await page.getByTestId("newest").waitFor();
+  // Until what is loaded above has come.
+  await vi.waitFor(async () => expect(await page.getByText("Loading earlier messages…").count()).toBe(0), WAIT);
+  const first = (): Promise<{ seq: string | undefined; y: number }> =>
+    page.getByTestId("log").evaluate((log) => {
+      const { top } = log.getBoundingClientRect();
+      const rows = Array.from(log.querySelectorAll<HTMLElement>("[data-seq]"));
+      const row = rows.find((row) => row.getBoundingClientRect().bottom > top + 10);
+      return { seq: row?.dataset["seq"], y: (row?.getBoundingClientRect().top ?? 0) - top };
+    });
+  const before = await first();
+  await hide(true);
+  await hears("while it is hidden");
+  await hide(false);
+  await page.getByText("1 new message", { exact: true }).waitFor();
+  await vi.waitFor(async () => {
+    const { seq, y } = await first();
+    expect(seq).toBe(before.seq);
+    expect(Math.abs(y - before.y)).toBeLessThan(2);
+  }, WAIT);
+});
+
+it("what its page has the focus on keeps it, whatever comes in the chat", async () => {
+  await open("eve", "0");
+  await hasItsHistory();
+  await page.getByTestId("message").last().focus();
+  await page.locator("#own").focus();
+  for (const text of ["eight", "nine"]) await hears(text);
+  expect(await page.evaluate("document.activeElement.id")).toBe("own");
+});

@@ -1,0 +1,137 @@
+// Who the reader is, in a real Chromium against the real server: guests whose token ended, what another guest of the browser
+// left, and what stays when somebody signs out.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+
+import { signToken } from "../../src/access/tokens.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { TEST_SECRET } from "./dev-server.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const url = inject("serverUrl");
+let browser: Browser;
+let rooms = 0;
+const freshRoom = (): string => `identity-${++rooms}`;
+const open = (): Promise<Visitor> => Visitor.open(browser, url);
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+/** What an earlier page left in this browser: read once, by the first page that is loaded. */
+async function leaveBehind(visitor: Visitor, kept: { room: string; user: string; contents: string[]; token?: string }) {
+  await visitor.page.addInitScript(
+    ({ room, user, contents, token }) => {
+      if (sessionStorage.getItem("is-seeded") !== null) return;
+      sessionStorage.setItem("is-seeded", "yes");
+      if (token !== undefined)
+        sessionStorage.setItem("parley.token", JSON.stringify({ name: "Ada", token, isGuest: true }));
+      for (const [at, content] of contents.entries()) {
+        const message = { clientMsgId: content, content, user, order: Date.now() + at };
+        localStorage.setItem(`parley.outbox ${location.origin} ${room} ${content}`, JSON.stringify(message));
+      }
+    },
+    { ...kept },
+  );
+}
+
+it("a guest whose token has ended gets another one unasked, and what they wrote meanwhile is sent", async () => {
+  const [room, user] = [freshRoom(), "guest-00000000000000aa"];
+  const ada = await open();
+  const token = await signToken(TEST_SECRET, { user, name: "Ada" }, -3600);
+  await leaveBehind(ada, { room, user, contents: ["one", "two"], token });
+  await ada.page.goto(`${url}/#${room}`);
+  await ada.isConnected();
+  await ada.sees("one", "two");
+  expect(await ada.page.locator("[data-testid=message].own").count()).toBe(2);
+  await ada.page.reload();
+  await ada.isConnected();
+  await ada.sees("one", "two");
+  await ada.close();
+});
+
+it("what another guest of this browser left is sent under the new name only when the reader says so", async () => {
+  const room = freshRoom();
+  const ada = await open();
+  await leaveBehind(ada, { room, user: "guest-00000000000000bb", contents: ["one", "two"] });
+  await ada.enter(room, "Ada");
+  await ada.shows("failed", ["one", "two"]);
+  await ada.reads("failure", "Not sent. You wrote this under another name in this browser.");
+  await ada.page.getByRole("button", { name: "Send as Ada" }).first().click();
+  await ada.sees("one");
+  await ada.page.getByTestId("discard").click();
+  await ada.shows("failed", []);
+  await ada.page.reload();
+  await ada.sees("one");
+  await ada.shows("failed", []);
+  await ada.close();
+});
+
+it("whatever a name is made of: no label, tooltip or announcement turns around with it", async () => {
+  const room = freshRoom();
+  const name = "\u202Enimda\u2066";
+  const mallory = await join(url, room, "mallory", { auth: { token: await tokenFor("mallory", { name }) } });
+  const mo = await open();
+  await mo.enterWith(await tokenFor("mo", { role: "moderator", name: "Mo" }), room, "Mo");
+  await mo.isConnected();
+  await mo.page.getByRole("button", { name: "2 members" }).click();
+  await mo.page.getByRole("button", { name: "Moderate nimda" }).waitFor();
+  const { id } = await ask<{ id: string }>(mallory, "chat-message", { content: "hello @mallory" });
+  await mo.sees(`hello @${name}`);
+  await ask(mallory, "react", { id, emoji: "👍", on: true });
+  await mo.page.getByRole("button", { name: "👍 1: nimda" }).waitFor();
+  await mo.say("an answer");
+  await mo.sees(`hello @${name}`, "an answer");
+  await ask(mallory, "read", { seq: 2 });
+  await mo.page.getByRole("img", { name: "Seen by nimda" }).waitFor();
+  mallory.emit("typing", { on: true });
+  await mo.reads("typing", "nimda is typing…");
+  await mo.use("hello", "more");
+  await mo.choose("Mute nimda…");
+  await mo.page.getByRole("heading", { name: "Mute nimda" }).waitFor();
+  const texts = await mo.page.evaluate(() => [
+    ...Array.from(document.querySelectorAll("[role=log] p"), (said) => said.textContent),
+    ...Array.from(document.querySelectorAll<HTMLElement>("*"), ({ ariaLabel, title }) => `${ariaLabel} ${title}`),
+  ]);
+  expect(texts.join("\n")).toContain("nimda: hello");
+  expect(texts.filter((text) => /[\u202A-\u202E\u2066-\u2069]/.test(text))).toEqual([]);
+  await mo.close();
+});
+
+it("signing out asks about what is not sent, and leaves nothing for the next one", async () => {
+  const room = freshRoom();
+  const ada = await (await open()).enter(room, "Ada");
+  const { page } = ada;
+  const signOut = async (): Promise<void> => {
+    await page.getByTestId("room-menu").click();
+    await ada.choose("Sign out");
+  };
+  await ada.context.setOffline(true);
+  await ada.stands("offline");
+  await ada.say("not sent");
+  await ada.shows("pending", ["not sent"]);
+  await page.getByTestId("composer").fill("secret pl");
+  await signOut();
+  await ada.reads("unfinished", "Signing out deletes 1 message that is not sent and 1 draft from this browser.");
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await ada.drafts("secret pl");
+  await signOut();
+  await page.getByTestId("dialog-submit").click();
+  await page.getByTestId("join-form").waitFor();
+  expect(await page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)])).toEqual([]);
+
+  await ada.context.setOffline(false);
+  await page.reload();
+  expect(await page.getByTestId("name").inputValue()).toBe("");
+  await ada.fillIn(room, "Ben");
+  await ada.isConnected();
+  await ada.drafts("");
+  await ada.shows("pending", []);
+  // Nothing is lost: nothing is asked.
+  await signOut();
+  await page.getByTestId("join-form").waitFor();
+  await vi.waitFor(async () => expect(await page.evaluate(() => localStorage.length)).toBe(0), WAIT);
+  await ada.close();
+});

@@ -1,0 +1,116 @@
+// The page without a mouse: Tab leads to one of the messages, arrow keys to the others, and Tab from there to what can be done.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const url = inject("serverUrl");
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+const TABS_MAX = 10;
+
+/** @returns the test id of what has the focus, and the text of the message it is in */
+const focusOf = ({ page }: Visitor): Promise<[string | undefined, string | undefined]> =>
+  page.evaluate(() => {
+    const focus = document.activeElement as HTMLElement;
+    return [focus.dataset["testid"], focus.closest("[data-testid=message]")?.querySelector(".content")?.textContent];
+  });
+const hasFocus = (visitor: Visitor, testId: string, message: string): Promise<void> =>
+  vi.waitFor(async () => expect(await focusOf(visitor)).toEqual([testId, message]), WAIT);
+
+/** From where messages are written to the first of them that Tab finds. */
+async function goBackToMessages(visitor: Visitor): Promise<void> {
+  await visitor.page.getByTestId("composer").focus();
+  for (let tabs = 0; tabs < TABS_MAX; tabs++) {
+    await visitor.page.keyboard.press("Shift+Tab");
+    if ((await focusOf(visitor))[0] === "message") return;
+  }
+  throw new Error(`no message within ${TABS_MAX} tabs`);
+}
+
+it("one message is a tab stop, arrows lead to the others, and Tab to what can be done with them", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("keys", "Ada");
+  for (const text of ["one", "two", "three"]) await ada.say(text);
+  await ada.sees("one", "two", "three");
+  const { keyboard } = ada.page;
+  await goBackToMessages(ada);
+  await hasFocus(ada, "message", "three");
+  await keyboard.press("ArrowUp");
+  await hasFocus(ada, "message", "two");
+  await keyboard.press("ArrowUp");
+  await keyboard.press("ArrowDown");
+  await hasFocus(ada, "message", "two");
+  const stops = ada.page.locator("[data-testid=message][tabindex='0']");
+  await vi.waitFor(async () => expect(await stops.allTextContents()).toEqual([expect.stringContaining("two")]), WAIT);
+  await keyboard.press("Tab");
+  await hasFocus(ada, "react", "two");
+  // A mouse that passes by takes nothing away.
+  await ada.message("three").hover();
+  await keyboard.press("Tab");
+  await hasFocus(ada, "reply", "two");
+  await keyboard.press("Tab");
+  await keyboard.press("Enter");
+  await ada.page.getByRole("menuitem").first().waitFor();
+  await keyboard.press("Escape");
+  await hasFocus(ada, "more", "two");
+  await keyboard.press("Shift+Tab");
+  await keyboard.press("Enter");
+  await ada.reads("about", "two");
+  // Who comes back finds the newest.
+  await goBackToMessages(ada);
+  await hasFocus(ada, "message", "three");
+  await ada.close();
+});
+
+it("with older messages in view, Tab leads to one of them; what waits to be sent is reached as well", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("keys-up", "Ada");
+  const texts = ["a", "b", "c", "d", "e", "f"].map((letter) => `${letter}\n`.repeat(30).trim());
+  for (const text of texts) await ada.say(text);
+  await vi.waitFor(
+    async () => expect(await ada.message("f").getAttribute("data-state", { timeout: 500 })).toBe("sent"),
+    WAIT,
+  );
+  await ada.page.getByTestId("log").hover();
+  await ada.page.mouse.wheel(0, -1200);
+  await ada.page.getByTestId("newest").waitFor();
+  const isInView = (): Promise<boolean> =>
+    ada.page.evaluate(() => {
+      const [row, log] = [document.activeElement!, document.querySelector(".log")!].map((element) =>
+        element.getBoundingClientRect(),
+      ) as [DOMRect, DOMRect];
+      return row.bottom > log.top && row.top < log.bottom;
+    });
+  // The wheel may turn on for a while.
+  await vi.waitFor(async () => {
+    await goBackToMessages(ada);
+    expect(await isInView()).toBe(true);
+  }, WAIT);
+  await ada.context.setOffline(true);
+  await ada.stands("offline");
+  await ada.say("waits");
+  await ada.shows("pending", ["waits"]);
+  await goBackToMessages(ada);
+  await hasFocus(ada, "message", "waits");
+  await ada.page.keyboard.press("ArrowUp");
+  await hasFocus(ada, "message", texts.at(-1)!);
+  await ada.close();
+});
+
+it("Shift+Tab goes back from the suggestions, and takes none of them", async () => {
+  const ben = await join(url, "keys-mention", "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
+  const ada = await (await Visitor.open(browser, url)).enter("keys-mention", "Ada");
+  await ada.countsMembers(2);
+  await ada.page.getByTestId("composer").pressSequentially("hi @bene");
+  await ada.page.getByTestId("suggestions").waitFor();
+  await ada.page.keyboard.press("Shift+Tab");
+  await ada.drafts("hi @bene");
+  expect((await focusOf(ada))[0]).not.toBe("composer");
+  ben.disconnect();
+  await ada.close();
+});

@@ -1,0 +1,263 @@
+// How the page looks to different people: their colours, their motion, their window, and whatever others write into it.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+import type { PostAnswer } from "../../src/protocol/chat-events.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { startDevServer, type DevServer } from "./dev-server.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const CONTENT_LENGTH_MAX = 4000;
+const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
+type Writer = Awaited<ReturnType<typeof join>>;
+
+let browser: Browser;
+let server: DevServer;
+let url: string;
+beforeAll(async () => {
+  const settings = { MESSAGE_RATE: "1000", MESSAGE_BURST: "1000", MAX_CONTENT_LENGTH: String(CONTENT_LENGTH_MAX) };
+  [browser, server] = await Promise.all([launchBrowser(), startDevServer({ settings })]);
+  ({ url } = server);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** @returns the message's id */
+async function post(writer: Writer, content: string, replyTo?: string): Promise<string> {
+  const payload = { content, ...(replyTo !== undefined && { replyTo }) };
+  const answer = await ask<PostAnswer>(writer, "chat-message", payload);
+  if (!("ok" in answer)) throw new Error(answer.error.message);
+  return answer.id;
+}
+
+const writer = async (room: string, user = "ben"): Promise<Writer> =>
+  join(url, room, user, { auth: { token: await tokenFor(user, { name: user }) } });
+
+it("colours that were chosen stay over a reload, and the system's come back", async () => {
+  const ada = await (await Visitor.open(browser, url, { colorScheme: "light" })).enter("looks-theme", "Ada");
+  const ground = (): Promise<string> =>
+    ada.page.evaluate("getComputedStyle(document.querySelector('.parley')).backgroundColor");
+  const light = await ground();
+  const choose = async (item: string): Promise<void> => {
+    await ada.page.getByTestId("room-menu").click();
+    await ada.choose(item);
+  };
+  await choose("Light colours");
+  expect(await ground()).toBe(light);
+  await choose("Dark colours");
+  const dark = await ground();
+  expect(dark).not.toBe(light);
+  await ada.page.reload();
+  await ada.isConnected();
+  expect(await ground()).toBe(dark);
+  await choose("Colours of the system");
+  expect(await ground()).toBe(light);
+  await ada.page.reload();
+  await ada.isConnected();
+  expect(await ground()).toBe(light);
+  await ada.close();
+});
+
+describe.each([
+  ["reduce", "none"],
+  ["no-preference", "found"],
+] as const)("motion: %s", (reducedMotion, animation) => {
+  it("a message that was jumped to is found", async () => {
+    const room = `looks-motion-${reducedMotion}`;
+    const ada = await (await Visitor.open(browser, url, { reducedMotion })).enter(room, "Ada");
+    await ada.say("a question");
+    await ada.sees("a question");
+    await ada.use("a question", "reply");
+    await ada.say("an answer");
+    await ada.page.getByTestId("quote").click();
+    const target = ada.page.locator(".message.target");
+    await target.waitFor();
+    expect(await target.evaluate((row) => getComputedStyle(row).animationName)).toBe(animation);
+    // The other one may be over by now.
+    if (reducedMotion === "reduce") expect(await ada.page.evaluate("document.getAnimations().length")).toBe(0);
+    await ada.close();
+  });
+});
+
+it("what was found and then deleted can still be gone to: it says that it is gone", async () => {
+  const room = "looks-deleted";
+  const ben = await writer(room);
+  const secret = await post(ben, "a secret");
+  await post(ben, "an answer", secret);
+  for (let n = 0; n < 8; n++) await post(ben, "more\n".repeat(20));
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  await ada.page.getByTestId("search-toggle").click();
+  await ada.page.getByTestId("search-field").fill("secret");
+  await ada.page.keyboard.press("Enter");
+  const found = ada.page.getByTestId("found").locator("button");
+  await found.waitFor();
+  await ask(ben, "delete-message", { id: secret });
+  await found.click();
+  await ada.page.locator(".message.target").getByText("Message deleted").waitFor();
+  await ada.page.getByText("Deleted message").waitFor();
+  expect(await ada.page.getByTestId("quote").count()).toBe(0);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+  ben.disconnect();
+});
+
+it("a window of another size: what one reads stays in view, and who is at the end stays there", async () => {
+  const room = "looks-resize";
+  const ben = await writer(room);
+  for (let n = 0; n < 27; n++) await post(ben, `m${n} ${"many words ".repeat(30)}`);
+  const ada = await (await Visitor.open(browser, url, { viewport: { width: 1200, height: 800 } })).enter(room, "Ada");
+  const { page } = ada;
+  await ada.message("m26").waitFor();
+  const yOf = async (seq: string): Promise<number> => {
+    const { y } = (await page.locator(`[data-seq="${seq}"]`).boundingBox({ timeout: 500 }))!;
+    return y - (await page.getByTestId("log").boundingBox())!.y;
+  };
+  const fromEnd = (): Promise<number> =>
+    page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+  const sizes = [
+    { width: 700, height: 800 },
+    { width: 1200, height: 500 },
+    { width: 390, height: 700 },
+    { width: 1200, height: 800 },
+  ];
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    await vi.waitFor(async () => expect(await fromEnd()).toBeLessThan(2), WAIT);
+    await vi.waitFor(async () => expect(await page.locator('[data-seq="27"]').isVisible()).toBe(true), WAIT);
+  }
+  expect(await page.getByTestId("newest").count()).toBe(0);
+
+  await page.getByTestId("log").hover();
+  await page.mouse.wheel(0, -1000);
+  await page.getByTestId("newest").waitFor();
+  // The first that begins in view.
+  const seq = await page.getByTestId("log").evaluate((log) => {
+    const { top } = log.getBoundingClientRect();
+    const rows = Array.from(log.querySelectorAll<HTMLElement>("[data-seq]"));
+    return rows.find((row) => row.getBoundingClientRect().top >= top)!.dataset["seq"]!;
+  });
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    await vi.waitFor(async () => {
+      const y = await yOf(seq);
+      expect(y).toBeGreaterThan(-1);
+      expect(y).toBeLessThan(size.height - 150);
+    }, WAIT);
+  }
+  await ada.close();
+  ben.disconnect();
+});
+
+it("on a phone, a long draft hides no news: who is at the end stays there", async () => {
+  const room = "looks-draft";
+  const ben = await writer(room);
+  for (let n = 0; n < 8; n++) await post(ben, `m${n}\n`.repeat(8).trim());
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  await ada.message("m7").waitFor();
+  const isAtEnd = (): Promise<boolean> =>
+    ada.page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight < 2);
+  for (const draft of ["one\n".repeat(8), "", "two\n".repeat(8), "short"]) {
+    await ada.page.getByTestId("composer").fill(draft);
+    await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
+  }
+  // The browser tells of scrolling before the list hears that its view is smaller.
+  await ada.page.getByTestId("composer").evaluate((field) => {
+    field.style.height = "200px";
+    document.querySelector(".log")!.dispatchEvent(new Event("scroll"));
+  });
+  await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
+  await post(ben, "news");
+  await vi.waitFor(async () => expect(await ada.message("news").isVisible()).toBe(true), WAIT);
+  await vi.waitFor(async () => expect(await isAtEnd()).toBe(true), WAIT);
+  expect(await ada.page.getByTestId("newest").count()).toBe(0);
+  await ada.close();
+  ben.disconnect();
+});
+
+it("on a phone, nothing that people write makes the page wider than it is", async () => {
+  const room = `looks-wide-${"w".repeat(53)}`;
+  const name = "N".repeat(64);
+  const wide = await join(url, room, "wide", { auth: { token: await tokenFor("wide", { name }) } });
+  const long = "x".repeat(CONTENT_LENGTH_MAX);
+  const said = [
+    long,
+    "words and words ".repeat(250),
+    `https://example.com/${"y".repeat(2000)}`,
+    `\`${"z".repeat(500)}\``,
+    `\`\`\`\n${"code ".repeat(400)}\n\`\`\``,
+    `> ${"q".repeat(500)}`,
+    `**${"b".repeat(500)}**`,
+  ];
+  const ids = [];
+  for (const content of said) ids.push(await post(wide, content));
+  await post(wide, "an answer", ids[0]);
+  const ada = await (await Visitor.open(browser, url, PHONE)).enter(room, "Ada");
+  await ada.message("an answer").waitFor();
+  const widths = (): Promise<number[]> =>
+    ada.page.evaluate(() =>
+      [document.documentElement, ...document.querySelectorAll(".talk, .bar, .log, .messages, .composer")].map(
+        (element) => element.scrollWidth,
+      ),
+    );
+  const fits = async (): Promise<void> => {
+    for (const width of await widths()) expect(width).toBeLessThanOrEqual(PHONE.viewport.width);
+  };
+  await fits();
+  const first = ada.page.locator('[data-seq="1"]');
+  while ((await first.count()) === 0) {
+    await ada.page.getByTestId("log").evaluate((log) => (log.scrollTop -= 400));
+    await ada.page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
+    await fits();
+  }
+  await ada.page.getByTestId("composer").fill(long);
+  await fits();
+  await ada.close();
+  wide.disconnect();
+});
+
+it("a tower of marks, in a name or a text, covers nothing of what others wrote", async () => {
+  const room = "looks-tower";
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  await ada.say("calm words");
+  await ada.sees("calm words");
+  const tower = "\u0301".repeat(60);
+  const mallory = await join(url, room, "mallory", {
+    auth: { token: await tokenFor("mallory", { name: `M${tower}` }) },
+  });
+  for (const content of ["one", `two x${tower}`, "three"]) await post(mallory, content);
+  await ada.message("three").waitFor();
+  const looks = async (of: string, towers: string): Promise<string> => {
+    for (const text of ["one", "two"])
+      await ada
+        .message(text)
+        .evaluate((row, towers) => void ((row as HTMLElement).style.visibility = towers), text === of ? "" : towers);
+    return (await ada.message(of).screenshot()).toString("base64");
+  };
+  for (const text of ["calm words", "one"])
+    await vi.waitFor(async () => expect((await looks(text, "")) === (await looks(text, "hidden"))).toBe(true), WAIT);
+  mallory.disconnect();
+  await ada.close();
+});
+
+it("what the room has to say stands where a screen reader listened before it came", async () => {
+  const room = "looks-notice";
+  const mo = await join(url, room, "mo", { auth: { token: await tokenFor("mo", { role: "moderator", name: "Mo" }) } });
+  const ada = await (await Visitor.open(browser, url)).enter(room, "Ada");
+  const line = ada.page.getByRole("status").and(ada.page.getByTestId("notice"));
+  expect(await line.count()).toBe(1);
+  expect(await line.evaluate((element) => element.checkVisibility())).toBe(true);
+  await line.evaluate((element) => (element.id = "before"));
+  const dismiss = ada.page.getByRole("button", { name: "Dismiss" });
+  expect(await dismiss.count()).toBe(0);
+  await ask(mo, "slow-mode", { seconds: 5 });
+  await ada.reads("notice", /slow mode/);
+  expect(await line.getAttribute("id")).toBe("before");
+  await dismiss.click();
+  await ada.reads("notice", /^$/);
+  expect(await line.evaluate((element) => element.checkVisibility())).toBe(true);
+  await ada.close();
+  mo.disconnect();
+});

@@ -1,0 +1,232 @@
+// What people do with messages on the page, in a real Chromium against the real server.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { ask, join, next, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const url = inject("serverUrl");
+let browser: Browser;
+let rooms = 0;
+const freshRoom = (): string => `messages-${++rooms}`;
+const open = (): Promise<Visitor> => Visitor.open(browser, url);
+
+/** A PNG of one pixel by one. */
+const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+it("a message of a thousand lines takes no more than its place, until the reader wants to see all of it", async () => {
+  const room = freshRoom();
+  const ada = await open();
+  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
+  await ada.enter(room, "Ada");
+  const long = `the first line${"\n".repeat(900)}the [last](https://chat.example/) line`;
+  await ask(ben, "chat-message", { content: long });
+  await ask(ben, "chat-message", { content: "a short one" });
+  const [content, more] = [ada.message("the first line").locator(".content"), ada.page.getByTestId("show-more")];
+  const height = async (): Promise<number> => (await content.boundingBox())!.height;
+  await more.waitFor();
+  expect(await height()).toBeLessThan(500);
+  expect(await more.count()).toBe(1);
+  expect(await more.getAttribute("aria-expanded")).toBe("false");
+
+  await more.focus();
+  await ada.page.keyboard.press("Enter");
+  await vi.waitFor(async () => expect(await height()).toBeGreaterThan(10_000), WAIT);
+  await more.waitFor({ state: "detached" });
+  // The reader goes on where they were.
+  const isWhereItWas = (): Promise<boolean> =>
+    content.evaluate((box) => {
+      const { top } = box.getBoundingClientRect();
+      return top > 0 && top < innerHeight && document.activeElement === box.closest("li");
+    });
+  await vi.waitFor(async () => expect(await isWhereItWas()).toBe(true), WAIT);
+  // It stays open while it is out of sight.
+  await ada.page.getByTestId("newest").click();
+  await ada.message("a short one").waitFor();
+  await vi.waitFor(async () => expect(await ada.page.getByTestId("newest").count()).toBe(0), WAIT);
+  expect(await more.count()).toBe(0);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("reply, edit, react and delete, as both see it", async () => {
+  const room = freshRoom();
+  const [ada, ben] = [await open(), await open()];
+  await ada.enter(room, "Ada");
+  await ben.enter(room, "Ben");
+  await ada.say("first words");
+  await ben.sees("first words");
+
+  await ben.use("first words", "reply");
+  await ben.reads("about", "Ada");
+  await ben.say("an answer");
+  await ada.reads("quote", /Ada\s*first words/);
+
+  await ada.use("first words", "more");
+  await ada.choose("Edit");
+  await ada.drafts("first words");
+  await ada.say("better words");
+  for (const visitor of [ada, ben]) await visitor.sees("better words", "an answer");
+  await ben.reads("quote", /better words/);
+
+  await ben.use("better words", "react");
+  await ben.page.getByTestId("emoji-thumbs-up").click();
+  await ada.reads("reaction", "1");
+  await ada.page.getByTestId("reaction").click();
+  await ben.reads("reaction", "2");
+  await ben.page.getByTestId("reaction").click();
+  await ada.reads("reaction", "1");
+
+  await ben.use("an answer", "more");
+  await ben.choose("Delete");
+  await ben.page.getByTestId("dialog-submit").click();
+  for (const visitor of [ada, ben]) await visitor.sees("better words");
+  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  await Promise.all([ada.close(), ben.close()]);
+});
+
+it("typing and reading are seen by the other", async () => {
+  const room = freshRoom();
+  const [ada, ben] = [await open(), await open()];
+  await ada.enter(room, "Ada");
+  await ben.enter(room, "Ben");
+  await ada.page.getByTestId("composer").pressSequentially("so…");
+  await ben.reads("typing", "Ada is typing…");
+  await ada.page.keyboard.press("Enter");
+  await ben.sees("so…");
+  await ben.reads("typing", /^$/);
+  const seen = ada.page.getByTestId("seen-by");
+  await vi.waitFor(async () => expect(await seen.getAttribute("aria-label")).toBe("Seen by Ben"), WAIT);
+  await Promise.all([ada.close(), ben.close()]);
+});
+
+it("a mention is completed by keyboard, and told to whom it speaks", async () => {
+  const room = freshRoom();
+  const ben = await join(url, room, "ben", { auth: { token: await tokenFor("ben", { name: "Benedict" }) } });
+  const ada = await (await open()).enter(room, "Ada");
+  await ada.countsMembers(2);
+  const heard = next<Message>(ben, "chat-message");
+  await ada.page.getByTestId("composer").pressSequentially("hi @bene");
+  await ada.page.getByTestId("suggestions").waitFor();
+  await ada.page.keyboard.press("Enter");
+  await ada.drafts("hi @ben ");
+  await ada.page.keyboard.press("Enter");
+  expect((await heard).mentions).toEqual(["ben"]);
+  await ada.sees("hi @Benedict");
+  await ada.close();
+});
+
+it("files are uploaded, shown as what they are, and given back", async () => {
+  const room = freshRoom();
+  const [ada, ben] = [await open(), await open()];
+  await ada.enter(room, "Ada");
+  await ben.enter(room, "Ben");
+  await ada.page.getByTestId("file-input").setInputFiles([
+    { name: "dot.png", mimeType: "image/png", buffer: PIXEL },
+    { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("remember the milk") },
+  ]);
+  await vi.waitFor(async () => expect(await ada.page.locator(".uploads progress").count()).toBe(0), WAIT);
+  await ada.say("two files");
+  await ben.page.locator(".preview img").waitFor();
+  const file = ben.page.getByTestId("attachment").filter({ hasText: "notes.txt" });
+  const [download] = await Promise.all([ben.page.waitForEvent("download"), file.click()]);
+  expect(download.suggestedFilename()).toBe("notes.txt");
+  await ben.page.getByRole("button", { name: "Image dot.png" }).click();
+  await ben.page.getByTestId("dialog").locator("img").waitFor();
+  await ben.page.keyboard.press("Escape");
+  await ben.page.getByTestId("dialog").waitFor({ state: "detached" });
+  expect([...ada.complaints, ...ben.complaints]).toEqual([]);
+  await Promise.all([ada.close(), ben.close()]);
+});
+
+it("a draft and its reply survive a reload and a visit elsewhere", async () => {
+  const room = freshRoom();
+  const ada = await (await open()).enter(room, "Ada");
+  await ada.say("a question");
+  await ada.sees("a question");
+  await ada.use("a question", "reply");
+  await ada.page.getByTestId("composer").fill("half an ans");
+  await ada.page.reload();
+  await ada.reads("about", "a question");
+  const draft = ada.page.getByTestId("composer");
+  await ada.drafts("half an ans");
+
+  await ada.page.getByTestId("new-room").click();
+  await ada.page.getByTestId("new-room-name").fill(`${room}-b`);
+  await ada.page.keyboard.press("Enter");
+  await ada.drafts("");
+  // A connection that is given up halfway is a warning to the browser.
+  await ada.isConnected();
+  await ada.page.locator(`[data-room="${room}"]`).click();
+  await ada.drafts("half an ans");
+  await draft.press("Enter");
+  await ada.sees("a question", "half an ans");
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+// The lobby hears of a busy room now and then only (LOB-2).
+it("other rooms are listed with what is new in them", { timeout: 180_000 }, async () => {
+  const room = freshRoom();
+  const [ada, ben] = [await open(), await open()];
+  await ada.enter(room, "Ada");
+  await ben.enter(room, "Ben");
+  await ben.say("one");
+  await ada.sees("one");
+  await ada.page.getByTestId("new-room").click();
+  await ada.page.getByTestId("new-room-name").fill(`${room}-c`);
+  await ada.page.keyboard.press("Enter");
+  await ada.reads("room-title", `${room}-c`);
+  expect(ada.page.url()).toMatch(new RegExp(`#${room}-c$`));
+  await ben.say("two");
+  await ben.sees("one", "two");
+  const unread = ada.page.locator(`[data-room="${room}"]`).getByTestId("unread");
+  await vi.waitFor(async () => expect(await unread.textContent({ timeout: 500 })).toBe("1 new messages"), {
+    ...WAIT,
+    timeout: 120_000,
+  });
+  await ada.page.keyboard.press("Alt+ArrowUp");
+  await ada.sees("one", "two");
+  await ada.page.getByTestId("unread-line").waitFor();
+  await ada.page.goBack();
+  await ada.reads("room-title", `${room}-c`);
+  await Promise.all([ada.close(), ben.close()]);
+});
+
+it("works without a mouse: to a message, and what can be done with it", async () => {
+  const room = freshRoom();
+  const ada = await (await open()).enter(room, "Ada");
+  for (const text of ["one", "two", "three"]) await ada.say(text);
+  await ada.sees("one", "two", "three");
+  await ada.message("three").focus();
+  await ada.page.keyboard.press("ArrowUp");
+  await ada.page.keyboard.press("r");
+  await ada.reads("about", "two");
+  const focused = "document.activeElement.dataset.testid";
+  await vi.waitFor(async () => expect(await ada.page.evaluate(focused)).toBe("composer"), WAIT);
+  await ada.page.keyboard.press("Escape");
+  await ada.page.getByTestId("about").waitFor({ state: "detached" });
+  await ada.page.keyboard.press("ArrowUp");
+  await ada.drafts("three");
+  await ada.page.keyboard.press("Escape");
+  await ada.drafts("");
+  await ada.page.keyboard.press("Control+/");
+  const shortcuts = ada.page.getByRole("heading", { name: "Keyboard shortcuts" });
+  await shortcuts.waitFor();
+  await ada.page.keyboard.press("Escape");
+  // What is typed before it is gone is typed into it.
+  await shortcuts.waitFor({ state: "detached" });
+  await ada.page.keyboard.press("Control+Shift+M");
+  await ada.page.getByTestId("members").waitFor();
+  await ada.close();
+});

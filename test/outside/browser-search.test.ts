@@ -1,0 +1,49 @@
+// Searching on the page, in a real Chromium against the real server: what was said long ago is found and shown in its place.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import { launchBrowser } from "../../scripts/chromium.ts";
+import type { PostAnswer } from "../../src/protocol/chat-events.ts";
+import { startDevServer, type DevServer } from "./dev-server.ts";
+import { ask, join } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const ROOM = "haystack";
+
+let browser: Browser;
+let server: DevServer;
+beforeAll(async () => {
+  const settings = { MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" };
+  [browser, server] = await Promise.all([launchBrowser(), startDevServer({ settings })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+it("what is searched is found, and shown where it stands", async () => {
+  const seeder = await join(server.url, ROOM, "seeder");
+  await Promise.all(
+    Array.from({ length: 200 }, (_, at) => {
+      const content = at === 4 ? "the needle is **here**" : `hay ${at + 1}`;
+      return ask<PostAnswer>(seeder, "chat-message", { content });
+    }),
+  );
+  const ada = await (await Visitor.open(browser, server.url)).enter(ROOM, "Ada");
+  await ada.message("hay 200").waitFor();
+  await ada.page.getByTestId("search-toggle").click();
+  await ada.page.getByTestId("search-field").fill("needle");
+  await ada.page.keyboard.press("Enter");
+  await ada.reads("search-outcome", "1 found");
+  await ada.reads("found", /the needle is here$/);
+  await ada.page.getByTestId("found").locator("button").click();
+  const target = ada.message("the needle is here");
+  await target.waitFor();
+  await vi.waitFor(async () => expect(await target.evaluate((row) => row.matches(".target"))).toBe(true), WAIT);
+  seeder.emit("chat-message", { content: "news" });
+  await ada.reads("newest", "1 new message");
+  await ada.page.getByTestId("newest").click();
+  await ada.message("news").waitFor();
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});

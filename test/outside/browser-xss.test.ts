@@ -1,0 +1,259 @@
+// Scripts, elements and addresses in everything that people can name or write: on the page and in the embed they are text.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
+import type { Attachment } from "../../src/protocol/files-events.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { isRoomName } from "../../src/protocol/room-name.ts";
+import { PAGE_PAYLOADS } from "../attacks/page-payloads.ts";
+import { HOST, startDevServer, type DevServer } from "./dev-server.ts";
+import { ask, join, tokenFor } from "./stock-clients.ts";
+import { WAIT } from "./visitor.ts";
+
+const ROOM = "attacked";
+/** So high that every row of the room is in the document. */
+const VIEW = { width: 1200, height: 14_000 };
+
+type Socket = Awaited<ReturnType<typeof join>>;
+
+let browser: Browser;
+let server: DevServer;
+let host: Server;
+let hostUrl: string;
+/** What the room keeps of it, in order. */
+let posted: Message[];
+
+beforeAll(async () => {
+  const settings = { MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" };
+  [browser, server] = await Promise.all([launchBrowser(), startDevServer({ settings })]);
+  // Without a policy of its own: a script that got in would run.
+  host = createServer((request, response) => {
+    if (request.url !== "/") return void response.writeHead(204).end();
+    response.setHeader("content-type", "text/html");
+    response.end(`<!doctype html><style>parley-room { height: ${VIEW.height - 100}px }</style>
+<script type="module" src="${server.url}/embed.js"></script><parley-room room="${ROOM}" name="Ada"></parley-room>`);
+  });
+  await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
+  hostUrl = `http://${HOST}:${(host.address() as AddressInfo).port}`;
+  posted = await attack();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  host?.close();
+  await server?.stop();
+});
+
+/** Each payload as a name, in a message that mentions that name and answers the one before, and as the name of a file. */
+async function attack(): Promise<Message[]> {
+  let before: string | undefined;
+  let socket: Socket | undefined;
+  for (const [at, payload] of PAGE_PAYLOADS.entries()) {
+    const user = `mallory-${at}`;
+    const token = await tokenFor(user, { name: payload });
+    socket = await join(server.url, ROOM, user, { auth: { token } });
+    const attachment = await upload(token, payload);
+    const content = `${payload}\n@${user}`;
+    const answer = await ask<PostAnswer>(socket, "chat-message", {
+      content,
+      attachment,
+      ...(before !== undefined && { replyTo: before }),
+    });
+    if (!("ok" in answer)) throw new Error(`${payload}: ${answer.error.message}`);
+    before = answer.id;
+  }
+  const { messages } = await ask<{ messages: Message[] }>(socket!, "history", { limit: PAGE_PAYLOADS.length });
+  return messages;
+}
+
+async function upload(token: string, name: string): Promise<Attachment> {
+  const response = await fetch(`${server.url}/api/rooms/${ROOM}/files?name=${encodeURIComponent(name)}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "text/plain" },
+    body: "text",
+  });
+  if (!response.ok) throw new Error(`${name}: ${await response.text()}`);
+  const { attachment } = (await response.json()) as { attachment: Attachment };
+  return attachment;
+}
+
+/** What a script, or an element that loads something, could not do unnoticed. */
+class Watch {
+  readonly dialogs: string[] = [];
+  readonly strangeRequests: string[] = [];
+  readonly complaints: string[] = [];
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+    page.on("dialog", (dialog) => {
+      this.dialogs.push(dialog.message());
+      void dialog.dismiss();
+    });
+    page.on("request", (request) => {
+      const { origin, pathname } = new URL(request.url());
+      const isOurs = origin === server.url && /^\/($|[a-z]+\.(js|css|svg)$|api\/|rooms\/)/.test(pathname);
+      const isHosts = origin === hostUrl && ["/", "/favicon.ico"].includes(pathname);
+      if (!isOurs && !isHosts) this.strangeRequests.push(request.url());
+    });
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") this.complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+  }
+
+  static async open(context: BrowserContext): Promise<Watch> {
+    await context.addInitScript(`globalThis.violations = [];
+      document.addEventListener("securitypolicyviolation", ({ blockedURI }) => violations.push(blockedURI));`);
+    return new Watch(await context.newPage());
+  }
+
+  async sawNothing(): Promise<void> {
+    // What a wrong element would begin, it begins within a frame or two.
+    await this.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    expect(await this.page.evaluate(strangers)).toEqual([]);
+    expect(await this.page.evaluate("typeof pwned")).toBe("undefined");
+    expect(await this.page.evaluate("violations")).toEqual([]);
+    expect(this.dialogs).toEqual([]);
+    expect(this.strangeRequests).toEqual([]);
+    expect(this.complaints).toEqual([]);
+  }
+}
+
+/** Elements that the page has none of, attributes that are scripts, addresses that are neither of the web nor its own. */
+function strangers(): string[] {
+  const found: string[] = [];
+  const wrong =
+    "iframe, object, embed, math, video, audio, marquee, details, template, base, svg :is(script, animate), " +
+    "body script, img:not([src='/favicon.svg']), link:not(head > link), meta:not(head > meta), style:not(head > style), " +
+    "parley-room parley-room";
+  const visit = (root: Document | ShadowRoot): void => {
+    for (const element of root.querySelectorAll(wrong))
+      if (!element.matches("script[src$='/embed.js']")) found.push(element.outerHTML);
+    for (const element of root.querySelectorAll("*")) {
+      for (const { name, value } of element.attributes) {
+        const isAddress = ["href", "src", "action", "data", "formaction", "srcdoc", "xlink:href"].includes(name);
+        if (/^on/i.test(name) || (isAddress && !/^(https?:\/\/|\/[a-z])/.test(value))) found.push(`${name}=${value}`);
+      }
+      if (element.shadowRoot) visit(element.shadowRoot);
+    }
+  };
+  visit(document);
+  return found;
+}
+
+/** What is read is what was written, character by character. */
+async function standsAsText(page: Page): Promise<void> {
+  const texts = (selector: string): Promise<string[]> => page.locator(selector).allTextContents();
+  await vi.waitFor(async () => expect(await texts("[data-testid=message] .content")).toHaveLength(posted.length), WAIT);
+  expect(await texts("[data-testid=message] .head .author")).toEqual(PAGE_PAYLOADS);
+  expect(await texts("[data-testid=message] .content")).toEqual(
+    // Two underscores on either side of a word make it bold.
+    PAGE_PAYLOADS.map((payload) => `${payload.replace(/^__(\w+)__$/, "$1")}\n@${payload}`),
+  );
+  expect(await texts("[data-testid=message] .file-name")).toEqual(posted.map(({ attachment }) => attachment!.name));
+  await vi.waitFor(
+    async () => expect(await texts("[data-testid=quote] .author")).toEqual(PAGE_PAYLOADS.slice(0, -1)),
+    WAIT,
+  );
+}
+
+const enter = async (page: Page): Promise<void> => {
+  await page.getByTestId("name").fill(PAGE_PAYLOADS[0]!);
+  await page.getByTestId("room").fill(ROOM);
+  await page.getByTestId("join").click();
+};
+
+it("there are more than forty of them", () => {
+  expect(new Set(PAGE_PAYLOADS).size).toBeGreaterThanOrEqual(40);
+  expect(posted.map(({ name }) => name)).toEqual(PAGE_PAYLOADS);
+});
+
+it(
+  "on the page: names, messages, mentions, quotes, files, members, what is found, who writes",
+  { timeout: 120_000 },
+  async () => {
+    const context = await browser.newContext({ viewport: VIEW });
+    const watch = await Watch.open(context);
+    const { page } = watch;
+    await page.goto(server.url);
+    await enter(page);
+    await standsAsText(page);
+
+    await page.getByRole("button", { name: /members$/ }).click();
+    const members = page.getByTestId("members").locator(".member-name bdi");
+    await vi.waitFor(async () => expect(await members.count()).toBe(PAGE_PAYLOADS.length + 1), WAIT);
+    expect(new Set(await members.allTextContents())).toEqual(new Set(PAGE_PAYLOADS));
+    await watch.sawNothing();
+
+    await page.getByTestId("search-toggle").click();
+    await page.getByTestId("search-field").fill("alert");
+    await page.keyboard.press("Enter");
+    await page.getByTestId("found").locator("button").first().waitFor();
+    const found = await page.getByTestId("found").locator(".excerpt").allTextContents();
+    expect(found.length).toBeGreaterThan(10);
+    await watch.sawNothing();
+
+    const attacker = PAGE_PAYLOADS.indexOf('"><script>alert(1)</script>');
+    const user = `mallory-${attacker}`;
+    const token = await tokenFor(user, { name: PAGE_PAYLOADS[attacker]! });
+    const live = await join(server.url, ROOM, user, { auth: { token } });
+    live.emit("typing", { on: true });
+    await page
+      .getByTestId("typing")
+      .filter({ hasText: `${PAGE_PAYLOADS[attacker]} is typing` })
+      .waitFor();
+    // Read aloud as it comes, completed as it is mentioned, and drafted as an answer.
+    live.emit("chat-message", { content: PAGE_PAYLOADS[0] });
+    await page.getByRole("log", { name: "New messages" }).getByText("<script>alert(1)</script>").waitFor();
+    await page.getByTestId("composer").pressSequentially(`@${user}`);
+    await page.getByTestId("suggestions").getByText(PAGE_PAYLOADS[attacker]!).first().waitFor();
+    await watch.sawNothing();
+    await context.close();
+  },
+);
+
+it("in an address and in the form, where a room's name is expected", async () => {
+  const context = await browser.newContext();
+  const watch = await Watch.open(context);
+  const { page } = watch;
+  await page.goto(server.url);
+  await page.getByTestId("name").fill("Ada");
+  const names = PAGE_PAYLOADS.filter((payload) => isRoomName(payload));
+  for (const payload of PAGE_PAYLOADS.filter((payload) => !names.includes(payload))) {
+    await page.evaluate((payload) => (location.hash = payload), payload);
+    await page.getByTestId("room").fill(payload);
+    await page.getByTestId("join").click();
+    expect(await page.locator("#room-problem").isVisible()).toBe(true);
+    expect(await page.getByTestId("room").inputValue()).toBe(payload);
+  }
+  expect(names).toEqual(["constructor"]);
+  await page.getByTestId("room").fill(names[0]!);
+  await page.getByTestId("join").click();
+  await page.getByTestId("room-title").filter({ hasText: names[0]! }).waitFor();
+  await vi.waitFor(
+    async () => expect(await page.getByTestId("connection").getAttribute("data-state")).toBe("connected"),
+    WAIT,
+  );
+  await watch.sawNothing();
+  await context.close();
+});
+
+it("in the embed, in a page that would let scripts run", { timeout: 120_000 }, async () => {
+  const context = await browser.newContext({ viewport: VIEW });
+  const watch = await Watch.open(context);
+  await watch.page.goto(hostUrl);
+  await watch.page.getByTestId("composer").waitFor();
+  await vi.waitFor(
+    async () =>
+      expect(await watch.page.locator("[data-testid=message] .content").count()).toBeGreaterThanOrEqual(posted.length),
+    WAIT,
+  );
+  const names = await watch.page.locator("[data-testid=message] .head .author").allTextContents();
+  expect(names.slice(0, posted.length)).toEqual(PAGE_PAYLOADS);
+  await watch.sawNothing();
+  await context.close();
+});

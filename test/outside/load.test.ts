@@ -1,0 +1,307 @@
+// `npm run load` as a sceptic meets it: against the real server, and against one that loses, doubles and reorders messages.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, describe, expect, inject, it } from "vitest";
+
+import { parseReport, type LoadReport } from "../../scripts/load/report.ts";
+import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { startFaultyProxy, type FaultyProxy, type Tamper } from "./faulty-proxy.ts";
+
+const scratch = mkdtempSync(path.join(tmpdir(), "parley-load-test-"));
+const started: Array<{ stop(): Promise<void> }> = [];
+afterAll(async () => {
+  await Promise.all(started.splice(0).map((one) => one.stop()));
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+const url = inject("serverUrl");
+let runs = 0;
+
+function load(...args: string[]): ProcessGroup {
+  const group = new ProcessGroup({ args: [path.join("scripts", "load.mjs"), ...args] });
+  started.push(group);
+  return group;
+}
+
+interface ShortRun {
+  readonly group: ProcessGroup;
+  /** What its rooms' names begin with. */
+  readonly name: string;
+  readonly file: string;
+  readonly html: string;
+  /** What it wrote, when it has ended. */
+  readonly report: () => LoadReport;
+}
+
+/** A short run in rooms of its own. */
+function shortRun(server: string, ...args: string[]): ShortRun {
+  const name = `run-${++runs}`;
+  const [file, html] = ["json", "html"].map((kind) => path.join(scratch, `${name}.${kind}`)) as [string, string];
+  const usual = ["--url", server, "--token-secret", TEST_SECRET, "--room-prefix", name, "--json", file, "--html", html];
+  const group = load(...usual, "--users", "24", "--rooms", "3", "--rate", "1", "--duration", "3", ...args);
+  return { group, name, file, html, report: () => parseReport(readFileSync(file, "utf8"), file) };
+}
+
+describe("npm run load", () => {
+  it("finds no faults in this server, whatever its clients speak, and writes what it saw", async () => {
+    const mixed = ["--shim", "0.3", "--polling", "0.1", "--real", "0.3", "--processes", "2", "--sources", "3"];
+    const { group, report, html } = shortRun(url, ...(process.platform === "linux" ? mixed : mixed.slice(0, -2)));
+    expect(await group.exit(), group.output).toBe(0);
+    expect(group.stdout).toMatch(/connections {2}24 of 24 in \(100 %\)/);
+    expect(group.stdout).toMatch(/No faults: nothing lost, doubled or out of order\.\n$/);
+    const { outcome, faults, messages, connections, latency, history, counted, asked } = report();
+    expect(outcome).toBe("clean");
+    expect(new Set(Object.values(faults))).toEqual(new Set([0]));
+    expect(messages.acks).toBe(messages.posts);
+    expect(messages.posts).toBeGreaterThan(20);
+    // Eight to a room, and nobody came late.
+    expect(messages.deliveries).toBe(messages.posts * 8);
+    expect(history).toEqual({ rooms: 3, messages: messages.posts });
+    expect(connections).toMatchObject({ users: 24, in: 24 });
+    expect(latency.delivery.count).toBe(messages.deliveries);
+    expect(latency.delivery.p50Ms).toBeGreaterThan(0);
+    expect(counted.clients.posts).toBe(messages.posts);
+    expect(asked.processes).toBe(2);
+    expect(readFileSync(html, "utf8")).toContain("No faults: nothing lost, doubled or out of order.");
+    expect(JSON.stringify(report())).not.toContain(TEST_SECRET);
+  });
+});
+
+// Each run waits more than it works.
+describe.concurrent("npm run load", () => {
+  it("lets users think between an answer and their next post, as guests, and deletes its rooms when asked to", async () => {
+    const { group, name, report } = shortRun(url, "--clean");
+    expect(await group.exit(), group.output).toBe(0);
+    const { asked } = report();
+    const rooms = await fetch(`${url}/api/rooms/${name}-0/messages`);
+    expect(rooms.status).not.toBe(200);
+    expect(asked.pace).toEqual({ kind: "rate", perUserPerSecond: 1 });
+    const file = path.join(scratch, "guests.json");
+    const guests = load(
+      "--url",
+      url,
+      "--guest",
+      "--users",
+      "6",
+      "--rooms",
+      "2",
+      "--think",
+      "0.2-0.5",
+      "--duration",
+      "4",
+      "--json",
+      file,
+    );
+    expect(await guests.exit(), guests.output).toBe(0);
+    const thinking = parseReport(readFileSync(file, "utf8"), file);
+    expect(thinking.messages.posts).toBeGreaterThan(12);
+    expect(thinking.outcome).toBe("clean");
+  });
+
+  it("prints and writes what is known when it is interrupted", async () => {
+    const { group, report, html } = shortRun(url, "--duration", "600");
+    await group.prints(/posting: [2-9]/);
+    group.signal("SIGINT");
+    expect(await group.exit(), group.output).toBe(130);
+    expect(group.stdout).toMatch(/Interrupted: no faults in what was known by then\.\n$/);
+    expect(report()).toMatchObject({ outcome: "interrupted", connections: { in: 24 } });
+    expect(report().messages.posts).toBeGreaterThan(0);
+    expect(readFileSync(html, "utf8")).toContain("<svg");
+  });
+
+  it("was interrupted, and did not fail, where nobody is in yet", async () => {
+    const group = load("--url", url, "--users", "50", "--connect-rate", "1", "--token-secret", "x".repeat(32));
+    await group.prints(/connecting: /);
+    group.signal("SIGINT");
+    expect(await group.exit(), group.output).toBe(130);
+    expect(group.stdout).toMatch(/Interrupted: no faults in what was known by then\.\n$/);
+  });
+
+  it("says what is wrong, and how it would go", async () => {
+    const port = await freePort();
+    const [nobody, misspelt] = [load("--url", `http://${HOST}:${port}`), load("--users", "lots")];
+    expect([await nobody.exit(), await misspelt.exit()]).toEqual([1, 1]);
+    expect(nobody.output).toMatch(new RegExp(`^Nobody answers at http://${HOST}:${port}\\. Is it running`));
+    expect(misspelt.output).toMatch(/^--users must be a number from 1 to 1000000, not "lots"\.\nUsage: npm run load/);
+    const unwritable = load(
+      "--url",
+      url,
+      "--users",
+      "2",
+      "--duration",
+      "1",
+      "--html",
+      path.join(scratch, "no", "x.html"),
+    );
+    expect(await unwritable.exit()).toBe(1);
+    expect(unwritable.output).toMatch(/^--html .*x\.html cannot be written: ENOENT/);
+    const refused = load(
+      "--url",
+      url,
+      "--token-secret",
+      "a-wrong-secret-of-enough-characters",
+      "--users",
+      "2",
+      "--duration",
+      "1",
+    );
+    expect(await refused.exit()).toBe(1);
+    expect(refused.stdout).toMatch(/connections {2}0 of 2 in/);
+    expect(refused.stdout).toMatch(/6 × connect: UNAUTHORIZED/);
+  });
+});
+
+it("proves to the server that its light users read, as its own client does", async () => {
+  const tamperer = (): Tamper => {
+    let isAsked = false;
+    return (text) => {
+      if (isAsked || !text.includes('["welcome"')) return [text];
+      isAsked = true;
+      return [text, "2whether-you-read"];
+    };
+  };
+  let heard = "";
+  const proxy = await startFaultyProxy(url, tamperer, (bytes) => (heard += bytes));
+  started.push(proxy);
+  const { group } = shortRun(proxy.url, "--shim", "1");
+  expect(await group.exit(), group.output).toBe(0);
+  // All 24, and who reads the histories in the end.
+  expect(heard.split("3whether-you-read").length - 1).toBeGreaterThanOrEqual(24);
+});
+
+describe.concurrent("a server that does not do what it promised", () => {
+  async function through(
+    tamperer: () => Tamper,
+    ...args: string[]
+  ): Promise<{ code: unknown; report: LoadReport; output: string }> {
+    const proxy: FaultyProxy = await startFaultyProxy(url, tamperer);
+    started.push(proxy);
+    const { group, report } = shortRun(proxy.url, ...args);
+    const code = await group.exit();
+    expect(group.stdout).toMatch(/FAULTS: \d+\. The server did not do what it promised\.\n$/);
+    return { code, report: report(), output: group.stdout };
+  }
+
+  const isMessage = (text: string): boolean => text.startsWith('42["chat-message"');
+
+  /** Tampers with the third message of one connection of all. */
+  function onceWith(tamper: (message: string, later: () => string | undefined) => readonly string[]): () => Tamper {
+    let victims = 0;
+    return () => {
+      let [messages, held] = [0, undefined as string | undefined];
+      let isVictim: boolean | undefined;
+      const later = (): string | undefined => held;
+      return (text) => {
+        if (!isMessage(text)) return [text];
+        isVictim ??= victims++ === 0;
+        if (!isVictim) return [text];
+        messages++;
+        if (messages === 3) held = text;
+        return messages === 3 || messages === 4 ? tamper(text, later) : [text];
+      };
+    };
+  }
+
+  it("is found to lose one message to one member", async () => {
+    const { code, report } = await through(onceWith((text, held) => (text === held() ? [] : [text])));
+    expect([code, report.outcome]).toEqual([1, "faults"]);
+    expect(report.faults).toMatchObject({ lost: 1, doubled: 0, outOfOrder: 0 });
+  });
+
+  it.each([
+    ["a light user", []],
+    ["socket.io-client", ["--real", "1"]],
+  ])("is found to leave a post of %s unanswered", async (_who, args) => {
+    let acks = 0;
+    const isAck = (packet: string): boolean => /^43\d+\[\{"ok":true,.*"seq":/.test(packet);
+    const isPost = (packet: string): boolean => isAck(packet) && !packet.includes('"messages":');
+    const tamperer = (): Tamper => (text) => {
+      const kept = text.split("\x1e").filter((packet) => !isPost(packet) || acks++ !== 0);
+      return kept.length === 0 ? [] : [kept.join("\x1e")];
+    };
+    const { code, report, output } = await through(tamperer, ...args);
+    expect([code, report.outcome]).toEqual([1, "faults"]);
+    expect(report.faults).toMatchObject({ lost: 0, doubled: 0, ackedAbsent: 0, unanswered: 1 });
+    expect(output).toContain("1 unanswered over a line that held");
+  });
+
+  it("is found to double one", async () => {
+    const { code, report } = await through(onceWith((text, held) => (text === held() ? [text, text] : [text])));
+    expect([code, report.outcome]).toEqual([1, "faults"]);
+    expect(report.faults).toMatchObject({ lost: 0, doubled: 1, outOfOrder: 0 });
+  });
+
+  it("is found to swap two", async () => {
+    const { code, report } = await through(onceWith((text, held) => (text === held() ? [] : [text, held()!])));
+    expect([code, report.outcome]).toEqual([1, "faults"]);
+    expect(report.faults).toMatchObject({ lost: 0, doubled: 0, outOfOrder: 1 });
+  });
+
+  it("is found to have another message at a place than others saw", async () => {
+    let changed = 0;
+    const tamperer = (): Tamper => (text) =>
+      isMessage(text) && changed++ === 0 ? [text.replace(/(~p~.{4}\d{5}\d{6})\d{7}/, "$10999999")] : [text];
+    const { code, report } = await through(tamperer);
+    expect([code, report.faults.lost]).toEqual([1, 0]);
+    expect(report.faults.disagreeing).toBeGreaterThan(0);
+  });
+
+  it("is found to have acked what its history lacks", async () => {
+    const tamperer = (): Tamper => (text) => {
+      const [, head, json] = /^(43\d+)(\[.*"messages":.*\])$/s.exec(text) ?? [];
+      if (head === undefined) return [text];
+      const [answer] = JSON.parse(json!) as [{ messages: object[] }];
+      return [`${head}${JSON.stringify([{ ...answer, messages: answer.messages.slice(1) }])}`];
+    };
+    const { code, report } = await through(tamperer);
+    expect([code, report.outcome]).toEqual([1, "faults"]);
+    // The first of each of three rooms.
+    expect(report.faults).toMatchObject({ lost: 0, ackedAbsent: 3 });
+  });
+
+  it("is not believed where it does not show its history", async () => {
+    const refused = '[{"error":{"code":"INTERNAL","message":"Something went wrong"}}]';
+    const tamperer = (): Tamper => (text) => [text.replace(/^(43\d+)\[.*"messages":.*\]$/s, `$1${refused}`)];
+    const { code, report, output } = await through(tamperer);
+    expect([code, report.outcome]).toEqual([1, "faults"]);
+    expect(report.faults).toMatchObject({ lost: 0, ackedAbsent: 0, historiesUnread: 3 });
+    expect(output).toMatch(/NOT of 3 rooms, so what was acked there is not known to be stored \(.*refused: INTERNAL\)/);
+  });
+});
+
+describe.concurrent("npm run cost", () => {
+  it("makes a bill of a load test, beside what others would ask, as text, JSON and a page", async () => {
+    const { group, file: from, report } = shortRun(url);
+    expect(await group.exit(), group.output).toBe(0);
+    const files = { json: path.join(scratch, "cost.json"), html: path.join(scratch, "cost.html") };
+    const cost = new ProcessGroup({
+      args: [
+        path.join("scripts", "cost.ts"),
+        "--from",
+        from,
+        "--online-hours",
+        "10",
+        "--json",
+        files.json,
+        "--html",
+        files.html,
+      ],
+    });
+    expect(await cost.exit(), cost.output).toBe(0);
+    expect(cost.stdout).toMatch(/^24 users in 3 rooms, .* 10 h a day\n/);
+    expect(cost.stdout).toMatch(
+      new RegExp(`messages +foretold +${report().messages.acks} +counted +${report().messages.acks} `),
+    );
+    expect(cost.stdout).toMatch(/What would double the bill\n/);
+    const written = JSON.parse(readFileSync(files.json, "utf8")) as { asked: { bill: { total: number } } };
+    expect(written.asked.bill.total).toBeGreaterThanOrEqual(5);
+    expect(readFileSync(files.html, "utf8")).toContain("Socket.IO on Node + Redis");
+  });
+
+  it("names what is wrong", async () => {
+    const cost = new ProcessGroup({ args: [path.join("scripts", "cost.ts"), "--from", "package.json"] });
+    expect(await cost.exit()).toBe(1);
+    expect(cost.output).toMatch(/^package\.json is no report of npm run load: format/);
+  });
+});

@@ -1,0 +1,110 @@
+// A visitor of the chat page in a browser profile of their own; whatever the browser complains about is kept.
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { expect, vi } from "vitest";
+
+export const WAIT = { timeout: 15_000, interval: 50 };
+
+export class Visitor {
+  readonly complaints: string[] = [];
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly #url: string;
+
+  static async open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Visitor> {
+    const context = await browser.newContext(options);
+    return new Visitor(context, await context.newPage(), url);
+  }
+
+  private constructor(context: BrowserContext, page: Page, url: string) {
+    this.context = context;
+    this.page = page;
+    this.#url = url;
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning") this.complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+  }
+
+  async enter(room: string, name: string): Promise<this> {
+    await this.page.goto(this.#url);
+    await this.fillIn(room, name);
+    await this.isConnected();
+    return this;
+  }
+
+  /** With a token in place of a guest's, as a tab has it that was there before. */
+  async enterWith(token: string, room: string, name: string): Promise<this> {
+    await this.page.addInitScript(
+      ([token, name]) => sessionStorage.setItem("parley.token", JSON.stringify({ name, token })),
+      [token, name] as const,
+    );
+    await this.page.goto(`${this.#url}/#${room}`);
+    return this;
+  }
+
+  async fillIn(room: string, name: string): Promise<void> {
+    await this.page.getByTestId("name").fill(name);
+    await this.page.getByTestId("room").fill(room);
+    await this.page.getByTestId("join").click();
+    await this.page.getByTestId("composer").waitFor({ state: "visible" });
+  }
+
+  isConnected(): Promise<void> {
+    return this.stands("connected");
+  }
+
+  async stands(state: string): Promise<void> {
+    const line = this.page.getByTestId("connection");
+    await vi.waitFor(async () => expect(await line.getAttribute("data-state", { timeout: 500 })).toBe(state), WAIT);
+  }
+
+  async say(text: string): Promise<void> {
+    await this.page.getByTestId("composer").fill(text);
+    await this.page.getByTestId("send").click();
+  }
+
+  /** What stands in the composer. */
+  async drafts(text: string): Promise<void> {
+    const draft = this.page.getByTestId("composer");
+    await vi.waitFor(async () => expect(await draft.inputValue({ timeout: 500 })).toBe(text), WAIT);
+  }
+
+  /** The messages on the screen, in order. */
+  async sees(...texts: string[]): Promise<void> {
+    await this.shows("sent", texts);
+  }
+
+  async shows(state: "sent" | "pending" | "failed", texts: readonly string[]): Promise<void> {
+    const contents = this.page.locator(`[data-testid=message][data-state=${state}] .content`);
+    await vi.waitFor(async () => expect(await contents.allTextContents()).toEqual(texts), WAIT);
+  }
+
+  message(text: string): Locator {
+    return this.page.getByTestId("message").filter({ hasText: text }).first();
+  }
+
+  /** Points at a message and presses one of the buttons that appear. */
+  async use(text: string, tool: "react" | "reply" | "more"): Promise<void> {
+    const message = this.message(text);
+    await message.hover();
+    await message.getByTestId(tool).click();
+  }
+
+  async choose(item: string): Promise<void> {
+    await this.page.getByRole("menuitem", { name: item }).click();
+  }
+
+  async countsMembers(count: number): Promise<void> {
+    const shown = this.page.getByTestId("member-count");
+    await vi.waitFor(async () => expect(await shown.textContent()).toBe(String(count)), WAIT);
+  }
+
+  async reads(testId: string, text: string | RegExp): Promise<void> {
+    const shown = this.page.getByTestId(testId).first();
+    await vi.waitFor(async () => expect(await shown.textContent({ timeout: 500 })).toMatch(text), WAIT);
+  }
+
+  close(): Promise<void> {
+    return this.context.close();
+  }
+}

@@ -1,0 +1,74 @@
+// What wakes a room, as the log of a real server tells it: heartbeats do, whoever looks at numbers does not, and when an
+// operator has gone the room sleeps as before. MET-1, WATCH-2
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { ask, join, next, open, tokenFor } from "./stock-clients.ts";
+
+/** Longer than the platform's 10 s of quiet, after which a room may sleep. */
+const PING_INTERVAL_MS = 13_000;
+const ROOM = "woken";
+const WAIT = { timeout: 90_000, interval: 200 };
+
+const stateDir = mkdtempSync(path.join(tmpdir(), "parley-wakes-"));
+let url: string;
+let server: ProcessGroup;
+beforeAll(async () => {
+  const port = await freePort();
+  const settings = { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: "60000", LOG_LEVEL: "debug" };
+  url = `http://${HOST}:${port}`;
+  server = new ProcessGroup({
+    args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+    env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...settings },
+  });
+  await server.prints(/Ready on/);
+}, 120_000);
+afterAll(async () => {
+  await server?.stop();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+/** `cause,detail` of each wake so far. */
+const wakes = (): string[] =>
+  [...server.output.matchAll(/"event":"room\.woke","room":"woken","cause":"(\w+)","detail":"([^"]*)"/g)].map(
+    ([, cause, detail]) => `${cause},${detail}`,
+  );
+
+const PINGED = "alarm,ping";
+const pingWakes = (): number => wakes().filter((wake) => wake === PINGED).length;
+const others = (): string[] => wakes().filter((wake) => !wake.startsWith("alarm,"));
+
+async function sleepsAgain(): Promise<void> {
+  const before = pingWakes();
+  await vi.waitFor(() => expect(pingWakes()).toBeGreaterThan(before), WAIT);
+}
+
+it("tells heartbeats from those who come, and nothing of those who only look", { timeout: 400_000 }, async () => {
+  const ada = await join(url, ROOM, "ada");
+  await ask(ada, "chat-message", { content: "hello" });
+  await sleepsAgain();
+  expect(others()).toEqual(["connect,websocket"]);
+
+  const token = await tokenFor("olga", { role: "service" });
+  const headers = { Authorization: `Bearer ${token}` };
+  for (const address of ["/metrics", "/api/stats", "/api/rooms", "/metrics"])
+    expect((await fetch(url + address, { headers })).status).toBe(200);
+  await sleepsAgain();
+  expect(others()).toEqual(["connect,websocket"]);
+
+  const watcher = open(`${url}/admin`, {
+    path: `/rooms/${ROOM}/socket.io`,
+    query: { watch: "1" },
+    auth: { token },
+  });
+  await next(watcher, "watch");
+  watcher.disconnect();
+  await sleepsAgain();
+  // Whether the room was asleep when she came and went is chance.
+  for (const wake of others().slice(1)) expect(wake).toMatch(/^watch,/);
+  expect(ada.connected).toBe(true);
+  for (const secret of [token, token.split(".")[2]!, "hello"]) expect(server.output).not.toContain(secret);
+});

@@ -1,0 +1,96 @@
+// How much a room may have in memory: of everything that can be reached in it, at any time, and once nobody says anything. The limits
+// of the product are for thousands; these are for the few who take part in a plan, so that what is never forgotten shows in minutes.
+import { COPIES_REMEMBERED_MAX } from "../../src/chat/copies.ts";
+import { MISSED_MESSAGES_MAX } from "../../src/chat/chat-recovery.ts";
+import { BATCH_POSTS_MAX } from "../../src/chat/posts.ts";
+import { UNSTORED_POSTS_MAX } from "../../src/chat/relaxed-commit.ts";
+import { SERIES_MAX } from "../../src/metrics/meter.ts";
+import { collectionsIn } from "./collections.ts";
+import { ServerSocket, type ObjectHost } from "./object-host.ts";
+import { Storage } from "./storage.ts";
+import type { Witness } from "./witness.ts";
+
+/** Whatever has no bound of its own: people, connections, features, links, what a record says. */
+const SIZE_MAX = 100;
+
+/** What grows with what is said. */
+const SIZES_MAX: Readonly<Record<string, number>> = {
+  "ChatRecoveryLog.answered": MISSED_MESSAGES_MAX,
+  "Copies.remembered": COPIES_REMEMBERED_MAX,
+  "Meter.counts": SERIES_MAX,
+  "PollQueue.frames": 1000,
+  "Posts.batch": BATCH_POSTS_MAX,
+  "Posts.waiting": BATCH_POSTS_MAX + UNSTORED_POSTS_MAX,
+  "Recovery.encoded": MISSED_MESSAGES_MAX,
+  "RelaxedCommit.unstored": BATCH_POSTS_MAX + UNSTORED_POSTS_MAX,
+};
+
+/** One each for every connection, at most, once those who went are gone. */
+const OF_CONNECTIONS: ReadonlySet<string> = new Set([
+  "Addresses.sessions",
+  "Addresses.sessions[]",
+  "ChatRoom.sessions",
+  "ChatRoom.webSockets",
+  "Engine.sessions",
+  "Hub.sockets",
+  "Members.stays",
+  "PollingRequests.waiting",
+  "PollingTransport.waiting",
+  "Unread.behind",
+]);
+
+/** What is under way; once all is quiet, nothing is. */
+const UNDER_WAY: ReadonlySet<string> = new Set([
+  "Acks.awaited",
+  "Engine.probes",
+  "Members.joined",
+  "Members.left",
+  "Outbox.effects",
+  "Outbox.fed",
+  "Outbox.overfed",
+  "Outbox.touched",
+  "Outbox.unsaved",
+  "PollQueue.frames",
+  "Posts.batch",
+  "Posts.waiting",
+  "RelaxedCommit.unstored",
+  "Searching.searches",
+  "Session.connecting",
+  "Strangers.sessions",
+  "Typing.typists",
+]);
+
+/** Zod's are large, and the same for all rooms. */
+const ELSEWHERE: ReadonlySet<string> = new Set(["ctx", "env", "schema"]);
+
+const isForeign = (value: object, key: string): boolean =>
+  ELSEWHERE.has(key) || value instanceof ServerSocket || value instanceof Storage;
+
+/** At any time. */
+export function checkSizes(witness: Witness, host: ObjectHost): void {
+  checkEach(witness, host, (name) => {
+    // Of what was stored, and is not durable yet, nobody knows how much it is.
+    if (name === "PostedIds.posted") return SIZE_MAX + durableIn(witness, host);
+    return SIZES_MAX[name] ?? SIZE_MAX;
+  });
+}
+
+/** Once everything has been quiet for a while. @param connections that there are */
+export function checkQuietSizes(witness: Witness, host: ObjectHost, connections: number): void {
+  checkEach(witness, host, (name) => {
+    if (UNDER_WAY.has(name)) return 0;
+    return OF_CONNECTIONS.has(name) ? connections : Infinity;
+  });
+}
+
+function checkEach(witness: Witness, host: ObjectHost, maxOf: (name: string) => number): void {
+  if (!host.instance) return;
+  for (const [name, size] of collectionsIn(host.instance, isForeign)) {
+    const max = maxOf(name);
+    witness.demand(size <= max, "bounded", () => `${host.name} holds ${size} in ${name}, and may hold ${max}`);
+  }
+}
+
+function durableIn(witness: Witness, { name }: ObjectHost): number {
+  return witness.logsOf(name).reduce((sum, { durable }) => sum + durable.size, 0);
+}

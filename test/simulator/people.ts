@@ -1,0 +1,397 @@
+// The clients: the stock one over every transport, and the one with extensions. They are the real thing; only the network
+// under them is simulated.
+import { Fetch, io, NodeWebSocket, type Socket } from "socket.io-client";
+
+import type { Room, SentAnswer } from "../../client/api.ts";
+import { connectRoom } from "../../client/room.ts";
+import type { Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
+import type { Link, Network } from "./network.ts";
+import { offsetOf, setOffset } from "./offset.ts";
+import { MemoryStorage } from "./memory-storage.ts";
+import type { PlannedClient } from "./plan.ts";
+import { Typists } from "./typists.ts";
+import type { World, Zone } from "./world.ts";
+import type { Chain, Witness } from "./witness.ts";
+
+export const ORIGIN = "http://rooms.example";
+
+/** Refusals of a post that mean that it is not stored, and will not be. */
+const REFUSED = new Set(["MUTED", "ROOM_READ_ONLY", "SLOW_MODE", "FORBIDDEN", "TOO_LONG", "INVALID_PAYLOAD"]);
+/** So long a client waits for an ack before it says something again. */
+const AGAIN_MS = 7000;
+
+/** Tokens that hold for a run, all of it. */
+const LONG_SECONDS = 1_000_000;
+
+interface Said {
+  readonly content: string;
+  readonly clientMsgId: string | undefined;
+  state: "open" | "acked" | "refused" | "failed";
+  code?: string;
+  /** The how manieth connection it was posted over last, until an answer came. */
+  postedOver?: number | undefined;
+}
+
+export interface Surroundings {
+  readonly world: World;
+  readonly network: Network;
+  readonly witness: Witness;
+}
+
+export abstract class Person {
+  readonly plan: PlannedClient;
+  readonly zone: Zone;
+  readonly link: Link;
+  readonly said: Said[] = [];
+  /** Whether nothing goes wrong any more: its tokens hold. */
+  isCalm = false;
+  /** Whether it wants to be there. */
+  isHere = false;
+  /** Members, as it was told last. */
+  count: number | undefined;
+  epoch: string | undefined;
+  /** Ids of messages that it has seen. */
+  readonly seenIds: string[] = [];
+  readonly typists = new Typists();
+  protected readonly around: Surroundings;
+
+  constructor(plan: PlannedClient, around: Surroundings) {
+    this.plan = plan;
+    this.around = around;
+    this.zone = around.world.makeZone(`client ${plan.name}`);
+    const [minMs, maxMs] = plan.latencyMs;
+    this.link = {
+      client: plan.name,
+      chance: this.zone.chance.branch("line"),
+      minMs,
+      maxMs,
+      isOffline: false,
+      lossProbability: 0,
+    };
+    around.network.link(this.zone, this.link);
+  }
+
+  abstract get isConnected(): boolean;
+  abstract get last(): number | undefined;
+  /** Whether it has yet to send what it queued. */
+  get isSending(): boolean {
+    return false;
+  }
+  abstract join(): void;
+  abstract leave(): void;
+  abstract say(): void;
+  abstract ask(event: string, payload: object, done?: (answer: unknown) => void): void;
+  /** As after a reload of its page. */
+  abstract reload(forMs: number): void;
+
+  protected nextText(): Said {
+    const { name, insists, kind } = this.plan;
+    const content = `${name} says ${this.said.length}`;
+    const hasId = kind === "shim" || insists !== "not";
+    const said: Said = { content, clientMsgId: hasId ? `${name}-${this.said.length}` : undefined, state: "open" };
+    this.said.push(said);
+    this.around.witness.silences.said(content);
+    return said;
+  }
+
+  /** A token that the rooms believe; nobody signs anything here. */
+  protected token(): string {
+    const { user, ttlSeconds } = this.plan;
+    // The backend that makes it has the right time.
+    const exp =
+      Math.floor(this.around.world.nowMs / 1000) + (this.isCalm ? LONG_SECONDS : (ttlSeconds ?? LONG_SECONDS));
+    return JSON.stringify({ user, name: user.toUpperCase(), role: "member", exp });
+  }
+
+  protected heard(said: Said, answer: SentAnswer | PostAnswer | undefined): void {
+    if (!answer) return;
+    said.postedOver = undefined;
+    if ("ok" in answer) {
+      said.state = "acked";
+      return this.around.witness.acked(this.plan.name, said.content, answer);
+    }
+    if (!REFUSED.has(answer.error.code) || said.state === "acked") return;
+    said.state = "refused";
+    said.code = answer.error.code;
+  }
+}
+
+export class StockPerson extends Person {
+  socket: Socket | undefined;
+  readonly chain: Chain;
+  #notice: Notice | undefined;
+  readonly offsets: string[] = [];
+  #connections = 0;
+  /** An offset that was put in the place of the one it had, until its next connection stands. */
+  #planted: { readonly offset: string; readonly seq: number | undefined } | undefined;
+
+  constructor(plan: PlannedClient, around: Surroundings) {
+    super(plan, around);
+    this.chain = { who: plan.name, id: undefined, epoch: "", last: undefined, isWelcomed: false, mayRecover: true };
+  }
+
+  get isConnected(): boolean {
+    return this.socket?.connected ?? false;
+  }
+
+  get last(): number | undefined {
+    return this.chain.last;
+  }
+
+  /** What it posted over the line that it still has, without a word of what became of it. */
+  get unanswered(): Said[] {
+    return this.isConnected ? this.said.filter(({ postedOver }) => postedOver === this.#connections) : [];
+  }
+
+  join(): void {
+    this.isHere = true;
+    this.around.world.within(this.zone, () => {
+      if (!this.socket) this.#open();
+      else if (!this.socket.active) this.socket.connect();
+    });
+  }
+
+  leave(): void {
+    this.isHere = false;
+    this.around.world.within(this.zone, () => this.socket?.disconnect());
+  }
+
+  reload(forMs: number): void {
+    this.leave();
+    this.around.world.after(forMs, this.zone, () => {
+      // It may have come back already.
+      this.socket?.disconnect();
+      this.socket = undefined;
+      this.chain.id = undefined;
+      this.join();
+    });
+  }
+
+  #open(): void {
+    const { kind, room, recovers, insists } = this.plan;
+    const transports = { websocket: [NodeWebSocket], polling: [Fetch], upgrading: [Fetch, NodeWebSocket], shim: [] }[
+      kind
+    ];
+    const socket = io(ORIGIN, {
+      path: `/rooms/${room}/socket.io`,
+      transports,
+      forceNew: true,
+      query: { recovery: recovers ? "on" : "off" },
+      auth: (give) => {
+        this.#resume(socket);
+        give({ token: this.token() });
+      },
+      ...(insists === "retries" && { retries: 12, ackTimeout: AGAIN_MS }),
+    });
+    this.socket = socket;
+    socket.on("connect", () => this.#onConnect(socket));
+    socket.on("welcome", (welcome: Welcome) => this.#onWelcome(welcome));
+    socket.on("chat-message", (message: Message, offset?: string) => this.#onMessage(message, offset));
+    this.typists.follow(socket);
+    socket.on("presence", ({ count }: { count: number }) => (this.count = count));
+    socket.on("notice", (notice: Notice) => (this.#notice = notice));
+    socket.on("connect_error", (error: Error & { data?: { code?: string; retryAfterMs?: number } }) => {
+      if (!socket.active) this.#retry(error.data?.code, error.data?.retryAfterMs);
+    });
+    socket.on("disconnect", (reason) => {
+      if (reason === "io server disconnect") this.#retry(this.#notice?.code, this.#notice?.retryAfterMs);
+    });
+  }
+
+  /** What a page does after the room said no. */
+  #retry(code: string | undefined, retryAfterMs = 1000): void {
+    if (code === "KICKED" || (code === "BANNED" && retryAfterMs === 1000)) return;
+    const { world } = this.around;
+    world.after(
+      retryAfterMs,
+      this.zone,
+      () => this.isHere && this.socket && !this.socket.active && this.socket.connect(),
+    );
+  }
+
+  /** What it says now is what counts: over a line that was to be closed, more may have come, and with it a later offset. */
+  #resume(socket: Socket): void {
+    if (!this.#planted || offsetOf(socket) !== this.#planted.offset) return;
+    const { seq } = this.#planted;
+    this.chain.mayRecover = seq !== undefined;
+    this.chain.last = seq ?? this.chain.last;
+  }
+
+  #onConnect(socket: Socket): void {
+    this.#notice = undefined;
+    this.#planted = undefined;
+    this.#connections++;
+    this.around.witness.connected(this.chain, socket.id!, socket.recovered);
+    if (this.plan.insists === "again") for (const said of this.said) if (said.state === "open") this.#post(said);
+  }
+
+  #onWelcome({ epoch, lastSeq, presence }: Welcome): void {
+    this.epoch = epoch;
+    this.count = presence.count;
+    this.around.witness.welcomed(this.chain, epoch, lastSeq);
+  }
+
+  #onMessage(message: Message, offset: string | undefined): void {
+    this.seenIds.push(message.id);
+    if (offset !== undefined) this.offsets.push(offset);
+    this.around.witness.saw(this.chain, message);
+  }
+
+  say(): void {
+    if (!this.socket) return;
+    const said = this.nextText();
+    this.around.world.within(this.zone, () => this.#post(said));
+    if (this.plan.insists === "again") this.#insist(said);
+  }
+
+  #insist(said: Said): void {
+    this.around.world.after(AGAIN_MS, this.zone, () => {
+      const hasLeft = this.isCalm && !this.isHere;
+      if (said.state !== "open" || hasLeft) return;
+      if (this.isConnected) this.#post(said);
+      this.#insist(said);
+    });
+  }
+
+  #post(said: Said): void {
+    const { content, clientMsgId } = said;
+    const payload = clientMsgId === undefined ? { content } : { content, clientMsgId };
+    if (this.plan.insists !== "retries") {
+      if (this.isConnected) said.postedOver = this.#connections;
+      return void this.socket!.emit("chat-message", payload, (answer: PostAnswer) => this.heard(said, answer));
+    }
+    this.socket!.emit(
+      "chat-message",
+      payload,
+      (error: Error | null, answer: PostAnswer) => !error && this.heard(said, answer),
+    );
+  }
+
+  ask(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
+    // A client that tries again by itself hears of its own troubles first.
+    const hear = this.plan.insists === "retries" ? (_error: unknown, answer: unknown): void => done(answer) : done;
+    this.around.world.within(this.zone, () => {
+      if (this.isConnected) this.socket!.emit(event, payload, hear);
+    });
+  }
+
+  /** Its memory of where it was goes back by some messages. */
+  forget(back: number): boolean {
+    const offset = this.offsets.at(-1 - back);
+    const { socket, chain } = this;
+    if (offset === undefined || !socket || chain.last === undefined) return false;
+    const [epoch, seq] = offset.split(".") as [string, string];
+    if (epoch !== chain.epoch) return false;
+    return this.#plant(socket, offset, Number.parseInt(seq, 36));
+  }
+
+  /** It comes back with an offset of a log that never was this room's. */
+  confuse(): boolean {
+    if (!this.socket || this.offsets.length === 0) return false;
+    const foreign = this.offsets.at(-1)!.replace(/^[^.]*/, (epoch) => epoch.split("").reverse().join(""));
+    return this.#plant(this.socket, foreign, undefined);
+  }
+
+  /** @param seq where the offset leads */
+  #plant(socket: Socket, offset: string, seq: number | undefined): boolean {
+    setOffset(socket, offset);
+    this.#planted = { offset, seq };
+    return this.#cutOff();
+  }
+
+  #cutOff(): true {
+    this.around.world.within(this.zone, () => this.socket?.io.engine?.close());
+    return true;
+  }
+}
+
+export class ShimPerson extends Person {
+  room: Room | undefined;
+  #last: number | undefined;
+  readonly gaps: Array<{ from: number; to: number; reason: string }> = [];
+  readonly #storage = new MemoryStorage();
+
+  get isConnected(): boolean {
+    return this.room?.connection.state === "connected";
+  }
+
+  get last(): number | undefined {
+    return this.#last;
+  }
+
+  override get isSending(): boolean {
+    return this.isConnected && this.said.some(({ state }) => state === "open");
+  }
+
+  join(): void {
+    this.isHere = true;
+    this.around.world.within(this.zone, () => {
+      if (this.room) this.room.connect();
+      else this.#open();
+    });
+  }
+
+  leave(): void {
+    this.isHere = false;
+    this.around.world.within(this.zone, () => this.room?.close());
+    this.room = undefined;
+  }
+
+  reload(forMs: number): void {
+    this.leave();
+    this.around.world.after(forMs, this.zone, () => this.join());
+  }
+
+  #open(): void {
+    const { room: name } = this.plan;
+    const room = connectRoom(ORIGIN, name, { token: async () => this.token(), storage: this.#storage });
+    this.room = room;
+    this.#last = undefined;
+    const isMine = (): boolean => this.room === room;
+    room.on("welcome", ({ epoch, lastSeq, presence }) => {
+      this.epoch = epoch;
+      this.count = presence.count;
+      this.#last ??= lastSeq;
+    });
+    this.typists.follow(room);
+    room.on("presence", ({ count }) => (this.count = count));
+    room.on("chat-message", (message) => {
+      if (!isMine()) return;
+      this.seenIds.push(message.id);
+      this.around.witness.handedOn(this.plan.name, message, this.#last);
+      this.#last = message.seq;
+    });
+    room.on("gap", (gap) => {
+      this.gaps.push(gap);
+      this.around.witness.skipped(this.plan.name, this.epoch ?? "", gap);
+      this.#last = gap.to;
+    });
+    room.on("restart", () => (this.#last = 0));
+    room.on("message-state", (state) => {
+      const said = this.said.find(({ clientMsgId }) => clientMsgId === state.clientMsgId)!;
+      if (state.state === "sent") this.heard(said, state.answer);
+      if (state.state !== "failed") return;
+      said.state = "failed";
+      said.code = state.error.code;
+    });
+  }
+
+  say(): void {
+    if (!this.room) return;
+    const { content, clientMsgId } = this.nextText();
+    this.around.world.within(this.zone, () => {
+      this.room!.send(content, { clientMsgId: clientMsgId! }).catch(() => {});
+    });
+  }
+
+  ask(event: string, payload: object, done: (answer: unknown) => void = () => {}): void {
+    this.around.world.within(this.zone, () => {
+      const socket = this.room?.socket as unknown as Socket | undefined;
+      if (this.isConnected && socket?.connected) socket.emit(event, payload, done);
+    });
+  }
+}
+
+export function makePerson(plan: PlannedClient, around: Surroundings): StockPerson | ShimPerson {
+  return plan.kind === "shim" ? new ShimPerson(plan, around) : new StockPerson(plan, around);
+}

@@ -1,0 +1,301 @@
+// What happens in one run, as data: who is there, what they do, and what goes wrong. A seed decides all of it; a shrunk plan
+// is the same with parts left out.
+import { Chance } from "./chance.ts";
+
+export type ClientKind = "websocket" | "polling" | "upgrading" | "shim";
+
+export interface PlannedClient {
+  readonly name: string;
+  readonly user: string;
+  readonly room: string;
+  readonly kind: ClientKind;
+  readonly joinsAtMs: number;
+  /** Of a stock client: whether it asks for recovery. */
+  readonly recovers: boolean;
+  /** Of a stock client: how it makes sure that what it says arrives. */
+  readonly insists: "not" | "again" | "retries";
+  /** How long its tokens hold; absent: for long. */
+  readonly ttlSeconds?: number;
+  readonly latencyMs: readonly [min: number, max: number];
+}
+
+type At<What> = What & { readonly atMs: number };
+
+export type Step = At<
+  | { readonly do: "say"; readonly who: string; readonly times: number }
+  /** Now and then a word, so that the room is busy. */
+  | { readonly do: "talk"; readonly who: string; readonly times: number }
+  | { readonly do: "ask"; readonly who: string; readonly event: string; readonly payload: object }
+  /** How far it has read: so many messages before the newest it has seen. */
+  | { readonly do: "read"; readonly who: string; readonly back: number }
+  | { readonly do: "change"; readonly who: string; readonly event: "edit-message" | "delete-message" | "react" }
+  | { readonly do: "leave"; readonly who: string; readonly forMs: number }
+  | { readonly do: "reload"; readonly who: string; readonly forMs: number }
+  | { readonly do: "post"; readonly room: string; readonly times: number; readonly length?: number }
+  | { readonly do: "moderate"; readonly room: string; readonly event: string; readonly payload: object }
+>;
+
+export type Fault = At<
+  | { readonly fault: "crash"; readonly room: string; readonly keeps: boolean; readonly isNoticed: boolean }
+  | { readonly fault: "sleep"; readonly room: string }
+  | { readonly fault: "cut"; readonly who: string; readonly client: boolean; readonly server: boolean }
+  | { readonly fault: "storm"; readonly room: string; readonly server: boolean }
+  | { readonly fault: "offline"; readonly who: string; readonly forMs: number }
+  | { readonly fault: "slow"; readonly who: string; readonly latencyMs: number; readonly forMs: number }
+  | { readonly fault: "loss"; readonly who: string; readonly forMs: number }
+  | { readonly fault: "clock"; readonly room: string; readonly skewMs: number }
+  | { readonly fault: "client-clock"; readonly who: string; readonly skewMs: number }
+  | { readonly fault: "late-alarms"; readonly room: string; readonly lateMs: number; readonly forMs: number }
+  | { readonly fault: "storage-fails"; readonly room: string; readonly forMs: number }
+  | { readonly fault: "storage-slow"; readonly room: string; readonly commitMs: number; readonly forMs: number }
+  | { readonly fault: "old-offset"; readonly who: string; readonly back: number }
+  | { readonly fault: "foreign-offset"; readonly who: string }
+  | { readonly fault: "calls-fail"; readonly forMs: number }
+  | { readonly fault: "queue-chaos"; readonly forMs: number }
+  | { readonly fault: "drain"; readonly room: string; readonly withinMs: number }
+  | { readonly fault: "delete"; readonly room: string }
+>;
+
+export interface Plan {
+  readonly seed: number;
+  /** Decides what a plan leaves to chance: how long things take, what they are called. Absent: the seed does. */
+  readonly luck?: number;
+  readonly durability: "strict" | "relaxed";
+  readonly relay: "queue" | "direct";
+  readonly rooms: readonly string[];
+  readonly links: ReadonlyArray<readonly [from: string, to: string]>;
+  readonly sleepAfterMs: number;
+  readonly commitMs: readonly [min: number, max: number];
+  readonly flushWindowMs: number;
+  readonly messageRate: number;
+  readonly recoveryWindowSeconds: number;
+  readonly durationMs: number;
+  readonly clients: readonly PlannedClient[];
+  readonly steps: readonly Step[];
+  readonly faults: readonly Fault[];
+}
+
+const USERS = ["ada", "ben", "cleo", "dan", "eve"];
+
+/** @param size a short one costs little, and is enough for most bugs */
+export function drawPlan(seed: number, size: "any" | "short" = "any"): Plan {
+  const isShort = size === "short";
+  const chance = new Chance(seed).branch("plan");
+  const rooms = ["a", "b", "c"].slice(0, chance.weighted({ 1: 5, 2: 4, 3: 2 }) as unknown as number);
+  const durationMs = chance.pick(isShort ? [20_000] : [20_000, 60_000, 120_000]);
+  const clients = drawClients(chance, rooms, durationMs).slice(0, isShort ? 4 : Infinity);
+  const busy = chance.pick(isShort ? [25] : [10, 25, 60]);
+  const trouble = chance.pick(isShort ? [8] : [2, 6, 12]);
+  const drawn = { rooms, clients, durationMs };
+  const durability = chance.pick(["strict", "strict", "relaxed"] as const);
+  const talks = durability === "relaxed" ? drawTalks(chance.branch("talks"), drawn) : { steps: [], faults: [] };
+  return {
+    seed,
+    durability,
+    relay: chance.pick(["queue", "queue", "direct"] as const),
+    rooms,
+    links: drawLinks(chance, rooms),
+    sleepAfterMs: chance.pick([1, 50, 2000, 10_000]),
+    commitMs: chance.pick([
+      [0, 0],
+      [1, 20],
+      [5, 80],
+    ] as const),
+    flushWindowMs: chance.pick([0, 50, 50, 500]),
+    messageRate: chance.pick([10, 10, 1000]),
+    recoveryWindowSeconds: chance.pick([120, 120, 10]),
+    durationMs,
+    clients,
+    steps: draw(busy, () => drawStep(chance.branch(`step ${chance.next()}`), drawn), talks.steps),
+    faults: draw(trouble, () => drawFault(chance.branch(`fault ${chance.next()}`), drawn), talks.faults),
+  };
+}
+
+interface Drawn {
+  readonly rooms: readonly string[];
+  readonly clients: readonly PlannedClient[];
+  readonly durationMs: number;
+}
+
+function draw<Item extends { readonly atMs: number }>(count: number, one: () => Item, more: readonly Item[]): Item[] {
+  return [...Array.from({ length: count }, one), ...more].sort((a, b) => a.atMs - b.atMs);
+}
+
+/** A relaxed room runs ahead of its storage while it is busy: then a crash takes something that was seen. */
+function drawTalks(chance: Chance, { clients, durationMs }: Drawn): { steps: Step[]; faults: Fault[] } {
+  const steps: Step[] = [];
+  const faults: Fault[] = [];
+  for (let talks = 0; talks < 3; talks++) {
+    const atMs = chance.between(2000, durationMs);
+    const { name: who, room } = chance.pick(clients);
+    steps.push({ atMs, do: "talk", who, times: chance.between(8, 30) });
+    if (!chance.happens(0.6)) continue;
+    const crashAtMs = atMs + chance.between(200, 2000);
+    faults.push({ atMs: crashAtMs, fault: "crash", room, keeps: chance.happens(0.3), isNoticed: true });
+  }
+  return { steps, faults };
+}
+
+function drawLinks(chance: Chance, rooms: readonly string[]): Plan["links"] {
+  const links: Array<readonly [string, string]> = [];
+  for (const from of rooms) for (const to of rooms) if (from !== to && chance.happens(0.6)) links.push([from, to]);
+  return links;
+}
+
+function drawClients(chance: Chance, rooms: readonly string[], durationMs: number): PlannedClient[] {
+  return Array.from({ length: chance.between(2, 7) }, (_, at) => {
+    const kind = chance.weighted<ClientKind>({ websocket: 4, polling: 2, upgrading: 2, shim: 4 });
+    const user = chance.pick(USERS);
+    const minMs = chance.pick([0, 5, 40]);
+    return {
+      name: `${user}${at}`,
+      user,
+      room: chance.pick([rooms[0]!, chance.pick(rooms)]),
+      kind,
+      joinsAtMs: chance.happens(0.7) ? chance.between(0, 2000) : chance.between(0, durationMs),
+      recovers: chance.happens(0.85),
+      insists: chance.pick(["not", "again", "again", "retries"] as const),
+      ...(chance.happens(0.2) && { ttlSeconds: chance.pick([15, 40, 70]) }),
+      latencyMs: [minMs, minMs + chance.pick([0, 10, 120])] as const,
+    };
+  });
+}
+
+const QUESTIONS: ReadonlyArray<readonly [event: string, payload: object]> = [
+  ["presence", {}],
+  ["history", { limit: 20 }],
+  ["typing", { on: true }],
+  ["read-marks", {}],
+  ["changes", { after: 0 }],
+  ["search", { query: "says" }],
+  ["nonsense", {}],
+];
+
+const DEEDS: ReadonlyArray<readonly [event: string, payload: object]> = [
+  ["ban", { seconds: 20 }],
+  ["ban", {}],
+  ["unban", {}],
+  ["kick", {}],
+  ["mute", { seconds: 10 }],
+  ["unmute", {}],
+  ["grant", { role: "reader" }],
+  ["revoke", {}],
+];
+
+function drawStep(chance: Chance, { rooms, clients, durationMs }: Drawn): Step {
+  const atMs = chance.between(0, durationMs);
+  const who = chance.pick(clients).name;
+  const kind = chance.weighted({
+    say: 14,
+    burst: 3,
+    ask: 2,
+    read: 2,
+    change: 2,
+    leave: 2,
+    reload: 1,
+    post: 3,
+    moderate: 1,
+    mode: 0.4,
+  });
+  switch (kind) {
+    case "say":
+      return { atMs, do: "say", who, times: chance.pick([1, 1, 2, 3]) };
+    case "burst":
+      return { atMs, do: "say", who, times: chance.between(5, 15) };
+    case "ask": {
+      const [event, payload] = chance.pick(QUESTIONS);
+      return { atMs, do: "ask", who, event, payload };
+    }
+    case "read":
+      return { atMs, do: "read", who, back: chance.pick([0, 0, 2]) };
+    case "change":
+      return { atMs, do: "change", who, event: chance.pick(["edit-message", "delete-message", "react"] as const) };
+    case "leave":
+    case "reload":
+      return { atMs, do: kind, who, forMs: chance.pick([100, 3000, 8000, 30_000]) };
+    case "post":
+      return { atMs, do: "post", room: chance.pick(rooms), times: chance.pick([1, 3, 40]) };
+    case "moderate": {
+      const [event, payload] = chance.pick(DEEDS);
+      return {
+        atMs,
+        do: "moderate",
+        room: chance.pick(rooms),
+        event,
+        payload: { user: chance.pick(clients).user, ...payload },
+      };
+    }
+    case "mode": {
+      const [event, payload] = chance.pick([
+        ["read-only", { on: true }],
+        ["read-only", { on: false }],
+        ["slow-mode", { seconds: 3 }],
+        ["slow-mode", { seconds: 0 }],
+      ] as const);
+      return { atMs, do: "moderate", room: chance.pick(rooms), event, payload };
+    }
+  }
+}
+
+function drawFault(chance: Chance, { rooms, clients, durationMs }: Drawn): Fault {
+  const atMs = chance.between(0, durationMs);
+  const room = chance.pick(rooms);
+  const who = chance.pick(clients).name;
+  const forMs = chance.pick([200, 2000, 15_000]);
+  const fault = chance.weighted({
+    crash: 6,
+    sleep: 6,
+    cut: 6,
+    storm: 3,
+    offline: 3,
+    slow: 2,
+    loss: 2,
+    clock: 2,
+    "client-clock": 1,
+    "late-alarms": 2,
+    "storage-fails": 2,
+    "storage-slow": 3,
+    "old-offset": 2,
+    "foreign-offset": 1,
+    "calls-fail": 2,
+    "queue-chaos": 2,
+    drain: 1,
+    delete: 0.3,
+  });
+  switch (fault) {
+    case "crash":
+      return { atMs, fault, room, keeps: chance.happens(0.4), isNoticed: chance.happens(0.8) };
+    case "sleep":
+      return { atMs, fault, room };
+    case "cut":
+      return { atMs, fault, who, client: chance.happens(0.6), server: chance.happens(0.5) };
+    case "storm":
+      return { atMs, fault, room, server: chance.happens(0.5) };
+    case "offline":
+    case "loss":
+      return { atMs, fault, who, forMs };
+    case "slow":
+      return { atMs, fault, who, forMs, latencyMs: chance.pick([500, 3000, 9000]) };
+    case "clock":
+      return { atMs, fault, room, skewMs: chance.pick([-90_000, -5000, -50, 50, 5000, 90_000]) };
+    case "client-clock":
+      return { atMs, fault, who, skewMs: chance.pick([-3_600_000, -5000, 5000, 3_600_000]) };
+    case "late-alarms":
+      return { atMs, fault, room, forMs, lateMs: chance.pick([500, 5000, 60_000]) };
+    case "storage-fails":
+      return { atMs, fault, room, forMs };
+    case "storage-slow":
+      return { atMs, fault, room, forMs, commitMs: chance.pick([200, 1000, 4000]) };
+    case "old-offset":
+      return { atMs, fault, who, back: chance.between(1, 10) };
+    case "foreign-offset":
+      return { atMs, fault, who };
+    case "calls-fail":
+    case "queue-chaos":
+      return { atMs, fault, forMs };
+    case "drain":
+      return { atMs, fault, room, withinMs: chance.pick([1000, 10_000]) };
+    case "delete":
+      return { atMs, fault, room };
+  }
+}

@@ -1,0 +1,219 @@
+// Bugs that somebody could make, each a line or two of the product as it could have been written. The simulator has to find
+// every one of them: `npm run simulate -- --planted --write` looks for the seeds anew.
+import type { Edit } from "./bundle.ts";
+import type { Invariant } from "./witness.ts";
+
+export interface PlantedBug extends Edit {
+  readonly bug: string;
+  /** The rule that is broken by it. */
+  readonly breaks: Invariant;
+  /** Short plans do not find it, so it is too much for every run of the tests: `npm run simulate -- --planted` finds it. */
+  readonly isCostly?: true;
+}
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    bug: "a post is acked before it is stored",
+    file: "src/chat/commit.ts",
+    find: "    if (!placed || !this.append(placed)) return undefined;\n",
+    replace:
+      "    if (placed) this.context.settle(placed);\n    if (!placed || !this.append(placed)) return undefined;\n",
+    breaks: "acked once",
+  },
+  {
+    bug: "a post is shown before it is stored",
+    file: "src/chat/commit.ts",
+    find: "    if (!placed || !this.append(placed)) return undefined;\n    this.show(placed);\n",
+    replace: "    if (placed) this.show(placed);\n    if (!placed || !this.append(placed)) return undefined;\n",
+    breaks: "seen is stored",
+  },
+  {
+    bug: "posts from before the sleep are not known any more when they are sent again",
+    file: "src/chat/posted-ids.ts",
+    find: "this.#log.newest(nowMs - DEDUPE_WINDOW_MS)",
+    replace: "this.#log.newest(nowMs)",
+    breaks: "acked once",
+  },
+  {
+    bug: "recovery begins one message too late",
+    file: "src/socketio/recovery.ts",
+    find: "const missed = this.log.since(seq, ",
+    replace: "const missed = this.log.since(seq + 1, ",
+    breaks: "recovered whole",
+  },
+  {
+    bug: "recovered is said although more is missing than is replayed",
+    file: "src/chat/chat-recovery.ts",
+    find: "page({ after: seq, limit: MISSED_MESSAGES_MAX });\n    // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.\n    return messages.length === count ?",
+    replace: "page({ after: seq, limit: 5 });\n    return messages.length <= count ?",
+    breaks: "recovered whole",
+  },
+  {
+    bug: "an offset of another log is taken for one of this log",
+    file: "src/socketio/recovery.ts",
+    find: '    if (typeof offset !== "string" || !offset.startsWith(`${this.log.epoch}.`)) return undefined;\n',
+    replace:
+      '    if (typeof offset !== "string") return undefined;\n    offset = this.log.epoch + offset.slice(offset.indexOf("."));\n',
+    breaks: "recovered whole",
+  },
+  {
+    bug: "a ban is not asked for at the door",
+    file: "src/chat/exclusion.ts",
+    find: '    return ban && deny("BANNED", bannedText(ban), this.#endOf(ban));\n',
+    replace: "    return ban && undefined;\n",
+    breaks: "let in",
+  },
+  {
+    bug: "who is muted may speak",
+    file: "src/chat/speaking.ts",
+    find: "    if (!mute) return undefined;\n",
+    replace: "    if (mute || !mute) return undefined;\n",
+    breaks: "let in",
+  },
+  {
+    bug: "anybody may edit what anybody said",
+    file: "src/chat/editing.ts",
+    find: "    if (sender !== user) return refuse(",
+    replace: "    if (sender !== user && !user) return refuse(",
+    breaks: "let in",
+  },
+  {
+    bug: "a reaction counts as often as it is sent",
+    file: "src/chat/reacting.ts",
+    find: "    if (users.includes(user) === on) return { ok: true };\n",
+    replace: "",
+    breaks: "changed for all",
+  },
+  {
+    bug: "after sleep nobody waits any more for those who left to be gone",
+    file: "src/chat/presence.ts",
+    find: "this.#members.noteAbsent(leaver.user, leaver);\n    this.#waitForLeavers();\n",
+    replace: "this.#members.noteAbsent(leaver.user, leaver);\n",
+    breaks: "presence",
+  },
+  {
+    bug: "a mark of how far somebody has read goes back",
+    file: "src/chat/read-marks.ts",
+    find: "    if (seq <= this.get(user)) return false;\n",
+    replace: "",
+    breaks: "read",
+  },
+  {
+    bug: "a mark of how far somebody has read is not brought through sleep",
+    file: "src/chat/reading.ts",
+    find: "    if (readSeq !== undefined) this.#marks.restore({ user, seq: readSeq });\n",
+    replace: "",
+    breaks: "read",
+    isCostly: true,
+  },
+  {
+    bug: "a room that sleeps forgets that it owes the lobby a word",
+    file: "src/chat/lobby-report.ts",
+    find: "      ...(isOwed && { isOwed }),\n",
+    replace: "",
+    breaks: "listed",
+  },
+  {
+    bug: "the client takes a message for sent when the line breaks before the ack",
+    file: "client/outbox.ts",
+    find: "    if (inFlight === undefined) return;\n",
+    replace: "    if (inFlight === undefined) return;\n    this.#remove(inFlight);\n",
+    breaks: "sent by the client",
+  },
+  {
+    bug: "the client hands a message on although one before it is missing",
+    file: "client/ordered-messages.ts",
+    find: "    if (seq > this.#through + 1) this.#hold(message);\n",
+    replace: "    if (seq > this.#through + 3) this.#hold(message);\n",
+    breaks: "seen in order",
+    isCostly: true,
+  },
+  {
+    bug: "a link takes what could not be handed over for handed over",
+    file: "src/chat/links.ts",
+    find: "(error: unknown) => end(() => this.#fail(link, error)),",
+    replace: "() => end(() => this.#settle(link, batch)),",
+    breaks: "relayed once",
+    isCostly: true,
+  },
+  {
+    bug: "how far a link has come is kept in memory only",
+    file: "src/chat/relayed.ts",
+    find: "    this.#room.state.put(PREFIX + from, mark);\n",
+    replace: "",
+    breaks: "relayed once",
+  },
+  {
+    bug: "after sleep the alarm is not set again",
+    file: "durable/wake-clock.ts",
+    find: "    this.#deadlines.watch(() => this.#scheduleSoon());\n    this.#schedule();\n",
+    replace: "    this.#deadlines.watch(() => this.#scheduleSoon());\n",
+    breaks: "sleeps",
+  },
+  {
+    bug: "a room may sleep while posts wait for their batch to close",
+    file: "src/chat/posting.ts",
+    find: "(nowMs) => this.#posts.flush(nowMs), { keepsAwake: true }),",
+    replace: "(nowMs) => this.#posts.flush(nowMs), { rides: true }),",
+    breaks: "answered",
+  },
+  {
+    bug: "a relaxed room does not reserve the places that it shows messages at",
+    file: "src/chat/relaxed-commit.ts",
+    find: "      this.context.log.reserve(seq);\n",
+    replace: "",
+    breaks: "seen is stored",
+  },
+  {
+    bug: "the dead are not disconnected",
+    file: "src/socketio/heartbeat.ts",
+    find: "      if (isDead) {\n",
+    replace: "      if (isDead && session.polling) {\n",
+    breaks: "presence",
+  },
+  {
+    bug: "who comes back leaves the connection behind that it had before",
+    file: "src/socketio/server.ts",
+    find: "    if (twin) this.engine.close(twin.session, CLOSINGS.superseded);\n",
+    replace: "",
+    breaks: "presence",
+  },
+  {
+    bug: "a room in which somebody types may sleep",
+    file: "src/chat/typing.ts",
+    find: "{ keepsAwake: true });",
+    replace: "{});",
+    breaks: "presence",
+    isCostly: true,
+  },
+  {
+    bug: "who has gone still counts among the connections of the same address",
+    file: "src/socketio/engine.ts",
+    find: "    if (session.closed || !session.isLingering) this.#vanished(session);\n",
+    replace: "",
+    breaks: "bounded",
+  },
+  {
+    bug: "a post that is stored is waited for all the same",
+    file: "src/chat/posts.ts",
+    find: "      this.#forget(post);\n      this.#posted.note(",
+    replace: "      this.#posted.note(",
+    breaks: "bounded",
+  },
+  {
+    bug: "what the polls have not fetched is left behind when the WebSocket takes over",
+    file: "src/socketio/transport-upgrade.ts",
+    find: "  if (unfetched.length > 0) outbox.send([session], unfetched);\n",
+    replace: "",
+    breaks: "seen in order",
+  },
+  {
+    // Once a bug of this project's own, found by seed 9.
+    bug: "what comes up in memory while the alarm is about to be set is slept on",
+    file: "durable/wake-clock.ts",
+    find: "if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs",
+    replace: "if (this.#isWaitedFor(nowMs) || nextMs",
+    breaks: "sleeps",
+    isCostly: true,
+  },
+];

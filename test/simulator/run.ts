@@ -1,0 +1,278 @@
+// One run: a plan is carried out, everything that is broken is mended, everybody comes back, and at every step and in the end
+// the witness is asked what was not as it should be.
+import { splitPackets } from "../../src/protocol/engine-io.ts";
+import { EDITED, EMOJI, type ChangeEvent } from "./changes.ts";
+import { checkSizes } from "./bounds.ts";
+import { Deployment } from "./deployment.ts";
+import { Faults } from "./faults.ts";
+import { Network, plugIn } from "./network.ts";
+import type { ObjectHost, Spoken } from "./object-host.ts";
+import { makePerson, ShimPerson, type StockPerson } from "./people.ts";
+import type { Plan, Step } from "./plan.ts";
+import { onProblem } from "./server-log.ts";
+import { isTracing, trace } from "./trace.ts";
+import { checkDeserted, checkEnd, checkLeft, checkRest } from "./verdict.ts";
+import { Witness, type Violation } from "./witness.ts";
+import { enter, START_MS, World } from "./world.ts";
+
+/** So long everybody has to come back and hear what was missed, and the lobby to be told: after a line died unnoticed (75 s), 105 s. */
+const CALM_MS = 200_000;
+/** What crosses from room to room may be tried again as late as this, and in slow mode a queue takes its time. */
+const UNDER_WAY_MS_MAX = 900_000;
+/** The lobby hears of the last change after this: LOB-2. */
+const LISTED_MS_MAX = 110_000;
+/** A link that failed is tried again as late as this. */
+const RELAY_AGAIN_MS = 320_000;
+/** Who leaves is gone for the others after this. */
+const LEAVE_MS = 60_000;
+/** From one word to the next of somebody who talks. */
+const TALK_MS = 70;
+/** After this every clock of a room has rung that people need. */
+const DESERTED_MS = 3_600_000;
+/** So long nobody is there in the end. */
+const REST_MS = 3 * 3_600_000;
+
+export interface Outcome {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly counts: Readonly<Record<string, number>>;
+  /** How often each fault, and each step, was carried out. */
+  readonly done: Readonly<Record<string, number>>;
+}
+
+const isRelayLate = ({ links, faults }: Plan): boolean =>
+  links.length > 0 &&
+  faults.some(({ fault }) => fault === "calls-fail" || fault === "storage-fails" || fault === "clock");
+
+export class Run {
+  readonly plan: Plan;
+  readonly world: World;
+  readonly witness: Witness;
+  readonly deployment: Deployment;
+  readonly network: Network;
+  readonly people: ReadonlyArray<StockPerson | ShimPerson>;
+  readonly done: Record<string, number> = {};
+  readonly reports: string[] = [];
+  #posted = 0;
+  /** What the backend asked and has no answer to yet. */
+  readonly asked = new Map<string, { isAnswered: boolean }>();
+  /** Sessions, by connection, that have heard that their CONNECT was accepted. */
+  readonly #joined = new WeakSet<object>();
+
+  constructor(plan: Plan) {
+    this.plan = plan;
+    this.world = new World(plan.luck ?? plan.seed);
+    enter(this.world);
+    this.witness = new Witness(plan.durability === "strict", () => this.world.nowMs - START_MS);
+    this.deployment = new Deployment(this.world, this.witness, plan);
+    this.network = new Network(this.world, (room) => this.deployment.room(room));
+    plugIn(this.network);
+    const around = { world: this.world, network: this.network, witness: this.witness };
+    this.people = plan.clients.map((client) => makePerson(client, around));
+    this.network.onPolled = (host, { client }, content) => this.#onPolled(host, client, content);
+    this.deployment.onSpoken = (host, spoken) => this.#onSpoken(host, spoken);
+    this.world.onError = (error) => this.#onError(error);
+    onProblem((problem) => this.witness.broken("no trouble", problem));
+    this.world.afterEvent = () => this.deployment.settle();
+  }
+
+  #onError(error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    // What a dead object's last promises come to.
+    if (!text.includes("this object is no more")) this.witness.broken("no trouble", text);
+  }
+
+  #onSpoken(host: ObjectHost, { connection, frame }: Spoken): void {
+    if (typeof frame !== "string") return;
+    const person = this.person(connection.link.client);
+    const nowMs = this.world.nowMs + host.skewMs;
+    for (const packet of splitPackets(frame) as string[]) {
+      if (isTracing) trace(this.world.nowMs - START_MS, host.name, "->", connection.link.client, packet.slice(0, 200));
+      if (packet.startsWith("40")) this.#joined.add(connection);
+      const isEarly = /^4[2356]/.test(packet) && !this.#joined.has(connection) && connection.query["sid"] === undefined;
+      if (isEarly)
+        this.witness.broken("let in", `${connection.link.client} was sent ${packet.slice(0, 80)} before its CONNECT`);
+      const mayHaveWaited = person?.plan.kind === "upgrading";
+      this.witness.spoken(host.name, person?.plan.user, packet, { nowMs, event: this.world.events, mayHaveWaited });
+    }
+  }
+
+  /** Whoever is let in may be so by a poll. */
+  #onPolled(host: ObjectHost, client: string, content: string): void {
+    const nowMs = this.world.nowMs + host.skewMs;
+    const speech = { nowMs, event: this.world.events, mayHaveWaited: true };
+    for (const packet of splitPackets(content) as string[])
+      if (packet.startsWith("40")) this.witness.spoken(host.name, this.person(client)?.plan.user, packet, speech);
+  }
+
+  person(name: string): StockPerson | ShimPerson | undefined {
+    return this.people.find(({ plan }) => plan.name === name);
+  }
+
+  note(what: string, details: object): void {
+    trace(this.world.nowMs - START_MS, "****", what, details);
+    this.done[what] = (this.done[what] ?? 0) + 1;
+  }
+
+  async go(): Promise<Outcome> {
+    const { world, plan, deployment } = this;
+    const faults = new Faults(this);
+    for (const [from, to] of plan.links)
+      world.within(world.nowhere, () => deployment.call(deployment.room(from), "link", [to])).catch(() => {});
+    for (const person of this.people) world.at(START_MS + person.plan.joinsAtMs, person.zone, () => person.join());
+    for (const step of plan.steps) {
+      const zone = ("who" in step ? this.person(step.who)?.zone : undefined) ?? world.nowhere;
+      world.at(START_MS + step.atMs, zone, () => this.#take(step));
+    }
+    for (const fault of plan.faults) world.at(START_MS + fault.atMs, world.nowhere, () => faults.inject(fault));
+    await this.#until(plan.durationMs);
+    faults.cease();
+    this.#everybody((person) => person.join());
+    await this.#until(plan.durationMs + CALM_MS);
+    const isUnderWay = (): boolean => deployment.underWay > 0 || this.people.some((person) => person.isSending);
+    for (let ms = 0; isUnderWay() && ms < UNDER_WAY_MS_MAX; ms += 10_000)
+      await this.#until(world.nowMs - START_MS + 10_000);
+    if (isRelayLate(plan)) await this.#until(world.nowMs - START_MS + RELAY_AGAIN_MS);
+    await this.#until(this.witness.storedAtMs + LISTED_MS_MAX);
+    const pass = (ms: number): Promise<void> => this.#until(world.nowMs - START_MS + ms);
+    if (this.#goesOn) await checkEnd(this, pass);
+    this.#everybody((person) => this.people.indexOf(person) % 2 === 1 && person.leave());
+    await pass(LEAVE_MS);
+    if (this.#goesOn) await checkLeft(this, pass);
+    this.#everybody((person) => person.leave());
+    await pass(DESERTED_MS);
+    if (this.#goesOn) await checkDeserted(this, pass);
+    await pass(REST_MS);
+    const alarms = deployment.rooms.map((host) => host.alarms);
+    await this.#until(world.nowMs - START_MS + REST_MS);
+    if (this.#goesOn) checkRest(this, alarms);
+    return this.#finish();
+  }
+
+  /** What a client does happens in its own zone, with all that follows. */
+  #everybody(act: (person: StockPerson | ShimPerson) => unknown): void {
+    for (const person of this.people) this.world.at(this.world.nowMs, person.zone, () => act(person));
+  }
+
+  get #goesOn(): boolean {
+    return this.witness.violations.length === 0;
+  }
+
+  async #until(ms: number): Promise<void> {
+    const endMs = START_MS + ms;
+    // In steps, so that a run ends soon once something is broken.
+    while (this.#goesOn && this.world.nowMs < endMs) {
+      await this.world.runUntil(Math.min(endMs, this.world.nowMs + 5000));
+      for (const host of this.deployment.rooms) checkSizes(this.witness, host);
+    }
+  }
+
+  #finish(): Outcome {
+    const { deployment, world, witness, people } = this;
+    for (const { zone } of people) world.end(zone);
+    const hosts = [...deployment.hosts.values()];
+    const counts = {
+      events: world.events,
+      stored: witness.stored,
+      acks: witness.acks,
+      sights: witness.sights,
+      connections: this.network.dialled,
+      sleeps: hosts.reduce((sum, { sleeps }) => sum + sleeps, 0),
+      alarms: hosts.reduce((sum, host) => sum + host.alarms, 0),
+    };
+    deployment.end();
+    return { seed: this.plan.seed, violations: witness.violations, counts, done: this.done };
+  }
+
+  // ---- steps -----------------------------------------------------------------------------------------------
+
+  #take(step: Step): void {
+    const person = "who" in step ? this.person(step.who) : undefined;
+    if ("who" in step && !person) return;
+    this.note(`step ${step.do}`, step);
+    switch (step.do) {
+      case "say":
+        for (let times = 0; times < step.times; times++) person!.say();
+        return;
+      case "talk":
+        for (let times = 0; times < step.times; times++)
+          this.world.after(times * TALK_MS, person!.zone, () => person!.say());
+        return;
+      case "ask":
+        return person!.ask(step.event, step.payload);
+      case "read":
+        return this.#read(person!, step.back);
+      case "change":
+        return this.#change(person!, step.event);
+      case "leave":
+        person!.leave();
+        return void this.world.after(step.forMs, person!.zone, () => person!.join());
+      case "reload":
+        return person!.reload(step.forMs);
+      case "post":
+        for (let times = 0; times < step.times; times++) this.#post(step.room, step.length);
+        return;
+      case "moderate":
+        return this.#moderate(step.room, step.event, step.payload);
+    }
+  }
+
+  #read(person: StockPerson | ShimPerson, back: number): void {
+    const { plan, epoch, last } = person;
+    const seq = (last ?? 0) - back;
+    if (epoch === undefined || seq <= 0) return;
+    const { readers } = this.witness;
+    person.ask("read", { seq }, readers.ask({ room: plan.room, epoch, user: plan.user }, seq));
+  }
+
+  #change(person: StockPerson | ShimPerson, event: ChangeEvent): void {
+    const id = person.seenIds.at(-1);
+    if (id === undefined) return;
+    const payloads = {
+      "edit-message": { id, content: EDITED },
+      "delete-message": { id },
+      react: { id, emoji: EMOJI, on: true },
+    };
+    const posted = this.witness.posted(id);
+    // Twice, as who hears no answer does: it is to count once.
+    for (let times = 0; times < 2; times++)
+      person.ask(event, payloads[event], posted && this.witness.changes.ask(person, event, posted));
+  }
+
+  /** The backend posts, and again until it is answered. */
+  #post(room: string, length = 0): void {
+    const said = `backend says ${this.#posted++}`;
+    const content = said.padEnd(length, ".");
+    const backend = { user: "backend", name: "Backend", role: "service" };
+    const once = { isAnswered: false };
+    this.asked.set(content, once);
+    const attempt = async (): Promise<void> => {
+      try {
+        const payload = { content, clientMsgId: said.replaceAll(" ", "-") };
+        const answer = (await this.deployment.call(this.deployment.room(room), "ask", [
+          "chat-message",
+          backend,
+          payload,
+        ])) as { ok: true; id: string; seq: number } | { error: { code: string } };
+        if ("ok" in answer) {
+          once.isAnswered = true;
+          return this.witness.acked("backend", content, answer);
+        }
+        if (!["INTERNAL", "RATE_LIMITED", "SLOW_MODE"].includes(answer.error.code)) return;
+      } catch {
+        // Nobody knows whether it arrived.
+      }
+      this.world.after(3000, this.world.nowhere, () => void attempt());
+    };
+    void attempt();
+  }
+
+  #moderate(room: string, event: string, payload: object): void {
+    const { user } = payload as { user: string };
+    if (event === "unban") this.witness.unbanAsked(room, user);
+    if (event === "ban") this.witness.banAsked(room, user);
+    const ops = { user: "ops", name: "Ops", role: "service" };
+    this.witness.silences.ends(room, event, payload);
+    this.deployment.call(this.deployment.room(room), "ask", [event, ops, payload]).catch(() => {});
+  }
+}

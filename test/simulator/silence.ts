@@ -1,0 +1,115 @@
+// Who may say nothing: what was said after a mute, or after the room became read-only, is not to be there while that holds; nor
+// what comes too soon in slow mode.
+import type { Witness } from "./witness.ts";
+
+interface Silence {
+  readonly sinceMs: number;
+  /** By the clock of the room. */
+  readonly untilMs: number;
+}
+
+type Told = [
+  event: string,
+  change: {
+    readonly action: string;
+    readonly user?: string;
+    readonly until?: number;
+    readonly on?: boolean;
+    readonly seconds?: number;
+  },
+];
+
+/** In slow mode. */
+interface Pace {
+  readonly sinceMs: number;
+  readonly seconds: number;
+  /** When each user's last message was posted, by the clock of the room. */
+  readonly postedAtMs: Map<string, number>;
+}
+
+/** Everybody in a room. */
+const ALL = "*";
+
+export class Silences {
+  readonly #witness: Witness;
+  readonly #byWhom = new Map<string, Silence>();
+  readonly #slow = new Map<string, Pace>();
+  /** When each text was said first, in ms since the run began. */
+  readonly #saidAtMs = new Map<string, number>();
+
+  constructor(witness: Witness) {
+    this.#witness = witness;
+  }
+
+  said(content: string): void {
+    this.#saidAtMs.set(content, this.#witness.now());
+  }
+
+  /** Somebody asks to end it: nobody knows from when on it is over. */
+  ends(room: string, action: string, { user = ALL, on }: { readonly user?: string; readonly on?: boolean }): void {
+    if (action === "slow-mode") this.#slow.delete(room);
+    if (action === "unmute" || action === "mute" || (action === "read-only" && on === false))
+      this.#byWhom.delete(`${room} ${user}`);
+  }
+
+  /**
+   * Times of messages never go back, so for a while they are no times; and what was over stays so for who spoke then.
+   * @param beforeMs by the clock of the room
+   */
+  clockJumped(room: string, beforeMs: number): void {
+    this.#slow.delete(room);
+    for (const [key, { untilMs }] of this.#byWhom)
+      if (key.startsWith(`${room} `) && untilMs <= beforeMs) this.#byWhom.delete(key);
+  }
+
+  deleted(room: string): void {
+    this.#slow.delete(room);
+    for (const key of this.#byWhom.keys()) if (key.startsWith(`${room} `)) this.#byWhom.delete(key);
+  }
+
+  spoken(room: string, packet: string): void {
+    if (!packet.startsWith('42["moderation"')) return;
+    const [, { action, user = ALL, until: untilMs = Infinity, on, seconds = 0 }] = JSON.parse(packet.slice(2)) as Told;
+    if (action === "slow-mode" && seconds > 0 && !this.#slow.has(room))
+      this.#slow.set(room, { sinceMs: this.#witness.now(), seconds, postedAtMs: new Map() });
+    const key = `${room} ${user}`;
+    // Slow storage tells of a beginning when its end was asked for already.
+    if (action === "slow-mode" && seconds === 0) this.#slow.delete(room);
+    if (action === "unmute" || (action === "read-only" && on === false)) this.#byWhom.delete(key);
+    const begins = action === "mute" || (action === "read-only" && on === true);
+    if (begins && !this.#byWhom.has(key)) this.#byWhom.set(key, { sinceMs: this.#witness.now(), untilMs });
+  }
+
+  /** @param nowMs by the clock of the room */
+  stored(
+    room: string,
+    { sender, content }: { readonly sender: string; readonly content: string },
+    nowMs: number,
+  ): void {
+    const saidAtMs = this.#saidAtMs.get(content);
+    if (saidAtMs === undefined) return;
+    this.#keepPace(room, sender, { saidAtMs, nowMs });
+    for (const whom of [sender, ALL]) {
+      const silence = this.#byWhom.get(`${room} ${whom}`);
+      if (!silence || nowMs >= silence.untilMs) continue;
+      this.#witness.demand(
+        saidAtMs <= silence.sinceMs,
+        "let in",
+        () =>
+          `"${content}" was said at ${saidAtMs} and is in ${room}, where ${whom} may not speak since ${silence.sinceMs}`,
+      );
+    }
+  }
+
+  #keepPace(room: string, sender: string, { saidAtMs, nowMs }: { saidAtMs: number; nowMs: number }): void {
+    const pace = this.#slow.get(room);
+    if (!pace || saidAtMs <= pace.sinceMs) return;
+    const passedMs = nowMs - (pace.postedAtMs.get(sender) ?? -Infinity);
+    pace.postedAtMs.set(sender, nowMs);
+    this.#witness.demand(
+      passedMs >= pace.seconds * 1000,
+      "let in",
+      () => `${sender} posted twice in ${room} within ${passedMs} ms, in slow mode of ${pace.seconds} s`,
+    );
+  }
+}

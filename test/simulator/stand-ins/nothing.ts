@@ -1,0 +1,2 @@
+// In place of XMLHttpRequest: long-polling runs over `fetch` here.
+export const XMLHttpRequest = undefined;

@@ -1,0 +1,6 @@
+// What the bundle takes from the product besides the clients.
+export { ChatRoom } from "../../../durable/chat-room.ts";
+export { DeadLetters } from "../../../durable/dead-letters.ts";
+export { Lobby } from "../../../durable/lobby.ts";
+export { SqlMessageLog } from "../../../durable/sql-message-log.ts";
+export { deliverCrossing } from "../../../src/worker/queue/announced.ts";

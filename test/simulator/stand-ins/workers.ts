@@ -1,0 +1,11 @@
+// What objects take from `cloudflare:workers`.
+
+export class DurableObject {
+  readonly ctx: unknown;
+  readonly env: unknown;
+
+  constructor(ctx: unknown, env: unknown) {
+    this.ctx = ctx;
+    this.env = env;
+  }
+}

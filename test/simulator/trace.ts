@@ -1,0 +1,9 @@
+// What happens, line by line, for who looks into one seed (`--seed N --trace`).
+import { workerData } from "node:worker_threads";
+
+export const isTracing = (workerData as { readonly trace?: boolean } | null)?.trace === true;
+
+/** @param atMs since the run began */
+export function trace(atMs: number, ...what: readonly unknown[]): void {
+  if (isTracing) console.log(atMs, ...what.map((part) => (typeof part === "string" ? part : JSON.stringify(part))));
+}

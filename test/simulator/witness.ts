@@ -1,0 +1,377 @@
+// What has to be true, whatever happens. The witness sees what becomes durable, what leaves the rooms, and what the clients
+// see and hear; each rule that is broken has a name.
+import { PacketType } from "socket.io-parser";
+
+import { Changes } from "./changes.ts";
+import { Readers } from "./readers.ts";
+import { Silences } from "./silence.ts";
+import { isTracing, trace } from "./trace.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+
+/** The rules, and what each of them says. */
+export const INVARIANTS = {
+  "acked once": "what was acked is stored, once, and where the ack says",
+  answered: "who posts over a line that stands is told what became of it",
+  "seen in order": "each connected member sees every message once, in the order of seq",
+  "recovered whole": "a client that is told that it recovered misses nothing",
+  "seen is stored": "nobody sees what is not stored (strict), and no place is given to two messages",
+  "let in":
+    "no event reaches a socket before its CONNECT, and no message a user after the ban; nobody speaks while muted, or changes what others said",
+  "changed for all":
+    "an edit, a deletion, a reaction that is acked was told, and is there in the end, also for a search",
+  read: "a mark of how far somebody has read outlives sleep, and is not made up",
+  listed: "the lobby knows how far each room has come",
+  presence:
+    "once everything is quiet, those who are there are those whom the room believes to be there, and nobody is believed to be typing",
+  bounded:
+    "what a room has in memory stays within its limit, ends with its connections, and is empty where nothing is under way",
+  sleeps: "a room sleeps while nothing is due, wakes when something is, and has all it needs when it does",
+  "relayed once": "a message crosses each link once and in order, and only after it is stored",
+  "sent by the client": "what a client with extensions queued is posted once, unless it was told why not",
+  "no trouble": "no input makes the product throw",
+} as const;
+
+export type Invariant = keyof typeof INVARIANTS;
+
+export interface Violation {
+  readonly invariant: Invariant;
+  readonly message: string;
+  readonly atMs: number;
+}
+
+/** One thing that is wrong breaks much else. */
+const VIOLATIONS_MAX = 20;
+/** How a stack names the module that a thread runs: all of it. */
+const BUNDLE = /data:text\/javascript;base64,[\w+/=]*/g;
+/** So late a room may tell what was done: its storage is slow, and the call was. */
+const TOLD_MS_MAX = 10_000;
+
+/** One log that a room has had: what is durable in it, and what anybody saw. */
+interface Log {
+  readonly room: string;
+  readonly epoch: string;
+  readonly durable: Map<number, Message>;
+  readonly seen: Map<number, Message>;
+  readonly contents: Map<string, number>;
+  lastSeq: number;
+  /** How often the room died with what it had in memory. */
+  deaths: number;
+  /** Whether the room was deleted since. */
+  isErased: boolean;
+}
+
+/** What one stock socket saw, over all connections that it recovered. */
+export interface Chain {
+  readonly who: string;
+  id: string | undefined;
+  epoch: string;
+  last: number | undefined;
+  isWelcomed: boolean;
+  mayRecover: boolean;
+}
+
+/** How a packet left a room. */
+interface Speech {
+  /** By the clock of the room. */
+  readonly nowMs: number;
+  readonly event: number;
+  /** Whether it may have lain there until a poll or a WebSocket fetched it. */
+  readonly mayHaveWaited: boolean;
+}
+
+type ModerationEvent = [event: string, change: { action: string; user: string; until?: number }];
+
+export class Witness {
+  readonly violations: Violation[] = [];
+  readonly changes = new Changes(this);
+  readonly silences = new Silences(this);
+  readonly readers = new Readers(this);
+  readonly isStrict: boolean;
+  readonly now: () => number;
+  readonly #logs = new Map<string, Log>();
+  /** Places that somebody did not see: no message may ever turn out to be there. */
+  readonly #skipped: Array<{ who: string; epoch: string; seq: number }> = [];
+  readonly #arrived = new Map<string, number>();
+  /** Until when who is banned where. */
+  readonly #banned = new Map<string, { readonly sinceMs: number; readonly untilMs: number; readonly event: number }>();
+  /** When somebody asked for a ban to be lifted, which a room tells only those who are there. */
+  readonly #unbanAskedAtMs = new Map<string, number>();
+  acks = 0;
+  sights = 0;
+  stored = 0;
+  /** When the last message became durable, in ms since the run began. */
+  storedAtMs = 0;
+
+  constructor(isStrict: boolean, now: () => number) {
+    this.isStrict = isStrict;
+    this.now = now;
+  }
+
+  broken(invariant: Invariant, message: string): void {
+    if (this.violations.length >= VIOLATIONS_MAX) return;
+    this.violations.push({ invariant, message: message.replaceAll(BUNDLE, "bundle"), atMs: this.now() });
+  }
+
+  demand(isTrue: boolean, invariant: Invariant, message: () => string): void {
+    if (!isTrue) this.broken(invariant, message());
+  }
+
+  // ---- what is stored --------------------------------------------------------------------------------------
+
+  log(room: string, epoch: string): Log {
+    let log = this.#logs.get(epoch);
+    if (!log) {
+      const none = { durable: new Map(), seen: new Map(), contents: new Map(), lastSeq: 0, deaths: 0 };
+      log = { room, epoch, ...none, isErased: false };
+      this.#logs.set(epoch, log);
+    }
+    return log;
+  }
+
+  durable(room: string, epoch: string, message: Message): void {
+    const log = this.log(room, epoch);
+    this.stored++;
+    this.storedAtMs = this.now();
+    if (isTracing) trace(this.now(), room, "has stored", message);
+    const { seq, content, origin } = message;
+    const before = log.durable.get(seq);
+    this.demand(
+      before === undefined,
+      "seen is stored",
+      () => `${room} ${seq} was given to two messages: ${before?.content}, ${content}`,
+    );
+    const seen = log.seen.get(seq);
+    this.demand(
+      !seen || isSame(seen, message),
+      "seen is stored",
+      () => `${room} ${seq} was seen as ${seen?.content} and stored as ${content}`,
+    );
+    log.durable.set(seq, message);
+    log.lastSeq = Math.max(log.lastSeq, seq);
+    if (origin) return this.#arrive(log, message);
+    if (content === "") return;
+    const twin = log.contents.get(content);
+    this.demand(twin === undefined, "acked once", () => `${room} has "${content}" twice: ${twin} and ${seq}`);
+    log.contents.set(content, seq);
+  }
+
+  #arrive({ room, epoch }: Log, { seq, content, origin }: Message): void {
+    const { room: from, seq: rootSeq } = origin!;
+    const key = `${epoch} ${from}`;
+    const before = this.#arrived.get(key) ?? 0;
+    // A room that was deleted counts anew.
+    const roots = [...this.#logs.values()].filter((log) => log.room === from);
+    const isStored = roots.some(({ durable }) => durable.has(rootSeq));
+    if (this.isStrict)
+      this.demand(
+        isStored || roots.length > 1,
+        "relayed once",
+        () => `${room} ${seq} mirrors "${content}", which is not stored in ${from}`,
+      );
+    if (roots.length <= 1) {
+      const problem = (): string => `${room} ${seq} mirrors ${from} ${rootSeq} after ${from} ${before}`;
+      this.demand(rootSeq > before, "relayed once", problem);
+    }
+    this.#arrived.set(key, rootSeq);
+  }
+
+  // ---- what is sent and answered ---------------------------------------------------------------------------
+
+  acked(who: string, content: string, { id, seq }: { readonly id: string; readonly seq: number }): void {
+    this.acks++;
+    const log = this.#logs.get(id.slice(0, id.lastIndexOf("-")));
+    const stored = log?.durable.get(seq);
+    // Stored, acked and erased in one piece.
+    if (log?.isErased) return void log.contents.set(content, seq);
+    // What was deleted before it was durable has no text any more.
+    if (stored && stored.content === "") return void log!.contents.set(content, seq);
+    this.demand(
+      stored?.content === content,
+      "acked once",
+      () => `${who} was told that "${content}" is ${id}; there is ${stored?.content ?? "nothing"}`,
+    );
+  }
+
+  isStored(content: string): boolean {
+    return [...this.#logs.values()].some(({ contents }) => contents.has(content));
+  }
+
+  // ---- what is seen ----------------------------------------------------------------------------------------
+
+  #see(who: string, epoch: string, message: Message): void {
+    this.sights++;
+    const log = this.log(message.room, epoch);
+    const stored = log.durable.get(message.seq);
+    const before = stored ?? log.seen.get(message.seq);
+    if (this.isStrict)
+      this.demand(
+        // Stored, shown and erased in one piece.
+        stored !== undefined || log.isErased,
+        "seen is stored",
+        () => `${who} saw ${message.room} ${message.seq} "${message.content}", which is not stored`,
+      );
+    this.demand(
+      !before || isSame(before, message),
+      "seen is stored",
+      () => `${who} saw "${message.content}" at ${message.room} ${message.seq}, others "${before?.content}"`,
+    );
+    log.seen.set(message.seq, message);
+  }
+
+  connected(chain: Chain, id: string, isRecovered: boolean): void {
+    if (isRecovered) {
+      const problem = (): string =>
+        `${chain.who} recovered as ${id}, and was ${chain.id ?? "nobody"} before${chain.mayRecover ? "" : ", with an offset that leads nowhere"}`;
+      this.demand(chain.id === id && chain.mayRecover, "recovered whole", problem);
+    } else {
+      chain.id = id;
+      chain.last = undefined;
+    }
+    chain.mayRecover = true;
+    chain.isWelcomed = false;
+  }
+
+  welcomed(chain: Chain, epoch: string, lastSeq: number): void {
+    chain.epoch = epoch;
+    chain.isWelcomed = true;
+    if (chain.last === undefined) chain.last = lastSeq;
+    else if (chain.last < lastSeq) {
+      // Its replay is over by now.
+      for (let seq = chain.last + 1; seq <= lastSeq; seq++) this.#miss(chain, seq, "recovered whole");
+      chain.last = lastSeq;
+    }
+  }
+
+  saw(chain: Chain, message: Message): void {
+    const { seq } = message;
+    const epoch = message.id.slice(0, message.id.lastIndexOf("-"));
+    const { last } = chain;
+    this.#see(chain.who, epoch, message);
+    if (last === undefined) return this.broken("seen in order", `${chain.who} saw ${seq} before it was welcomed`);
+    if (seq <= last) return this.broken("seen in order", `${chain.who} saw ${seq} after ${last}`);
+    for (let missed = last + 1; missed < seq; missed++)
+      this.#miss(chain, missed, chain.isWelcomed ? "seen in order" : "recovered whole");
+    chain.last = seq;
+  }
+
+  #miss({ who, epoch }: Chain, seq: number, invariant: Invariant): void {
+    const missed = this.#logs.get(epoch)?.durable.get(seq);
+    if (this.isStrict || missed)
+      return this.broken(invariant, `${who} was not shown ${seq} "${missed?.content ?? ""}"`);
+    this.#skipped.push({ who, epoch, seq });
+  }
+
+  /** A client with extensions handed a message on. */
+  handedOn(who: string, message: Message, last: number | undefined): void {
+    const { seq } = message;
+    this.#see(who, message.id.slice(0, message.id.lastIndexOf("-")), message);
+    this.demand(
+      last === undefined || seq === last + 1,
+      "seen in order",
+      () => `${who} was handed ${seq} after ${last}`,
+    );
+  }
+
+  /** A client with extensions was told that there is nothing there. */
+  skipped(who: string, epoch: string, { from, to, reason }: { from: number; to: number; reason: string }): void {
+    if (reason !== "missing") return;
+    if (this.isStrict)
+      this.broken(
+        "seen in order",
+        `${who} was told that ${from} to ${to} are missing, and in a strict room nothing is`,
+      );
+    for (let seq = from; seq <= to; seq++) this.#skipped.push({ who, epoch, seq });
+  }
+
+  // ---- the wire --------------------------------------------------------------------------------------------
+
+  /**
+   * What a room says about a ban, and what it says to the banned: what was said before may leave in the same go.
+   */
+  spoken(room: string, user: string | undefined, packet: string, speech: Speech): void {
+    this.changes.spoken(packet);
+    this.silences.spoken(room, packet);
+    const { nowMs, event } = speech;
+    if (user !== undefined) this.#watchBan(room, user, packet, speech);
+    if (!packet.startsWith('42["moderation"')) return;
+    const [, { action, user: whom, until: untilMs = Infinity }] = JSON.parse(packet.slice(2)) as ModerationEvent;
+    const key = `${room} ${whom}`;
+    const isLifted = this.now() - (this.#unbanAskedAtMs.get(key) ?? -Infinity) < TOLD_MS_MAX;
+    if (action === "ban" && !isLifted) this.#banned.set(key, { sinceMs: nowMs, untilMs, event });
+    if (action === "unban") this.#banned.delete(key);
+  }
+
+  #watchBan(room: string, user: string, packet: string, { nowMs, event, mayHaveWaited }: Speech): void {
+    const isLetIn = packet.startsWith('40{"sid"');
+    if (!isLetIn && !packet.startsWith('42["chat-message"')) return;
+    const ban = this.#banned.get(`${room} ${user}`);
+    if (!ban || ban.event >= event) return;
+    // Over by the room's clock, and no clock that is set back brings it back to those who are there.
+    if (nowMs >= ban.untilMs) return void (isLetIn && this.#banned.delete(`${room} ${user}`));
+    const isOld = mayHaveWaited && (isLetIn || timestampOf(packet) <= ban.sinceMs);
+    this.demand(isOld, "let in", () => `${room} told ${user} after the ban: ${packet.slice(0, 120)}`);
+  }
+
+  /** Of one that takes the place of another, only those hear who are there. */
+  banAsked(room: string, user: string): void {
+    this.#banned.delete(`${room} ${user}`);
+  }
+
+  unbanAsked(room: string, user: string): void {
+    this.#banned.delete(`${room} ${user}`);
+    this.#unbanAskedAtMs.set(`${room} ${user}`, this.now());
+  }
+
+  deathsOf(epoch: string): number {
+    return this.#logs.get(epoch)?.deaths ?? 0;
+  }
+
+  died(room: string): void {
+    for (const log of this.logsOf(room)) {
+      log.deaths++;
+      this.readers.died(log.epoch);
+    }
+  }
+
+  /** Everything that the room knew is gone. */
+  deleted(room: string): void {
+    for (const log of this.logsOf(room)) log.isErased = true;
+    this.silences.deleted(room);
+    for (const key of this.#banned.keys()) if (key.startsWith(`${room} `)) this.#banned.delete(key);
+  }
+
+  notConnected(who: string, type: PacketType): void {
+    this.broken("let in", `${who} was sent a packet of kind ${PacketType[type]} before its CONNECT`);
+  }
+
+  // ---- in the end ------------------------------------------------------------------------------------------
+
+  end(): void {
+    for (const { who, epoch, seq } of this.#skipped) {
+      const missed = this.#logs.get(epoch)?.durable.get(seq);
+      if (missed) this.broken("seen in order", `${who} was not shown ${seq} "${missed.content}"`);
+    }
+  }
+
+  /** As it was posted, stored or only seen. */
+  posted(id: string): Message | undefined {
+    const at = id.lastIndexOf("-");
+    const log = this.#logs.get(id.slice(0, at));
+    const seq = Number.parseInt(id.slice(at + 1), 36);
+    return log?.durable.get(seq) ?? log?.seen.get(seq);
+  }
+
+  newest(room: string, epoch: string | undefined): Log | undefined {
+    return epoch === undefined ? undefined : this.#logs.get(epoch)?.room === room ? this.#logs.get(epoch) : undefined;
+  }
+
+  logsOf(room: string): Log[] {
+    return [...this.#logs.values()].filter((log) => log.room === room);
+  }
+}
+
+/** Of a `chat-message`. */
+const timestampOf = (packet: string): number => (JSON.parse(packet.slice(2)) as [string, Message])[1].timestamp;
+
+const isSame = (a: Message, b: Message): boolean =>
+  a.id === b.id && a.sender === b.sender && a.timestamp === b.timestamp;

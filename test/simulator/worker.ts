@@ -1,0 +1,25 @@
+// The entry of the bundle that runs in a thread of its own: plans in, outcomes out.
+import { parentPort } from "node:worker_threads";
+
+import { replaceResponses, fetchOver } from "./network.ts";
+import type { Plan } from "./plan.ts";
+import { Run, type Outcome } from "./run.ts";
+import { hearLog } from "./server-log.ts";
+import { replaceRuntime } from "./world.ts";
+
+replaceRuntime(fetchOver);
+replaceResponses();
+// What goes wrong in a run is told by its outcome.
+hearLog();
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- to a thread, not to a window
+const answer = (outcome: Outcome): void => parentPort!.postMessage(outcome);
+
+parentPort!.on("message", (plan: Plan) => {
+  const failed = (error: unknown): void => {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    const violations = [{ invariant: "no trouble", message, atMs: -1 } as const];
+    answer({ seed: plan.seed, violations, counts: {}, done: {} });
+  };
+  new Run(plan).go().then(answer, failed);
+});
