@@ -6,7 +6,26 @@ import { z } from "zod";
 import { ANNOUNCE_VERSION, type AnnounceItem, type AnnouncePart } from "../protocol/announcement.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
 
-const span = z.object({ after: z.number(), upTo: z.number(), items: z.array(z.object({ seq: z.number() })) });
+const root = z.object({ room: z.string(), epoch: z.string(), seq: z.number() });
+const post = z.object({
+  seq: z.number(),
+  sender: z.string(),
+  name: z.string(),
+  content: z.string(),
+  root,
+  hops: z.number(),
+});
+const change = z.object({
+  seq: z.number(),
+  timestamp: z.number(),
+  rev: z.number(),
+  rootRev: z.number(),
+  root,
+  by: z.string(),
+  content: z.string().optional(),
+});
+const spanOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ after: z.number(), upTo: z.number(), items: z.array(item) });
 const batch = z.object({
   v: z.literal(RELAY_VERSION),
   from: z.string().min(1),
@@ -14,8 +33,8 @@ const batch = z.object({
   epoch: z.string(),
   since: z.number(),
   linkedAtMs: z.number(),
-  posts: span,
-  changes: span,
+  posts: spanOf(post),
+  changes: spanOf(change),
 });
 
 const announce = z.object({

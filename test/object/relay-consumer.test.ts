@@ -119,6 +119,33 @@ describe("a batch of the queue", () => {
     expect(outcomes).toMatchObject([{ ok: false, isFinal: false, reason: UNREADABLE }, { ok: true }]);
   });
 
+  it("RLY-9: a batch with one message or change that is none holds up nobody who is on the way to the same room", async () => {
+    const [from, other, to] = [freshRoom(), freshRoom(), freshRoom()];
+    const sound = batchOf(from, to, 0, 1);
+    const change = { seq: 1, timestamp: 1, rev: 1001, rootRev: 1001, root: sound.posts.items[0]!.root, by: "ada" };
+    const holding = (post: object, changed: object): object => ({
+      ...sound,
+      posts: { ...sound.posts, items: [{ ...sound.posts.items[0], ...post }] },
+      changes: { after: 1000, upTo: 1001, items: [{ ...change, ...changed }] },
+    });
+    const weird = { toString: 1 };
+    const strange = [
+      ...[{ root: undefined }, { root: { room: from, seq: 1 } }, { hops: weird }, { content: weird }, { sender: null }],
+      ...[{ seq: "1" }, { name: 1 }],
+    ].map((post) => holding(post, {}));
+    strange.push(
+      ...[{ rev: weird }, { root: null }, { by: weird }, { content: 5 }, { rootRev: "9" }].map((changed) =>
+        holding({}, changed),
+      ),
+    );
+    const result = await consume([...strange, batchOf(other, to, 0, 1)]);
+    expect(result).toMatchObject({ acked: [`m${strange.length}`], retried: strange.map((_, i) => `m${i}`) });
+    const room = env.CHAT_ROOM.getByName(to) as unknown as RelayDoor;
+    const outcomes = await room.takeRelayed([...(strange as RelayBatch[]), batchOf(other, to, 1, 2)]);
+    expect(outcomes.map(({ ok }) => ok)).toEqual([...strange.map(() => false), true]);
+    expect(await contentsOf(to)).toEqual(["1", "2"]);
+  });
+
   it("RLY-10: waits while RELAY is off, or a setting is wrong", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const [from, to] = [freshRoom(), freshRoom()];

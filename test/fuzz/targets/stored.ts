@@ -5,6 +5,7 @@ import { decodeBatch, encodeBatch, UnreadableBatch } from "../../../src/chat/bat
 import { decodeChange, encodeChange } from "../../../src/chat/change-format.ts";
 import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
 import { inOrder, receive, ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";
+import { describeBatch, isReadable } from "../../../src/relay/readable-batch.ts";
 import { must, mustEqual, type Target } from "../target.ts";
 
 /** @returns `undefined` where it says that it cannot be read */
@@ -134,8 +135,8 @@ const relayBatch: Target = {
   words: ['"seq"', '"after"', '"upTo"', '"root"', '"hops"', '"b"'],
   run: (input) => {
     const batch = parse(input);
-    // Batches come from rooms only, never from a client: their shape is given, their numbers and their order are not.
-    if (!batch || !isShaped(batch)) return;
+    describeBatch(batch);
+    if (!isReadable(batch)) return;
     const context = { room: "b", rootSeq: () => 0 };
     const first = receive(batch, { ...context, known: undefined });
     if (first.is !== "new") return must(first.is === "early", "a first batch is new, or early");
@@ -151,36 +152,12 @@ const relayBatch: Target = {
   },
 };
 
-function parse(text: string): RelayBatch | undefined {
+function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as RelayBatch;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-function isShaped({ posts, changes, ...batch }: RelayBatch): boolean {
-  const isSpan = (span: RelayBatch["posts"] | RelayBatch["changes"] | undefined): boolean =>
-    span !== null &&
-    typeof span === "object" &&
-    Number.isFinite(span.after) &&
-    Number.isFinite(span.upTo) &&
-    Array.isArray(span.items);
-  if (!isSpan(posts) || !isSpan(changes)) return false;
-  const isNamed = [batch.epoch, batch.from, batch.to].every((text) => typeof text === "string");
-  const isNumbered = [batch.since, batch.linkedAtMs].every((value) => Number.isFinite(value));
-  const isItem = ({
-    seq,
-    root,
-  }: {
-    readonly seq: number;
-    readonly root: { readonly room: string; readonly seq: number };
-  }): boolean => Number.isFinite(seq) && typeof root?.room === "string" && Number.isFinite(root.seq);
-  return (
-    isNamed &&
-    isNumbered &&
-    [...posts.items, ...changes.items].every((item) => item !== null && typeof item === "object" && isItem(item))
-  );
 }
 
 export const STORED_TARGETS: readonly Target[] = [logBatch, logChange, broadcastRow, relayBatch];
