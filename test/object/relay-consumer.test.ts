@@ -129,15 +129,19 @@ describe("a batch of the queue", () => {
       changes: { after: 1000, upTo: 1001, items: [{ ...change, ...changed }] },
     });
     const weird = { toString: 1 };
-    const strange = [
-      ...[{ root: undefined }, { root: { room: from, seq: 1 } }, { hops: weird }, { content: weird }, { sender: null }],
-      ...[{ seq: "1" }, { name: 1 }],
+    const posts = [
+      { root: undefined },
+      { root: { room: from, seq: 1 } },
+      { hops: weird },
+      { content: weird },
+      { sender: null },
+      { seq: "1" },
+      { name: 1 },
     ].map((post) => holding(post, {}));
-    strange.push(
-      ...[{ rev: weird }, { root: null }, { by: weird }, { content: 5 }, { rootRev: "9" }].map((changed) =>
-        holding({}, changed),
-      ),
+    const changes = [{ rev: weird }, { root: null }, { by: weird }, { content: 5 }, { rootRev: "9" }].map((changed) =>
+      holding({}, changed),
     );
+    const strange = [...posts, ...changes];
     const result = await consume([...strange, batchOf(other, to, 0, 1)]);
     expect(result).toMatchObject({ acked: [`m${strange.length}`], retried: strange.map((_, i) => `m${i}`) });
     const room = env.CHAT_ROOM.getByName(to) as unknown as RelayDoor;
