@@ -10,6 +10,7 @@ import { withCompression } from "../src/access/compression-flags.ts";
 import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { startRuntime } from "./serve/runtime.ts";
+import { takeStateDirectory } from "./serve/state-directory.ts";
 
 const HOST_DEFAULT = "127.0.0.1";
 const STATE_DEFAULT = path.join(".wrangler", "serve");
@@ -31,10 +32,11 @@ async function serve(): Promise<void> {
   const address = { host: process.env["HOST"] || HOST_DEFAULT, port: readPort(process.env["PORT"]) };
   const { compression } = readLocalSettings(ENVIRONMENT);
   await assertPortFree(address.port, address.host, "npm run serve");
+  const stateDir = path.resolve(PROJECT_ROOT, values.state);
+  takeStateDirectory(stateDir);
   const worker = await readDeployment();
   const bindings = { ...worker.bindings, ...RELAY_DEFAULT, ...readLocalVariables(ENVIRONMENT) };
   const compatibilityFlags = withCompression(worker.compatibilityFlags ?? [], compression);
-  const stateDir = path.resolve(PROJECT_ROOT, values.state);
   const runtime = await startRuntime(
     { ...worker, bindings, compatibilityFlags },
     { address, entrypoint: "direct", stateDir },

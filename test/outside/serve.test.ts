@@ -1,5 +1,5 @@
 // `npm run serve` as someone who hosts the server on a machine of their own meets it.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -91,6 +91,29 @@ describe.concurrent("npm run serve", () => {
     await vi.waitFor(async () => expect(await isListening(port)).toBe(false), { timeout: 30_000, interval: 100 });
     await group.exit();
     expect(group.stderr).toBe("");
+  });
+
+  it("shares its directory with no other server, and leaves it to the next one", async () => {
+    const [port, other, stateDir] = [await freePort(), await freePort(), newStateDir()];
+    const first = serve(port, stateDir);
+    await first.prints(/Ready on/);
+    const second = serve(other, stateDir);
+    expect(await second.exit()).toBe(1);
+    expect(second.output).toBe(
+      `${stateDir} is in use by another server. Choose another one: npm run serve -- --state DIRECTORY\n`,
+    );
+    expect(await (await fetch(`http://${HOST}:${port}/health`)).json()).toMatchObject({ status: "healthy" });
+    first.killAll();
+    await first.exit();
+    await serve(other, stateDir).prints(/Ready on/);
+  });
+
+  it("names a directory that it cannot use", async () => {
+    const file = path.join(newStateDir(), "a-file");
+    writeFileSync(file, "");
+    const group = serve(await freePort(), file);
+    expect(await group.exit()).toBe(1);
+    expect(group.output).toMatch(/^.*a-file cannot be used \(.+\)\. Choose another one: .*\n$/);
   });
 
   it("names what is wrong and ends: a port in use, a bad setting, an unknown option", async () => {
