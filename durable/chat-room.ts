@@ -1,7 +1,7 @@
 // One chat room = one Durable Object: the chat core over its own SQLite, behind the Socket.IO shell.
 import type { AnnounceDoor, RelayDoor } from "../src/access/relay-door.ts";
 import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
-import { maybeLog, type LogFacts } from "../src/access/log.ts";
+import { logProblem, maybeLog, type LogFacts } from "../src/access/log.ts";
 import { settingsOf, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
 import { Chat } from "../src/chat/chat.ts";
@@ -148,7 +148,16 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
   /** Several may come at once, and each is answered when it is done. */
   takeAnnounced(announcements: readonly AnnouncedHere[]): Promise<AnnounceOutcome[]> {
     this.activity.request("call", "announced");
-    return Promise.all(announcements.map((announced) => this.#announce(announced)));
+    // What cannot be said is no reason to say the others again.
+    return Promise.all(
+      announcements.map((announced) => this.#announce(announced).catch((error) => this.#unsaid(error))),
+    );
+  }
+
+  #unsaid(error: unknown): AnnounceOutcome {
+    const problem = "the room could not say what was announced";
+    logProblem("room.problem", problem, error, { room: this.ctx.id.name ?? this.ctx.id.toString() });
+    return { ok: false, isFinal: false, reason: problem };
   }
 
   async #announce(announced: AnnouncedHere): Promise<AnnounceOutcome> {

@@ -92,10 +92,12 @@ export class Relayed implements Feature {
   #apply(from: string, fresh: Fresh, known: IntakeMark | undefined): RelayOutcome {
     const { posts, changes, before, mark } = fresh;
     try {
+      // What may fail before anything is stored comes before the mark: what it says is taken is never asked for again.
+      const drafts = posts.filter(({ sender }) => this.#maySpeak(sender)).map((post) => draftOf(from, post));
       // Becomes durable with the messages, or is lost with them.
       if (posts.length > 0 || changes.length === 0)
         this.#keep(from, changes.length > 0 ? { ...mark, rev: before.rev } : mark);
-      if (!this.#post(from, posts)) {
+      if (!this.#post(drafts)) {
         this.#restore(from, known);
         return again("the messages could not be stored");
       }
@@ -124,8 +126,7 @@ export class Relayed implements Feature {
     this.#room.state.delete(PREFIX + from);
   }
 
-  #post(from: string, posts: readonly RelayedPost[]): boolean {
-    const drafts = posts.filter(({ sender }) => this.#maySpeak(sender)).map((post) => draftOf(from, post));
+  #post(drafts: readonly Draft[]): boolean {
     if (drafts.length === 0) return true;
     const stored = this.#parts.posting.take(drafts);
     for (const { seq, origin } of stored ?? []) this.#copies.note(rootOf(origin!), seq);

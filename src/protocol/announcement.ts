@@ -38,9 +38,11 @@ export function isReservedEvent(event: string): boolean {
 /** Of the form that items have; one that is read as something else now needs another. */
 export const ANNOUNCE_VERSION = 1;
 
+export const ANNOUNCEMENT_ID_CHARS_MAX = 64;
+
 export interface Announcement {
   readonly v: typeof ANNOUNCE_VERSION;
-  /** At most 64 characters, unique everywhere. */
+  /** 1 to `ANNOUNCEMENT_ID_CHARS_MAX` characters, unique everywhere. */
   readonly id: string;
   /** Absent: `announcement`. */
   readonly event?: string;

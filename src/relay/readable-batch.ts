@@ -3,65 +3,94 @@
 // may cost those who come along.
 import { z } from "zod";
 
-import { ANNOUNCE_VERSION, type AnnounceItem, type AnnouncePart } from "../protocol/announcement.ts";
+import {
+  ANNOUNCE_VERSION,
+  ANNOUNCEMENT_ID_CHARS_MAX,
+  isReservedEvent,
+  POSTED_EVENT,
+  type AnnounceItem,
+  type AnnouncePart,
+} from "../protocol/announcement.ts";
+import { isTooDeep } from "../protocol/nesting.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
+import { ROOM_NAME } from "../protocol/room-name.ts";
 
-const root = z.object({ room: z.string(), epoch: z.string(), seq: z.number() });
+/** Destinations and parts are counted by these, and what is counted is kept: a set of them stays within a row. */
+const PLACE_MAX = 9_999_999;
+
+const room = z.string().regex(ROOM_NAME);
+const whole = z.int().min(0);
+const root = z.object({ room, epoch: z.string(), seq: whole });
 const post = z.object({
-  seq: z.number(),
-  sender: z.string(),
+  seq: whole,
+  sender: z.string().min(1),
   name: z.string(),
   content: z.string(),
   root,
-  hops: z.number(),
+  hops: whole,
 });
 const change = z.object({
-  seq: z.number(),
-  timestamp: z.number(),
-  rev: z.number(),
-  rootRev: z.number(),
+  seq: whole,
+  timestamp: whole,
+  rev: whole,
+  rootRev: whole,
   root,
   by: z.string(),
   content: z.string().optional(),
 });
-const spanOf = <Item extends z.ZodType>(item: Item) =>
-  z.object({ after: z.number(), upTo: z.number(), items: z.array(item) });
+
+/** Ascending by `placeOf`, behind `after` and up to `upTo`. */
+function spanOf<Item extends z.ZodType>(item: Item, placeOf: (item: z.output<Item>) => number) {
+  return z.object({ after: whole, upTo: whole, items: z.array(item) }).refine(({ after, upTo, items }) => {
+    const places = [after, ...items.map(placeOf)];
+    return places.every((place, i) => i === 0 || place > places[i - 1]!) && places.at(-1)! <= upTo;
+  });
+}
+
 const batch = z.object({
   v: z.literal(RELAY_VERSION),
-  from: z.string().min(1),
-  to: z.string().min(1),
+  from: room,
+  to: room,
   epoch: z.string(),
-  since: z.number(),
-  linkedAtMs: z.number(),
-  posts: spanOf(post),
-  changes: spanOf(change),
+  since: whole,
+  linkedAtMs: whole,
+  posts: spanOf(post, ({ seq }) => seq),
+  changes: spanOf(change, ({ rev }) => rev),
 });
 
 const announce = z.object({
   v: z.literal(ANNOUNCE_VERSION),
-  id: z.string().min(1),
-  event: z.string().optional(),
+  id: z.string().min(1).max(ANNOUNCEMENT_ID_CHARS_MAX),
+  event: z
+    .string()
+    .refine((event) => event === POSTED_EVENT || !isReservedEvent(event))
+    .optional(),
   by: z.object({ user: z.string(), name: z.string() }),
 });
-const users = z.array(z.tuple([z.int().min(0), z.string()]));
-const place = z.int().min(0);
+const place = whole.max(PLACE_MAX);
+const users = z.array(z.tuple([place, z.string()]));
 const part = z.object({
   announce,
   part: place,
-  tries: z.number(),
-  to: z.array(z.object({ room: z.string().min(1), number: place.optional(), users: users.optional() })),
+  tries: whole,
+  to: z.array(z.object({ room, number: place.optional(), users: users.optional() })),
   whoever: users.optional(),
 });
 const walk = z.object({ prefix: z.string(), after: z.string().optional(), rooms: place, parts: place });
 const item = z.union([part, z.object({ announce, walk }), z.object({ announce, part: place, look: users })]);
+/** What tells the kinds of items apart: each has one of them. */
+const KINDS = ["to", "walk", "look"];
 
 export const UNREADABLE = "it is of another version, or nothing that rooms pass on to each other";
 
-export const isReadable = (body: unknown): body is RelayBatch => batch.safeParse(body).success;
+export const isReadable = (body: unknown): body is RelayBatch => !isTooDeep(body) && batch.safeParse(body).success;
 
-export const isReadableItem = (body: unknown): body is AnnounceItem => item.safeParse(body).success;
+export function isReadableItem(body: unknown): body is AnnounceItem {
+  if (isTooDeep(body) || !item.safeParse(body).success) return false;
+  return KINDS.filter((kind) => kind in (body as AnnounceItem)).length === 1;
+}
 
-export const isReadablePart = (body: unknown): body is AnnouncePart => part.safeParse(body).success;
+export const isReadablePart = (body: unknown): body is AnnouncePart => isReadableItem(body) && "to" in body;
 
 /** What can be said of it, whatever it is; names that it does not have are empty. */
 export function describeBatch(

@@ -9,8 +9,29 @@ describe("a message of the queue that is neither", () => {
 
   it("ANN-5: is told from what can be read, whatever it is", () => {
     expect([part, { announce, walk: { prefix: "", rooms: 0, parts: 0 } }].every(isReadableItem)).toBe(true);
-    const poison = [null, "announce", 1, [], { announce: null }, { ...part, announce: { ...announce, v: 2 } }];
-    expect(poison.some(isReadableItem)).toBe(false);
+    const poison: unknown[] = [
+      null,
+      "announce",
+      1,
+      [],
+      { announce: null },
+      { ...part, announce: { ...announce, v: 2 } },
+    ];
+    const deep = JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`) as unknown;
+    poison.push(
+      ...["connect", "welcome", "chat-message\0"]
+        .slice(0, 2)
+        .map((event) => ({ ...part, announce: { ...announce, event } })),
+      { ...part, announce: { ...announce, id: "a".repeat(65) } },
+      { ...part, announce: { ...announce, data: deep } },
+      { ...part, part: 1e12 },
+      { ...part, to: [{ room: "a", number: 1e12 }] },
+      { ...part, to: [{ room: "a", users: [[1e12, "ada"]] }] },
+      { ...part, to: [{ room: "no room" }] },
+      { announce, walk: { prefix: "", rooms: 0, parts: 0 }, to: 5 },
+      { ...part, look: [] },
+    );
+    expect(poison.filter(isReadableItem)).toEqual([]);
     for (const body of poison) expect(() => describeBatch(body)).not.toThrow();
     expect(describeBatch(part)).toEqual({ announcement: "a1", to: "a", messages: 0, changes: 0 });
     expect(describeBatch({ announce: null })).toEqual({ announcement: "", to: "", messages: 0, changes: 0 });

@@ -181,10 +181,13 @@ export class MemoryState implements RoomState {
   storedBeforeFailure = 0;
   /** While set, listing fails with it. */
   unreadable: Error | undefined;
+  /** While set, reading a value fails with it. */
+  damage: Error | undefined;
   /** Rows written. */
   writes = 0;
 
   get(key: string): unknown {
+    if (this.damage) throw this.damage;
     return structuredClone(this.#values.get(key));
   }
 

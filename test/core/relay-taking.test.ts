@@ -5,11 +5,13 @@ import { COPIES_LOOKED_AT_MAX } from "../../src/chat/copies.ts";
 import { RELAY_VERSION, type RelayBatch, type RelayedChange } from "../../src/protocol/relay-batch.ts";
 import { RELAY_HOPS_MAX, ROOTS_KEPT_MAX } from "../../src/relay/intake.ts";
 import { isTooLargeForQueue, RELAY_BYTES_MAX } from "../../src/relay/packing.ts";
+import { UNREADABLE } from "../../src/relay/readable-batch.ts";
 import { RelayWorld } from "./relay-world.ts";
 
 interface Given extends Partial<RelayBatch> {
   readonly after?: number;
   readonly upTo?: number;
+  readonly sender?: string;
   /** Where each began, and over how many links it came. */
   readonly began?: { readonly room: string; readonly seq?: number; readonly hops?: number };
   readonly edits?: ReadonlyArray<Partial<RelayedChange>>;
@@ -18,11 +20,11 @@ interface Given extends Partial<RelayBatch> {
 
 const LINKED_AT_MS = 1000;
 
-function batchOf({ after = 0, upTo = after, began, edits = [], revs, ...more }: Given): RelayBatch {
+function batchOf({ after = 0, upTo = after, sender = "ada", began, edits = [], revs, ...more }: Given): RelayBatch {
   const items = Array.from({ length: upTo - after }, (_, i) => {
     const seq = after + i + 1;
     const root = { room: began?.room ?? "a", epoch: "e1", seq: began?.seq ?? seq };
-    return { seq, sender: "ada", name: "Ada", content: `${seq}`, root, hops: began?.hops ?? 1 };
+    return { seq, sender, name: "Ada", content: `${seq}`, root, hops: began?.hops ?? 1 };
   });
   const [afterRev, upToRev] = revs ?? [LINKED_AT_MS, LINKED_AT_MS];
   const changes = edits.map((edit) => ({
@@ -62,6 +64,24 @@ describe("batches", () => {
     );
     expect(world.take({ after: 4, upTo: 5, revs: [1500, 1500] })).toEqual(["ok"]);
     expect(world.contents).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  it("RLY-9: that nest deeper than anything can be handed on are no batches, and hold up no other", () => {
+    const world = new Taker();
+    const deep = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown;
+    expect(world.take({ upTo: 1, ...{ extra: deep } }, { upTo: 2 })).toEqual([UNREADABLE, "ok"]);
+    expect(world.contents).toEqual(["1", "2"]);
+  });
+
+  it("RLY-3: whose senders cannot be looked up come again, and lose nothing", () => {
+    const world = new Taker();
+    expect(world.take({ upTo: 1 })).toEqual(["ok"]);
+    const { state } = world.room("b");
+    state.damage = new Error("a damaged row");
+    expect(world.take({ after: 1, upTo: 3, sender: "ben" })).toEqual(["the messages could not be stored"]);
+    state.damage = undefined;
+    expect(world.take({ after: 1, upTo: 3, sender: "ben" })).toEqual(["ok"]);
+    expect(world.contents).toEqual(["1", "2", "3"]);
   });
 
   it("RLY-4: are early where changes are missing, too", () => {

@@ -54,6 +54,19 @@ describe("to rooms: ANN-1", () => {
     expect(heard).toMatchObject([{ id: "twice" }, { id: "another" }]);
   });
 
+  it("ANN-6: what a room cannot say is tried again by itself: what came along with it was said", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    const said: AnnouncedHere = { v: ANNOUNCE_VERSION, id: "one", data: 1, by: { user: "backend", name: "backend" } };
+    const outcomes = await stubOf(room).takeAnnounced([said, { ...said, id: "two", event: "connect" }]);
+    expect(outcomes).toMatchObject([
+      { ok: true, isHeard: true },
+      { ok: false, isFinal: false },
+    ]);
+    expect(await ada.receives("announcement")).toMatchObject([{ id: "one" }]);
+  });
+
   it("ANN-3: `chat-message` is stored in each, once, as the service's", async () => {
     const [a, b] = [freshRoom(), freshRoom()];
     const ada = await join(a, "ada");

@@ -137,11 +137,20 @@ describe("a batch of the queue", () => {
       { sender: null },
       { seq: "1" },
       { name: 1 },
+      { sender: "" },
+      { seq: 2 },
+      { root: { room: "no room", epoch: "e1", seq: 1 } },
+      { root: { room: from, epoch: "e1", seq: 1.5 } },
     ].map((post) => holding(post, {}));
-    const changes = [{ rev: weird }, { root: null }, { by: weird }, { content: 5 }, { rootRev: "9" }].map((changed) =>
-      holding({}, changed),
-    );
-    const strange = [...posts, ...changes];
+    const changes = [
+      { rev: weird },
+      { root: null },
+      { by: weird },
+      { content: 5 },
+      { rootRev: "9" },
+      { rev: 1002 },
+    ].map((changed) => holding({}, changed));
+    const strange = [...posts, ...changes, { ...sound, from: "no room" }, { ...sound, linkedAtMs: -1 }];
     const result = await consume([...strange, batchOf(other, to, 0, 1)]);
     expect(result).toMatchObject({ acked: [`m${strange.length}`], retried: strange.map((_, i) => `m${i}`) });
     const room = env.CHAT_ROOM.getByName(to) as unknown as RelayDoor;

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { readText } from "../../access/body.ts";
 import { issuesOf, refuseIssues, refuseRequest } from "../refusals.ts";
 import { hasBody, shapeOf, type ApiCall } from "./call.ts";
-import { isTooDeep, JSON_LEVELS_MAX } from "./nesting.ts";
+import { isTooDeep, JSON_LEVELS_MAX } from "../../protocol/nesting.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
