@@ -16,7 +16,7 @@ import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../protocol/rel
 import { ROOM_NAME } from "../protocol/room-name.ts";
 
 /** Destinations and parts are counted by these, and what is counted is kept: a set of them stays within a row. */
-const PLACE_MAX = 9_999_999;
+const PLACE_MAX = 2_999_999;
 
 const room = z.string().regex(ROOM_NAME);
 const whole = z.int().min(0);

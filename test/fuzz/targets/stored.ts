@@ -5,7 +5,8 @@ import { decodeBatch, encodeBatch, UnreadableBatch } from "../../../src/chat/bat
 import { decodeChange, encodeChange } from "../../../src/chat/change-format.ts";
 import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
 import { inOrder, receive, ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";
-import { describeBatch, isReadable } from "../../../src/relay/readable-batch.ts";
+import { beginRecord, progressOf, withNote } from "../../../src/relay/announce-progress.ts";
+import { describeBatch, isReadable, isReadableItem } from "../../../src/relay/readable-batch.ts";
 import { must, mustEqual, type Target } from "../target.ts";
 
 /** @returns `undefined` where it says that it cannot be read */
@@ -17,6 +18,9 @@ function readable<Read>(read: () => Read): Read | undefined {
     throw error;
   }
 }
+
+/** What the platform takes in one row: https://developers.cloudflare.com/durable-objects/platform/limits/ */
+const ROW_CHARS_MAX = 2_000_000;
 
 const place = { room: "general", epoch: "e0", firstSeq: 5 };
 
@@ -152,6 +156,38 @@ const relayBatch: Target = {
   },
 };
 
+const announceItem: Target = {
+  name: "announce-item",
+  seeds: [
+    {
+      part: 0,
+      tries: 0,
+      to: [
+        { room: "a", number: 0 },
+        { room: "b", users: [[1, "ada"]] },
+      ],
+      whoever: [[2, "ben"]],
+    },
+    { walk: { prefix: "team-", after: "team-1", rooms: 5, parts: 1 } },
+    { part: 3, look: [[7, "ada"]] },
+  ].map((item) => JSON.stringify({ announce: { v: 1, id: "a1", data: 1, by: { user: "s", name: "S" } }, ...item })),
+  words: ['"to"', '"walk"', '"look"', '"users"', '"number"', '"event"', '"connect"', "null"],
+  run: (input) => {
+    const item = parse(input);
+    describeBatch(item);
+    if (!isReadableItem(item)) return;
+    must(!("to" in item && ("walk" in item || "look" in item)), "two kinds in one");
+    if (!("to" in item)) return;
+    const reached = item.to.flatMap(
+      ({ number, users = item.whoever ?? [] }) => number ?? users.map(([place]) => place),
+    );
+    const note = { id: item.announce.id, part: item.part, reached, failed: reached, isOver: true };
+    const record = withNote(beginRecord({ id: note.id, by: "s", at: 0 }, reached.length, 1), note);
+    must(JSON.stringify(record).length < ROW_CHARS_MAX, "a record that fits no row");
+    mustEqual(progressOf(record).delivered, new Set(reached).size, "destinations that are counted");
+  },
+};
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -160,4 +196,4 @@ function parse(text: string): unknown {
   }
 }
 
-export const STORED_TARGETS: readonly Target[] = [logBatch, logChange, broadcastRow, relayBatch];
+export const STORED_TARGETS: readonly Target[] = [logBatch, logChange, broadcastRow, relayBatch, announceItem];
