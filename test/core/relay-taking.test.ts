@@ -68,8 +68,8 @@ describe("batches", () => {
 
   it("RLY-9: that nest deeper than anything can be handed on are no batches, and hold up no other", () => {
     const world = new Taker();
-    const deep = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown;
-    expect(world.take({ upTo: 1, ...{ extra: deep } }, { upTo: 2 })).toEqual([UNREADABLE, "ok"]);
+    const deep = { upTo: 1, extra: JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown };
+    expect(world.take(deep, { upTo: 2 })).toEqual([UNREADABLE, "ok"]);
     expect(world.contents).toEqual(["1", "2"]);
   });
 
