@@ -14,6 +14,7 @@ import {
 import { z } from "zod";
 
 import type { Authentication, Identity } from "../protocol/identity.ts";
+import { readAs } from "../protocol/read-as.ts";
 import { logProblem } from "./log.ts";
 import type { Settings } from "./settings.ts";
 
@@ -103,7 +104,7 @@ export class TokenVerifier {
   }
 
   #toIdentity(payload: unknown): Authentication {
-    const claims = claimsSchema.safeParse(payload);
+    const claims = readAs(claimsSchema, payload);
     if (!claims.success) {
       const [issue] = claims.error.issues;
       return unauthorized(`The token's claim ${issue?.path.join(".")}: ${issue?.message}`);

@@ -3,6 +3,7 @@
 import type { z } from "zod";
 
 import type { Answer, ClientToServerEvents, Role } from "../protocol/chat-events.ts";
+import { readAs } from "../protocol/read-as.ts";
 import { refuse } from "./answers.ts";
 import { describeIssues } from "./payloads.ts";
 import type { Client } from "./room.ts";
@@ -65,7 +66,7 @@ export function perform(
   reply: Reply<Answer<object>>,
   refuseCost: (caller: Caller, cost: number) => Answer<object> | undefined,
 ): void | Promise<void> {
-  const parsed = schema.safeParse(given ?? {});
+  const parsed = readAs(schema, given ?? {});
   // LIM-3: what is wrong, or was done before, has been looked at all the same.
   if (!parsed.success) {
     return reply(refuseCost(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));

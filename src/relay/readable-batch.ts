@@ -12,6 +12,7 @@ import {
   type AnnouncePart,
 } from "../protocol/announcement.ts";
 import { isTooDeep } from "../protocol/nesting.ts";
+import { readAs } from "../protocol/read-as.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
 import { ROOM_NAME } from "../protocol/room-name.ts";
 
@@ -83,10 +84,10 @@ const KINDS = ["to", "walk", "look"];
 
 export const UNREADABLE = "it is of another version, or nothing that rooms pass on to each other";
 
-export const isReadable = (body: unknown): body is RelayBatch => !isTooDeep(body) && batch.safeParse(body).success;
+export const isReadable = (body: unknown): body is RelayBatch => !isTooDeep(body) && readAs(batch, body).success;
 
 export function isReadableItem(body: unknown): body is AnnounceItem {
-  if (isTooDeep(body) || !item.safeParse(body).success) return false;
+  if (isTooDeep(body) || !readAs(item, body).success) return false;
   return KINDS.filter((kind) => kind in (body as AnnounceItem)).length === 1;
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { nameSchema, signToken } from "../access/tokens.ts";
 import { readText } from "../access/body.ts";
+import { readAs } from "../protocol/read-as.ts";
 import { addressOf } from "./address.ts";
 import type { Deployment } from "./deployment.ts";
 import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "./refusals.ts";
@@ -31,7 +32,7 @@ export async function issueGuestToken(request: Request, { settings, guestRate }:
   }
   const text = await readText(request, BODY_BYTES_MAX);
   if (text === undefined) return refuseRequest(413, "TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);
-  const body = guestSchema.safeParse(parseJson(text));
+  const body = readAs(guestSchema, parseJson(text));
   if (!body.success) return refuseIssues(issuesOf(body.error));
   const user = `guest-${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
   const name = body.data.name || user;

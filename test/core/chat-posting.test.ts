@@ -97,6 +97,7 @@ describe("INVALID_PAYLOAD", () => {
     ["a clientMsgId that is a number", { content: "x", clientMsgId: 1 }],
     ["a clientMsgId of 65 characters", { content: "x", clientMsgId: "c".repeat(65) }],
     ["a replyTo that is an object", { content: "x", replyTo: {} }],
+    ["a replyTo with a length that cannot be compared", { content: "x", replyTo: { length: { toString: 1 } } }],
     ["content hidden in a prototype", JSON.parse('{"__proto__":{"content":"x"}}')],
   ])("answers %s", async (_what, payload) => {
     const room = new ChatRoom();

@@ -217,6 +217,7 @@ describe("acting as somebody: API-5", () => {
     ["a name of 65 characters", { as: { user: "ada", name: "x".repeat(65) } }],
     ["no user", { as: { name: "Ada" } }],
     ["nobody", { as: null }],
+    ["a user whose length cannot be compared", { as: { user: { length: { toString: 1 } } } }],
   ])("%s: 400 that names the field", async (_what, body) => {
     const refused = await post(freshRoom(), body);
     expect(refused).toMatchObject({ status: 400, body: { error: { code: "INVALID_PAYLOAD" } } });

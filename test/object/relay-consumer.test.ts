@@ -138,6 +138,7 @@ describe("a batch of the queue", () => {
       { seq: "1" },
       { name: 1 },
       { sender: "" },
+      { sender: { length: weird } },
       { seq: 2 },
       { root: { room: "no room", epoch: "e1", seq: 1 } },
       { root: { room: from, epoch: "e1", seq: 1.5 } },

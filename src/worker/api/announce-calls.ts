@@ -11,6 +11,7 @@ import {
   type Announcement,
 } from "../../protocol/announcement.ts";
 import type { Identity } from "../../protocol/identity.ts";
+import { readAs } from "../../protocol/read-as.ts";
 import { ANNOUNCE_DATA_BYTES_MAX, bytesOf, packLooks, packRooms, packUsers } from "../../relay/announce-packing.ts";
 import { LOOK_AGAIN_SECONDS } from "../../relay/announcing.ts";
 import { announcementsOf, enqueue } from "../announcing.ts";
@@ -110,7 +111,7 @@ function refuseForm({ given: { rooms, prefix, users, event, data }, deployment }
 
 /** What every room would refuse is refused here. */
 function refusePost(data: unknown, lengthMax: number): Response | undefined {
-  const parsed = z.strictObject({ content: z.string() }).safeParse(data);
+  const parsed = readAs(z.strictObject({ content: z.string() }), data);
   if (!parsed.success) return refuseIssues([{ path: "data", message: "for a chat-message it is {content} alone" }]);
   const { length } = Array.from(parsed.data.content.trim());
   if (length === 0) return refuseIssues([{ path: "data.content", message: "must not be empty" }]);

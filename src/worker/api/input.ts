@@ -3,9 +3,10 @@
 import type { z } from "zod";
 
 import { readText } from "../../access/body.ts";
+import { isTooDeep, JSON_LEVELS_MAX } from "../../protocol/nesting.ts";
+import { readAs } from "../../protocol/read-as.ts";
 import { issuesOf, refuseIssues, refuseRequest } from "../refusals.ts";
 import { hasBody, shapeOf, type ApiCall } from "./call.ts";
-import { isTooDeep, JSON_LEVELS_MAX } from "../../protocol/nesting.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -21,7 +22,7 @@ export async function readGiven(
   if (fields instanceof Response) return fields;
   const fromHeaders = readHeaders(request.headers, call.headers ?? {}, fields);
   if (fromHeaders instanceof Response) return fromHeaders;
-  const parsed = call.given.safeParse({ ...fields, ...fromHeaders, ...parameters });
+  const parsed = readAs(call.given, { ...fields, ...fromHeaders, ...parameters });
   return parsed.success ? parsed.data : refuseIssues(issuesOf(parsed.error));
 }
 

@@ -26,6 +26,7 @@ import {
 import { readMarksSchema, readSchema } from "../../../src/chat/reading-payloads.ts";
 import { searchSchema } from "../../../src/chat/search-payloads.ts";
 import { typingSchema } from "../../../src/chat/typing-payloads.ts";
+import { readAs } from "../../../src/protocol/read-as.ts";
 import { CALLS } from "../../../src/worker/api/calls.ts";
 import { hasBody } from "../../../src/worker/api/call.ts";
 import { readGiven } from "../../../src/worker/api/input.ts";
@@ -76,7 +77,7 @@ const payloads: Target = {
     const given = parsed(input);
     if (given === undefined) return;
     for (const [event, schema] of SCHEMAS) {
-      const result = schema.safeParse(given);
+      const result = readAs(schema, given);
       if (result.success) {
         mustEqual(schema.parse(result.data), result.data, `${event} read twice`);
         must(Object.getPrototypeOf(result.data) === Object.prototype, `${event}: another prototype`);
