@@ -1,7 +1,7 @@
 // One chat room = one Durable Object: the chat core over its own SQLite, behind the Socket.IO shell.
 import type { AnnounceDoor, RelayDoor } from "../src/access/relay-door.ts";
 import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
-import { logProblem, maybeLog, type LogFacts } from "../src/access/log.ts";
+import { maybeLog, type LogFacts } from "../src/access/log.ts";
 import { settingsOf, type Settings } from "../src/access/settings.ts";
 import { TokenVerifier } from "../src/access/tokens.ts";
 import { Chat } from "../src/chat/chat.ts";
@@ -156,7 +156,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
 
   #unsaid(error: unknown): AnnounceOutcome {
     const problem = "the room could not say what was announced";
-    logProblem("room.problem", problem, error, { room: this.ctx.id.name ?? this.ctx.id.toString() });
+    this.report(problem, error);
     return { ok: false, isFinal: false, reason: problem };
   }
 

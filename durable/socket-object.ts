@@ -61,7 +61,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       phase: phaseOf(this.ctx.id),
       apply: (effects) => this.#apply(effects),
       lastPongAtMs: (session) => this.#lastPongAtMs(session),
-      report: (problem, error) => this.#report(problem, error),
+      report: (problem, error) => this.report(problem, error),
       reach: (room, event) => this.#reach(room, event),
       meter: this.activity.meter,
     });
@@ -232,7 +232,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     try {
       return run();
     } catch (error) {
-      this.#report("an input could not be dealt with", error);
+      this.report("an input could not be dealt with", error);
       return undefined;
     } finally {
       this.#rest();
@@ -383,12 +383,12 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     try {
       attach(ws, this.#server.record(session));
     } catch (error) {
-      this.#report("the state of a session does not fit its attachment", error);
+      this.report("the state of a session does not fit its attachment", error);
       this.#server.close(session, CLOSINGS.stateTooLarge);
     }
   }
 
-  #report(problem: string, error: unknown): void {
+  protected report(problem: string, error: unknown): void {
     this.activity.meter.count("problems:room");
     logProblem("room.problem", problem, error, { room: this.ctx.id.name ?? this.ctx.id.toString() });
   }

@@ -4,10 +4,10 @@
 export const JSON_LEVELS_MAX = 100;
 
 /** @param value as `JSON.parse` gives it */
-export function isTooDeep(value: unknown): boolean {
+export function isTooDeep(value: unknown, levelsMax = JSON_LEVELS_MAX): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > JSON_LEVELS_MAX) return true;
+    if (depth > levelsMax) return true;
     level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
   }
   return false;

@@ -1,6 +1,8 @@
 // Reads what others wrote by a schema, whatever it is.
 import type { z } from "zod";
 
+import { JSON_LEVELS_MAX } from "./nesting.ts";
+
 /**
  * What `safeParse` says, and nothing thrown. zod (4.6, core/checks.ts) holds the length of whatever has one against a limit before it says that it is no
  * string, and a length that is an object with a `toString` of its own cannot be compared.
@@ -12,14 +14,17 @@ export function readAs<Schema extends z.ZodType>(
   try {
     return schema.safeParse(given);
   } catch {
-    return schema.safeParse(withoutLengths(given));
+    return schema.safeParse(comparable(given, JSON_LEVELS_MAX));
   }
 }
 
-/** A copy in which nothing has a length but what has one by nature. */
-function withoutLengths(given: unknown): unknown {
-  if (Array.isArray(given)) return given.map(withoutLengths);
+/** A copy down to so many levels, in which every length and size is one. */
+function comparable(given: unknown, levels: number): unknown {
   if (typeof given !== "object" || given === null || ArrayBuffer.isView(given)) return given;
-  const fields = Object.entries(given).filter(([name]) => name !== "length" && name !== "size");
-  return Object.fromEntries(fields.map(([name, value]) => [name, withoutLengths(value)]));
+  if (levels === 0) return null;
+  if (Array.isArray(given)) return given.map((item) => comparable(item, levels - 1));
+  const fields = Object.entries(given).filter(
+    ([name, value]) => !((name === "length" || name === "size") && typeof value === "object"),
+  );
+  return Object.fromEntries(fields.map(([name, value]) => [name, comparable(value, levels - 1)]));
 }

@@ -11,20 +11,22 @@ import {
   type AnnounceItem,
   type AnnouncePart,
 } from "../protocol/announcement.ts";
-import { isTooDeep } from "../protocol/nesting.ts";
+import { isTooDeep, JSON_LEVELS_MAX } from "../protocol/nesting.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
 import { ROOM_NAME } from "../protocol/room-name.ts";
 
-/** Destinations and parts are counted by these, and what is counted is kept: a set of them stays within a row. */
-const PLACE_MAX = 2_999_999;
+/** More than all lobbies list. What is counted by a number takes memory up to it. */
+const PLACE_MAX = 9_999_999;
+/** What is announced may nest as deep as a request's body, and lies deeper here. */
+const LEVELS_MAX = 2 * JSON_LEVELS_MAX;
 
 const room = z.string().regex(ROOM_NAME);
 const whole = z.int().min(0);
 const root = z.object({ room, epoch: z.string(), seq: whole });
 const post = z.object({
   seq: whole,
-  sender: z.string().min(1),
+  sender: z.string(),
   name: z.string(),
   content: z.string(),
   root,
@@ -40,13 +42,7 @@ const change = z.object({
   content: z.string().optional(),
 });
 
-/** Ascending by `placeOf`, behind `after` and up to `upTo`. */
-function spanOf<Item extends z.ZodType>(item: Item, placeOf: (item: z.output<Item>) => number) {
-  return z.object({ after: whole, upTo: whole, items: z.array(item) }).refine(({ after, upTo, items }) => {
-    const places = [after, ...items.map(placeOf)];
-    return places.every((place, i) => i === 0 || place > places[i - 1]!) && places.at(-1)! <= upTo;
-  });
-}
+const spanOf = <Item extends z.ZodType>(item: Item) => z.object({ after: whole, upTo: whole, items: z.array(item) });
 
 const batch = z.object({
   v: z.literal(RELAY_VERSION),
@@ -55,8 +51,8 @@ const batch = z.object({
   epoch: z.string(),
   since: whole,
   linkedAtMs: whole,
-  posts: spanOf(post, ({ seq }) => seq),
-  changes: spanOf(change, ({ rev }) => rev),
+  posts: spanOf(post),
+  changes: spanOf(change),
 });
 
 const announce = z.object({
@@ -66,7 +62,7 @@ const announce = z.object({
     .string()
     .refine((event) => event === POSTED_EVENT || !isReservedEvent(event))
     .optional(),
-  by: z.object({ user: z.string(), name: z.string() }),
+  by: z.object({ user: z.string().min(1), name: z.string() }),
 });
 const place = whole.max(PLACE_MAX);
 const users = z.array(z.tuple([place, z.string()]));
@@ -84,10 +80,11 @@ const KINDS = ["to", "walk", "look"];
 
 export const UNREADABLE = "it is of another version, or nothing that rooms pass on to each other";
 
-export const isReadable = (body: unknown): body is RelayBatch => !isTooDeep(body) && readAs(batch, body).success;
+export const isReadable = (body: unknown): body is RelayBatch =>
+  !isTooDeep(body, LEVELS_MAX) && readAs(batch, body).success;
 
 export function isReadableItem(body: unknown): body is AnnounceItem {
-  if (isTooDeep(body) || !readAs(item, body).success) return false;
+  if (isTooDeep(body, LEVELS_MAX) || !readAs(item, body).success) return false;
   return KINDS.filter((kind) => kind in (body as AnnounceItem)).length === 1;
 }
 

@@ -1,5 +1,5 @@
 // Brings dead letters to their rooms after all, whatever kind they are, and says what became of each (RLY-9, ANN-6).
-import type { AnnouncePart } from "../protocol/announcement.ts";
+import type { AnnounceDestination, AnnounceOutcome, AnnouncePart } from "../protocol/announcement.ts";
 import type { DeadBatch, RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
 import { forRoom } from "../relay/announcing.ts";
 import { isReadablePart } from "../relay/readable-batch.ts";
@@ -21,13 +21,13 @@ export async function deliverDead(
   );
 }
 
+/** Most were buried room by room; what nobody could read at the time was buried whole. */
 async function deliverPart(part: AnnouncePart, env: WorkerEnv): Promise<RelayOutcome> {
-  const destination = part.to[0]!;
-  const { number, room } = destination;
   try {
-    const outcome = (await announceDoorOf(env, room).takeAnnounced([forRoom({ part, destination })]))[0]!;
-    if (!outcome.ok) return outcome;
-    const reached = number === undefined ? outcome.reached : outcome.isHeard ? [number] : [];
+    const outcomes = await Promise.all(part.to.map((destination) => tell(part, destination, env)));
+    const failed = outcomes.find(({ outcome }) => !outcome.ok)?.outcome;
+    if (failed && !failed.ok) return failed;
+    const reached = outcomes.flatMap(({ reached }) => reached);
     await announcementsOf(env)?.note(
       [{ id: part.announce.id, part: part.part, reached, failed: [], isOver: true }],
       [],
@@ -36,4 +36,15 @@ async function deliverPart(part: AnnouncePart, env: WorkerEnv): Promise<RelayOut
   } catch {
     return { ok: false, isFinal: false, reason: "the room could not be reached" };
   }
+}
+
+async function tell(
+  part: AnnouncePart,
+  destination: AnnounceDestination,
+  env: WorkerEnv,
+): Promise<{ readonly outcome: AnnounceOutcome; readonly reached: readonly number[] }> {
+  const { number, room } = destination;
+  const outcome = (await announceDoorOf(env, room).takeAnnounced([forRoom({ part, destination })]))[0]!;
+  if (!outcome.ok) return { outcome, reached: [] };
+  return { outcome, reached: number === undefined ? outcome.reached : outcome.isHeard ? [number] : [] };
 }

@@ -1,6 +1,7 @@
 // What of a queue's messages can be read as an announcement, and what is said of the rest.
 import { describe, expect, it } from "vitest";
 
+import { JSON_LEVELS_MAX } from "../../src/protocol/nesting.ts";
 import { describeBatch, isReadableItem } from "../../src/relay/readable-batch.ts";
 
 describe("a message of the queue that is neither", () => {
@@ -19,11 +20,10 @@ describe("a message of the queue that is neither", () => {
     ];
     const deep = JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`) as unknown;
     poison.push(
-      ...["connect", "welcome", "chat-message\0"]
-        .slice(0, 2)
-        .map((event) => ({ ...part, announce: { ...announce, event } })),
+      ...["connect", "welcome"].map((event) => ({ ...part, announce: { ...announce, event } })),
       { ...part, announce: { ...announce, id: "a".repeat(65) } },
       { ...part, announce: { ...announce, data: deep } },
+      { ...part, announce: { ...announce, by: { user: "", name: "" } } },
       { ...part, part: 1e12 },
       { ...part, to: [{ room: "a", number: 1e12 }] },
       { ...part, to: [{ room: "a", users: [[1e12, "ada"]] }] },
@@ -32,6 +32,9 @@ describe("a message of the queue that is neither", () => {
       { ...part, look: [] },
     );
     expect(poison.filter(isReadableItem)).toEqual([]);
+    // As deep as a call may nest it.
+    const deepest = JSON.parse(`${"[".repeat(JSON_LEVELS_MAX)}${"]".repeat(JSON_LEVELS_MAX)}`) as unknown;
+    expect(isReadableItem({ ...part, announce: { ...announce, data: deepest } })).toBe(true);
     for (const body of poison) expect(() => describeBatch(body)).not.toThrow();
     expect(describeBatch(part)).toEqual({ announcement: "a1", to: "a", messages: 0, changes: 0 });
     expect(describeBatch({ announce: null })).toEqual({ announcement: "", to: "", messages: 0, changes: 0 });

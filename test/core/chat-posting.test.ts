@@ -98,6 +98,10 @@ describe("INVALID_PAYLOAD", () => {
     ["a clientMsgId of 65 characters", { content: "x", clientMsgId: "c".repeat(65) }],
     ["a replyTo that is an object", { content: "x", replyTo: {} }],
     ["a replyTo with a length that cannot be compared", { content: "x", replyTo: { length: { toString: 1 } } }],
+    [
+      "the same, and what nests deep",
+      { replyTo: { length: { toString: 1 } }, deep: JSON.parse(`${"[".repeat(4000)}${"]".repeat(4000)}`) as unknown },
+    ],
     ["content hidden in a prototype", JSON.parse('{"__proto__":{"content":"x"}}')],
   ])("answers %s", async (_what, payload) => {
     const room = new ChatRoom();
@@ -112,6 +116,14 @@ describe("INVALID_PAYLOAD", () => {
     const ada = await new ChatRoom().join("ada");
     const { error } = await ada.ask("chat-message", { content: 7, clientMsgId: [] });
     expect(error.message).toMatch(/content.*clientMsgId/);
+  });
+
+  it("names no field that is right", async () => {
+    const ada = await new ChatRoom().join("ada");
+    const attachment = { key: "01234567890123456789", name: "n", type: "image/png", size: 7 };
+    const { error } = await ada.ask("chat-message", { content: "x", replyTo: { length: { toString: 1 } }, attachment });
+    expect(error.message).toContain("replyTo");
+    expect(error.message).not.toContain("attachment");
   });
 
   it("answers an event without any argument", async () => {

@@ -39,6 +39,26 @@ describe("a clock that was set back", () => {
     expect(world.story("b")).toHaveLength(2);
   });
 
+  it("RLY-6: gives two changes the same moment, and stops no link", async () => {
+    const world = linked();
+    await say(world, "a", "1");
+    await say(world, "a", "2");
+    world.mood = "refuses";
+    const { shell, log } = world.room("a");
+    const [{ id } = { id: "" }] = log.messages;
+    const atMs = shell.nowMs;
+    await change(world, "a", "edit-message", { id, content: "one" });
+    shell.crash();
+    setBack(world, shell.nowMs - atMs);
+    shell.crash();
+    await change(world, "a", "edit-message", { content: "two" });
+    const revs = log.changedAfter(0, 10).map(({ rev }) => rev);
+    expect(revs).toEqual([revs[0], revs[0]]);
+    world.mood = "takes";
+    await world.pass(RELAY_RETRY_MS_MAX + 1000);
+    expect(world.story("b")).toEqual(["ada: one (a 1)", "ada: two (a 2)"]);
+  });
+
   it("RLY-6: hides no edit that is made then", async () => {
     const world = linked();
     await say(world, "a", "1");

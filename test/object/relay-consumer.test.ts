@@ -5,16 +5,17 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";
-import { DEAD_LETTERS_MAX } from "../../durable/dead-letters.ts";
+import { DEAD_LETTERS_MAX, DeadLetters } from "../../durable/dead-letters.ts";
 import worker from "../../src/index.ts";
-import type { RelayDoor } from "../../src/access/relay-door.ts";
+import { DEAD_LETTERS_NAME, type DeadLettersDoor, type RelayDoor } from "../../src/access/relay-door.ts";
+import { ANNOUNCE_VERSION, type AnnouncePart } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../../src/protocol/relay-batch.ts";
 import { UNREADABLE } from "../../src/relay/readable-batch.ts";
 import { RELAY_TRIES_MAX } from "../../src/worker/queue/relayed.ts";
 import { callApi, type CallOptions } from "./api-caller.ts";
 import { whenTaking } from "./relay-taking.ts";
-import { freshRoom, useSettings, workerWith } from "./rooms.ts";
+import { freshRoom, join, useSettings, workerWith } from "./rooms.ts";
 
 useSettings({ API_RATE: "10000", API_BURST: "10000" });
 
@@ -137,20 +138,13 @@ describe("a batch of the queue", () => {
       { sender: null },
       { seq: "1" },
       { name: 1 },
-      { sender: "" },
       { sender: { length: weird } },
-      { seq: 2 },
       { root: { room: "no room", epoch: "e1", seq: 1 } },
       { root: { room: from, epoch: "e1", seq: 1.5 } },
     ].map((post) => holding(post, {}));
-    const changes = [
-      { rev: weird },
-      { root: null },
-      { by: weird },
-      { content: 5 },
-      { rootRev: "9" },
-      { rev: 1002 },
-    ].map((changed) => holding({}, changed));
+    const changes = [{ rev: weird }, { root: null }, { by: weird }, { content: 5 }, { rootRev: "9" }].map((changed) =>
+      holding({}, changed),
+    );
     const strange = [...posts, ...changes, { ...sound, from: "no room" }, { ...sound, linkedAtMs: -1 }];
     const result = await consume([...strange, batchOf(other, to, 0, 1)]);
     expect(result).toMatchObject({ acked: [`m${strange.length}`], retried: strange.map((_, i) => `m${i}`) });
@@ -172,6 +166,31 @@ describe("a batch of the queue", () => {
 });
 
 describe("dead letters", () => {
+  it("RLY-9: one that cannot be stored keeps no other from being buried", async () => {
+    const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
+    const original = Reflect.get(DeadLetters.prototype, "bury");
+    vi.spyOn(DeadLetters.prototype, "bury").mockImplementation(function (this: DeadLetters, dead) {
+      if (dead.some(({ batch }) => "from" in batch && batch.to === a)) throw new Error("nests too deep");
+      return original.call(this, dead);
+    });
+    const bodies = [batchOf(from, a, 0, 1), batchOf(from, b, 0, 1)];
+    await expect(consume(bodies, { queue: "parley-relay-dead" })).rejects.toThrow("nests too deep");
+    expect(await deadTo(b)).toHaveLength(1);
+    expect(await deadTo(a)).toEqual([]);
+  });
+
+  it("ANN-6: an announcement that was buried whole is sent again to all of its rooms", async () => {
+    const rooms = [freshRoom(), freshRoom()];
+    const people = [await join(rooms[0]!, "ada"), await join(rooms[1]!, "ben")];
+    const announce = { v: ANNOUNCE_VERSION, id: freshRoom(), data: "news", by: { user: "backend", name: "backend" } };
+    const part: AnnouncePart = { announce, part: 0, tries: 0, to: rooms.map((room) => ({ room })) };
+    const letters = env.DEAD_LETTERS.getByName(DEAD_LETTERS_NAME) as unknown as DeadLettersDoor;
+    await letters.bury([{ batch: part, reason: UNREADABLE }]);
+    await replay();
+    for (const person of people)
+      expect(await person.receives("announcement")).toEqual([{ id: announce.id, data: "news" }]);
+  });
+
   it("RLY-9: what will never be taken is buried at once, is shown without what it says, and stays", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await consume([batchOf(from, to, 0, 1, 2000)]);

@@ -5,6 +5,7 @@ import { lobbyDoors, whereabouts } from "../../access/lobby-door.ts";
 import { userSchema } from "../../access/tokens.ts";
 import {
   ANNOUNCE_VERSION,
+  ANNOUNCEMENT_ID_CHARS_MAX,
   isReservedEvent,
   POSTED_EVENT,
   type AnnounceItem,
@@ -71,7 +72,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
     summary: "How far an announcement has come",
     description: "For who announced it, and for services whose token opens every room; for a day.",
     roles: SERVICE,
-    given: z.object({ id: z.string().max(64) }),
+    given: z.object({ id: z.string().max(ANNOUNCEMENT_ID_CHARS_MAX) }),
     answers: { 200: { description: "So far", schema: answers.progress } },
     run: async ({ identity, given: { id }, env }) => {
       const announcements = announcementsOf(env);

@@ -11,7 +11,16 @@ const REASON = "tried too often";
 export async function buryRelayed(messages: ReadonlyArray<Message<RelayBatch>>, env: WorkerEnv): Promise<void> {
   const letters = deadLettersOf(env);
   if (!letters) throw new Error("RELAY: needs the binding DEAD_LETTERS, which wrangler.toml does not give");
-  await letters.bury(messages.map(({ body }) => ({ batch: body, reason: REASON })));
+  try {
+    await letters.bury(messages.map(({ body }) => ({ batch: body, reason: REASON })));
+  } catch (error) {
+    if (messages.length <= 1) throw error;
+    // One of them may be what no call can carry.
+    const outcomes = await Promise.allSettled(messages.map((message) => buryRelayed([message], env)));
+    const failure = outcomes.find(({ status }) => status === "rejected") as PromiseRejectedResult | undefined;
+    if (failure) throw failure.reason;
+    return;
+  }
   for (const message of messages) {
     tell("relay.dead", message, REASON);
     deploymentOf(env)?.meter.count("queue:relay,dead");
