@@ -182,13 +182,17 @@ describe("dead letters", () => {
   it("ANN-6: an announcement that was buried whole is sent again to all of its rooms", async () => {
     const rooms = [freshRoom(), freshRoom()];
     const people = [await join(rooms[0]!, "ada"), await join(rooms[1]!, "ben")];
-    const announce = { v: ANNOUNCE_VERSION, id: freshRoom(), data: "news", by: { user: "backend", name: "backend" } };
-    const part: AnnouncePart = { announce, part: 0, tries: 0, to: rooms.map((room) => ({ room })) };
+    const id = freshRoom();
+    const part: AnnouncePart = {
+      announce: { v: ANNOUNCE_VERSION, id, data: "news", by: { user: "backend", name: "backend" } },
+      part: 0,
+      tries: 0,
+      to: rooms.map((room) => ({ room })),
+    };
     const letters = env.DEAD_LETTERS.getByName(DEAD_LETTERS_NAME) as unknown as DeadLettersDoor;
     await letters.bury([{ batch: part, reason: UNREADABLE }]);
     await replay();
-    for (const person of people)
-      expect(await person.receives("announcement")).toEqual([{ id: announce.id, data: "news" }]);
+    for (const person of people) expect(await person.receives("announcement")).toEqual([{ id, data: "news" }]);
   });
 
   it("RLY-9: what will never be taken is buried at once, is shown without what it says, and stays", async () => {
