@@ -39,6 +39,14 @@ export interface Violation {
   readonly atMs: number;
 }
 
+interface Ban {
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** The latest that the room's clock is known to have been since. */
+  latestMs: number;
+  readonly event: number;
+}
+
 /** One thing that is wrong breaks much else. */
 const VIOLATIONS_MAX = 20;
 /** How a stack names the module that a thread runs: all of it. */
@@ -93,7 +101,7 @@ export class Witness {
   readonly #skipped: Array<{ who: string; epoch: string; seq: number }> = [];
   readonly #arrived = new Map<string, number>();
   /** Until when who is banned where. */
-  readonly #banned = new Map<string, { readonly sinceMs: number; readonly untilMs: number; readonly event: number }>();
+  readonly #banned = new Map<string, Ban>();
   /** When somebody asked for a ban to be lifted, which a room tells only those who are there. */
   readonly #unbanAskedAtMs = new Map<string, number>();
   acks = 0;
@@ -292,22 +300,23 @@ export class Witness {
     this.changes.spoken(packet);
     this.silences.spoken(room, packet);
     const { nowMs, event } = speech;
+    for (const [key, ban] of this.#banned) if (key.startsWith(`${room} `)) ban.latestMs = Math.max(ban.latestMs, nowMs);
     if (user !== undefined) this.#watchBan(room, user, packet, speech);
     if (!packet.startsWith('42["moderation"')) return;
     const [, { action, user: whom, until: untilMs = Infinity }] = JSON.parse(packet.slice(2)) as ModerationEvent;
     const key = `${room} ${whom}`;
     const isLifted = this.now() - (this.#unbanAskedAtMs.get(key) ?? -Infinity) < TOLD_MS_MAX;
-    if (action === "ban" && !isLifted) this.#banned.set(key, { sinceMs: nowMs, untilMs, event });
+    if (action === "ban" && !isLifted) this.#banned.set(key, { sinceMs: nowMs, latestMs: nowMs, untilMs, event });
     if (action === "unban") this.#banned.delete(key);
   }
 
-  #watchBan(room: string, user: string, packet: string, { nowMs, event, mayHaveWaited }: Speech): void {
+  #watchBan(room: string, user: string, packet: string, { event, mayHaveWaited }: Speech): void {
     const isLetIn = packet.startsWith('40{"sid"');
     if (!isLetIn && !packet.startsWith('42["chat-message"')) return;
     const ban = this.#banned.get(`${room} ${user}`);
     if (!ban || ban.event >= event) return;
-    // Over by the room's clock, and no clock that is set back brings it back to those who are there.
-    if (nowMs >= ban.untilMs) return void (isLetIn && this.#banned.delete(`${room} ${user}`));
+    // Over by the room's clock, and no clock that is set back brings it back to those who are there, or whose welcome waits for storage.
+    if (ban.latestMs >= ban.untilMs) return void (isLetIn && this.#banned.delete(`${room} ${user}`));
     const isOld = mayHaveWaited && (isLetIn || timestampOf(packet) <= ban.sinceMs);
     this.demand(isOld, "let in", () => `${room} told ${user} after the ban: ${packet.slice(0, 120)}`);
   }
