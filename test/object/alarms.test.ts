@@ -1,16 +1,13 @@
 // Alarms of a real object that come too early, twice or late, and a clock that jumps under it.
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+import { alarmOf, freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
 
 const HOUR_MS = 3_600_000;
 
 afterEach(() => vi.restoreAllMocks());
-
-const alarmOf = (room: string): Promise<number | null> =>
-  runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
 
 it("an alarm that comes early, and again, does nothing but set the next one", async () => {
   const room = freshRoom();

@@ -3,18 +3,15 @@ import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
 import { callApi, request } from "./api-caller.ts";
-import { freshRoom, join, LONG_WINDOW, Sleeper, stubOf, withSettings } from "./rooms.ts";
+import { alarmOf, freshRoom, isArmed, join, LONG_WINDOW, Sleeper, stubOf, withSettings } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
-
-const alarmOf = (room: string): Promise<number | null> =>
-  runInDurableObject(stubOf(room), (_room, { storage }) => storage.getAlarm());
 
 /** A room with a message, that has settled. */
 async function usedRoom(): Promise<string> {
   const room = freshRoom();
   await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "first" } });
   // The one alarm that a room with messages has: for the day on which it forgets them.
-  await vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
+  await isArmed(room);
   return room;
 }
 

@@ -6,7 +6,7 @@ import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, refusal } from "./api-caller.ts";
 import { Poller } from "./poller.ts";
 import { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
+import { alarmOf, freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
 
 const RECOVERING = { query: { recovery: "on" } };
 const deleteRoom = (room: string) => callApi("DELETE", `/api/rooms/${room}`);
@@ -171,7 +171,7 @@ describe("deleting a room: API-9", () => {
     });
     await expect(failing).rejects.toThrow();
     log.mockRestore();
-    expect(await runInDurableObject(stubOf(room), (_room, { storage }) => storage.getAlarm())).toBe(atMs);
+    expect(await alarmOf(room)).toBe(atMs);
     const post = (content: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
     for (const { status } of await Promise.all([post("one"), post("two"), post("three")])) expect(status).toBe(201);
   });

@@ -1,11 +1,10 @@
 // The table in docs/cost.md, line by line: what people do, and what a room writes for it.
-import { runInDurableObject } from "cloudflare:test";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
 import { ANNOUNCE_VERSION, type AnnouncedHere } from "../../src/protocol/announcement.ts";
 import doc from "../../docs/cost.md?raw";
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, join, joinModerator, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
+import { freshRoom, isArmed, join, joinModerator, LONG_WINDOW, stubOf, withSettings } from "./rooms.ts";
 import { rowsWritten, type Counted } from "./rows-written.ts";
 
 interface Line extends Counted {
@@ -109,13 +108,6 @@ async function usedRoom(): Promise<People> {
   return { room, ada, mia, post };
 }
 
-/** Until the alarm that a room with people has is set. */
-async function calm(room: string): Promise<void> {
-  await vi.waitFor(() =>
-    runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
-  );
-}
-
 it("every line has its scene", () => {
   expect(LINES.map(({ what }) => what)).toEqual(Object.keys(SCENES));
 });
@@ -123,7 +115,7 @@ it("every line has its scene", () => {
 it.each(LINES)("$what: $rows rows, $alarms alarms", async ({ what, rows, alarms }) => {
   const people = await withSettings(what === AT_ONCE ? LONG_WINDOW : {}, usedRoom);
   const act = await SCENES[what]!(people);
-  await calm(people.room);
+  await isArmed(people.room);
   const counted = await rowsWritten(people.room, () => act());
   if (what === AT_ONCE) expect(counted.rows).toBeLessThanOrEqual(rows);
   else expect(counted.rows).toBe(rows);
@@ -133,7 +125,7 @@ it.each(LINES)("$what: $rows rows, $alarms alarms", async ({ what, rows, alarms 
 it("the first message of a room lays out its log: 6 rows", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
-  await calm(room);
+  await isArmed(room);
   const { rows, alarms } = await rowsWritten(room, () => good(ada.ask("chat-message", { content: "first" })));
   expect([rows - alarms, alarms]).toEqual([6, 0]);
 });

@@ -1,15 +1,12 @@
 // Clients with extensions against the real object: batches, heartbeats that wake nobody, the upgrade.
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
 import { messagesIn, Poller, say, SEPARATOR } from "./poller.ts";
 import { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+import { alarmOf, freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
 
 const EXTENDED = { query: { ext: "1" } };
-
-const alarmOf = (room: string): Promise<number | null> =>
-  runInDurableObject(stubOf(room), (_instance, state) => state.storage.getAlarm());
 
 const MINUTES_MS = 60_000;
 

@@ -8,7 +8,7 @@ import type { PostAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, request } from "./api-caller.ts";
 import { png, read, text, uploaded } from "./files.ts";
 import { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
+import { freshRoom, isArmed, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
 
 const keysOf = async (room: string): Promise<string[]> =>
@@ -60,9 +60,7 @@ describe("a message that carries a file: FILE-2", () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     await ada.ask("chat-message", { content: "first" });
-    await vi.waitFor(() =>
-      runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
-    );
+    await isArmed(room);
     const upload = () => uploaded(room, png(3, 4));
     expect(await rowsWritten(room, upload)).toEqual({ rows: 1, alarms: 0 });
     expect(await rowsWritten(room, upload)).toEqual({ rows: 0, alarms: 0 });

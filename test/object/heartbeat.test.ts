@@ -1,20 +1,15 @@
 // Heartbeats across sleep, with real alarms: the server pings, the runtime hears the pongs.
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
 import { callApi } from "./api-caller.ts";
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
+import { alarmOf, freshRoom, isArmed, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
 
 /** Long enough for the room to leave the waiting to its alarm. */
 const PING_INTERVAL_MS = 2500;
 const PING_TIMEOUT_MS = 2000;
 useSettings({ PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) });
-
-const alarmOf = (room: string): Promise<number | null> =>
-  runInDurableObject(stubOf(room), (_instance, state) => state.storage.getAlarm());
-
-const isArmed = (room: string): Promise<void> => vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
 
 const pings = (client: RawClient, count: number): Promise<true> =>
   client.until(`${count} pings`, () => client.pings >= count || undefined);

@@ -1,13 +1,13 @@
 // What the list of rooms costs, and what of it is stored. A file of its own: a lobby that was busy waits for more before it
 // stores, and what is to be put to sleep has to wait for that. LOB-2, LOB-7
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
 import { Lobby } from "../../durable/lobby.ts";
 import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi } from "./api-caller.ts";
-import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
+import { freshRoom, isArmed, join, Sleeper, stubOf } from "./rooms.ts";
 import { queriesMade, rowsWrittenByAll } from "./rows-written.ts";
 
 const list = async (room: string): Promise<object[]> => (await callApi("GET", `/api/rooms?prefix=${room}`)).body.rooms;
@@ -55,9 +55,7 @@ describe("what it costs: LOB-2, LOB-7", () => {
     await post(room);
     await expectListed(room, [{ lastSeq: 1 }]);
     // The one alarm that a room with messages has: for the day on which it forgets them.
-    await vi.waitFor(() =>
-      runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
-    );
+    await isArmed(room);
     // An hour later its memory is gone.
     await new Sleeper(room).sleep();
     await quiet();

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { Lobby } from "../../durable/lobby.ts";
 import { callApi, refusal, type CallOptions } from "./api-caller.ts";
-import { join, Sleeper, stubOf, workerWith } from "./rooms.ts";
+import { alarmOf, isArmed, join, Sleeper, stubOf, workerWith } from "./rooms.ts";
 import { queriesMade } from "./rows-written.ts";
 
 interface Listed {
@@ -164,13 +164,12 @@ describe("what the lobby knows: LOB-3", () => {
     await expectListed(room, [{ members: 1 }]);
     const sleeper = new Sleeper(room);
     await sleeper.sleep();
-    const alarmOf = () => runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
-    await vi.waitFor(async () => expect(await alarmOf()).not.toBeNull());
-    const alarmAtMs = await alarmOf();
+    await isArmed(room);
+    const alarmAtMs = await alarmOf(room);
     await runInDurableObject(stubOf(room), (_instance, ctx) => ctx.abort("gone")).catch(() => {});
     await callApi("GET", `/api/rooms/${room}/messages`);
     await new Sleeper(room).sleep();
-    expect(await alarmOf()).toBe(alarmAtMs);
+    expect(await alarmOf(room)).toBe(alarmAtMs);
     await runDurableObjectAlarm(stubOf(room));
     await expectListed(room, [{ members: 0, lastSeq: 1 }]);
   });

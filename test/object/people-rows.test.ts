@@ -1,20 +1,13 @@
 // What presence, typing and reading cost in rows: values that are stored, and alarms that are set.
-import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
 import { departuresTo, enter } from "./people.ts";
-import { freshRoom, join, stubOf } from "./rooms.ts";
+import { alarmOf, freshRoom, join } from "./rooms.ts";
 import { rowsWritten, type Counted } from "./rows-written.ts";
 
 /** Waits until nothing is due before the next heartbeat, and its alarm is set. */
 async function calm(room: string): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      const alarmAtMs = await runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
-      expect(alarmAtMs).toBeGreaterThan(Date.now() + 20_000);
-    },
-    { timeout: 30_000 },
-  );
+  await vi.waitFor(async () => expect(await alarmOf(room)).toBeGreaterThan(Date.now() + 20_000), { timeout: 30_000 });
 }
 
 /** What a room writes during `life`, until it is calm again. */

@@ -1,12 +1,11 @@
 // Rooms that mirror each other by calls: RELAY=direct. What it costs, and what becomes of a room that cannot be reached.
-import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { callApi } from "./api-caller.ts";
 import { whenTaking } from "./relay-taking.ts";
-import { freshRoom, join, LONG_WINDOW, stubOf, useSettings, withSettings, workerWith } from "./rooms.ts";
+import { alarmOf, freshRoom, join, LONG_WINDOW, useSettings, withSettings, workerWith } from "./rooms.ts";
 import { rowsWrittenByAll } from "./rows-written.ts";
 
 useSettings({ RELAY: "direct", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_RATE: "10000", API_BURST: "10000" });
@@ -30,7 +29,6 @@ async function linked(): Promise<readonly [string, string]> {
 /** The alarm for what the rooms are to forget one day is set once it is quiet, whenever that is: once in a room's life. */
 const areArmed = (...rooms: readonly string[]): Promise<void> =>
   vi.waitFor(async () => {
-    const alarmOf = (room: string) => runInDurableObject(stubOf(room), (_room, { storage }) => storage.getAlarm());
     expect(await Promise.all(rooms.map(alarmOf))).not.toContain(null);
   }, SLOW);
 

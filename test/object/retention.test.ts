@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from "vitest";
 
 import type { HistoryAnswer, Message } from "../../src/protocol/chat-events.ts";
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
+import { alarmOf, freshRoom, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
 
 const HISTORY_DAYS = 2;
 const HISTORY_MESSAGES = 100;
@@ -25,9 +25,6 @@ async function say(client: RawClient, count: number): Promise<void> {
 
 type Page = Extract<HistoryAnswer, { ok: true }>;
 const newest = (client: RawClient): Promise<Page> => client.ask<Page>("history", { limit: 200 });
-const alarmOf = (room: string): Promise<number | null> =>
-  runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
-
 it("keeps HISTORY_MESSAGES, and about a tenth more: CHAT-8", async () => {
   const ada = await join(freshRoom(), "ada");
   for (let round = 0; round < 18; round++) await say(ada, 10);

@@ -1,7 +1,7 @@
 // Rooms to test in: a fresh one per test, tokens to enter it, and a way to put it to sleep.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, vi } from "vitest";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
 import { signToken } from "../../src/access/tokens.ts";
@@ -23,6 +23,15 @@ type Claims = Omit<Parameters<typeof signToken>[1], "user">;
 
 export function tokenFor(user: string, claims: Claims = {}, ttlSeconds = 3600): Promise<string> {
   return signToken(env.JWT_SECRET, { user, ...claims }, ttlSeconds);
+}
+
+export function alarmOf(room: string): Promise<number | null> {
+  return runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
+}
+
+/** Until a room that is new has set its first alarm, which it does when it has been calm for a moment. */
+export function isArmed(room: string): Promise<void> {
+  return vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
 }
 
 /** A member who is welcome in the room. */

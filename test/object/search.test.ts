@@ -13,7 +13,7 @@ import type { FoundMessage, SearchAnswer } from "../../src/protocol/search-event
 import { callApi, refusal } from "./api-caller.ts";
 import { Dice, EPOCH, openLog, START_MS, withStorage } from "./logs.ts";
 import type { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
+import { freshRoom, isArmed, join, Sleeper, stubOf, useSettings } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
 
 const HISTORY_MESSAGES = 11_000;
@@ -211,6 +211,7 @@ describe("rows: SRCH-7", () => {
     const ada = await join(room, "ada");
     await ada.ask("chat-message", { content: "first" });
     await ada.ask("chat-message", { content: "second" });
+    await isArmed(room);
     expect(await rowsWritten(room, () => search(ada, "first"))).toEqual({ rows: 0, alarms: 0 });
     const { rows } = await rowsWritten(room, () => ada.ask("chat-message", { content: "third" }));
     expect(rows).toBe(1);
@@ -219,6 +220,7 @@ describe("rows: SRCH-7", () => {
   it("three for deleting or editing what is indexed", async () => {
     const room = await longRoom(5000);
     const ada = await join(room, "ada");
+    await isArmed(room);
     await search(ada, "nowhere");
     const { messages } = await search(ada, "xylograph1000");
     const { id } = messages[0]!;

@@ -6,18 +6,12 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi, refusal } from "./api-caller.ts";
 import { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, tokenFor, useSettings, workerWith } from "./rooms.ts";
+import { freshRoom, isArmed, join, Sleeper, stubOf, tokenFor, useSettings, workerWith } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
 
 useSettings({ LOG_LEVEL: "debug" });
 
 const post = (room: string, content = "hello") => callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
-
-/** Until the one alarm is set that a room with messages has: for the day on which it forgets them. */
-const isArmed = (room: string): Promise<void> =>
-  vi.waitFor(() =>
-    runInDurableObject(stubOf(room), async (_room, { storage }) => expect(await storage.getAlarm()).not.toBeNull()),
-  );
 
 afterEach(() => vi.restoreAllMocks());
 

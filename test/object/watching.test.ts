@@ -7,7 +7,7 @@ import { WATCH_INTERVAL_MS, type WatchedRoom } from "../../src/protocol/watching
 import type { Server } from "../../src/socketio/server.ts";
 import { callApi } from "./api-caller.ts";
 import { RawClient } from "./raw-client.ts";
-import { freshRoom, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
+import { freshRoom, isArmed, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
 import { rowsWritten } from "./rows-written.ts";
 
 type Claims = Parameters<typeof tokenFor>[1];
@@ -193,8 +193,7 @@ describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
       return next;
     };
     const before = await vi.waitFor(settled, { timeout: 15_000, interval: 200 });
-    const alarmOf = () => runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
-    await vi.waitFor(async () => expect(await alarmOf()).not.toBeNull());
+    await isArmed(room);
     const { rows, alarms } = await rowsWritten(room, async () => {
       const olga = await watch(room);
       olga.client.close();
