@@ -195,6 +195,36 @@ describe("a dead letter", () => {
     });
   });
 
+  /** Put there by hand: no room tells these. */
+  const STRANGE: ReadonlyArray<readonly [string, unknown]> = [
+    ["nothing", null],
+    ["a text", "hello"],
+    ["no events", { room: "a" }],
+    ["events that are no list", { room: "a", events: { length: 1 } }],
+    ["an event that is none", { room: "a", events: [null] }],
+    ["an event without an order", { room: "a", events: [{ ...event("a", 1), order: undefined }] }],
+    ["no room", { events: [event("a", 1)] }],
+    ["an odd length", { room: { length: { toString: 1 } }, events: [] }],
+    ["what JSON cannot say", { room: "a", events: [{ ...event("a", 1), data: { count: 1n } }] }],
+    ["what is too deep", { room: "a", events: [JSON.parse(`${'{"a":'.repeat(100)}1${"}".repeat(100)}`)] }],
+  ];
+  it.each(STRANGE)("HOOK-10: is %s, and those who come along are delivered", async (_what, strange) => {
+    const bodies = [bodyOf("a", 1), strange, bodyOf("a", 2)];
+    const result = await consume(bodies);
+    expect(result.explicitAcks.toSorted()).toEqual(["m0", "m1", "m2"]);
+    expect(posts.map(({ delivery }) => delivery.events.map(({ at }) => at))).toEqual([[1, 2]]);
+    expect(queued.dead).toEqual([[strange]]);
+    expect(JSON.parse(logged[0]!)).toMatchObject({ event: "webhook.dead", reason: "it is nothing that rooms tell" });
+  });
+
+  it("HOOK-10: that cannot be buried by us is left to the platform", async () => {
+    const send = async () => Promise.reject(new Error("no such type"));
+    const settings = { WEBHOOKS_DEAD: { send } };
+    const result = await consume([bodyOf("a", 1), "strange"], { attempts: TRIES_MAX, settings });
+    expect(result.explicitAcks).toEqual(["m0"]);
+    expect(result.retryMessages.map(({ msgId }) => msgId)).toEqual(["m1"]);
+  });
+
   it("HOOK-10: the last try is left to the platform, which buries it, and is told", async () => {
     answers.push(answer(500));
     const result = await consume([bodyOf("a", 1, 2)], { attempts: TRIES_MAX });
@@ -214,7 +244,7 @@ describe("a dead letter", () => {
 describe("a set-up", () => {
   it("HOOK-6: without the webhook drops what is left in the queue, and says so", async () => {
     const result = await consume([bodyOf("a", 1)], { settings: { WEBHOOK_URL: undefined } });
-    expect([result.ackAll, posts.length]).toEqual([true, 0]);
+    expect([result.explicitAcks, posts.length]).toEqual([["m0"], 0]);
     expect(JSON.parse(logged[0]!)).toMatchObject({ event: "webhook.dropped", events: 1 });
   });
 

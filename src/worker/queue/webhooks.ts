@@ -5,6 +5,7 @@ import type { Webhook } from "../../access/settings.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
 import { deploymentOf, type WorkerEnv } from "../deployment.ts";
 import { post, type Outcome } from "./post.ts";
+import { isReadableWebhooks } from "./readable-webhooks.ts";
 
 type Failure = Extract<Outcome, { ok: false }>;
 type Item = Message<WebhookBatch>;
@@ -19,6 +20,8 @@ const RETRY_SECONDS_MAX = 3600;
 /** The platform puts nothing off for longer, in seconds. */
 const DELAY_SECONDS_MAX = 43_200;
 
+const UNREADABLE = "it is nothing that rooms tell";
+
 /** While a setting is wrong, messages wait so long, in seconds. */
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
@@ -26,12 +29,27 @@ export async function deliverWebhooks(batch: MessageBatch<WebhookBatch>, env: Wo
   const deployment = deploymentOf(env);
   if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
   const { webhook } = deployment.settings;
-  if (!webhook) {
-    tell("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
-    countResult(env, "dropped", batch.messages);
-    return batch.ackAll();
+  const items = batch.messages.filter(({ body }) => isReadableWebhooks(body));
+  for (const item of batch.messages) if (!items.includes(item)) await buryStrange(item, env);
+  if (items.length === 0) return;
+  if (webhook) return deliver(items, webhook, env);
+  tell("webhook.dropped", items, "WEBHOOK_URL is not set any more");
+  countResult(env, "dropped", items);
+  for (const item of items) item.ack();
+}
+
+/** What no room has put there: nothing in it can be relied upon. */
+async function buryStrange(item: Item, env: WorkerEnv): Promise<void> {
+  const { attempts } = item;
+  writeLog("warn", "webhook.dead", { reason: UNREADABLE, messages: 1, events: 0, rooms: [], attempts });
+  countResult(env, "dead", [item]);
+  try {
+    await env.WEBHOOKS_DEAD!.send(item.body);
+    item.ack();
+  } catch {
+    // Not everything that is in a queue can be put into another one; in the end the platform moves it.
+    item.retry({ delaySeconds: backoffSeconds(attempts) });
   }
-  await deliver(batch.messages, webhook, env);
 }
 
 async function deliver(items: readonly Item[], webhook: Webhook, env: WorkerEnv): Promise<void> {
