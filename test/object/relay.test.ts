@@ -8,7 +8,7 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import type { RelayBatch } from "../../src/protocol/relay-batch.ts";
 import { callApi } from "./api-caller.ts";
 import { whenTaking } from "./relay-taking.ts";
-import { freshRoom, join, LONG_WINDOW, Sleeper, stubOf, useSettings } from "./rooms.ts";
+import { freshRoom, isArmed, join, LONG_WINDOW, Sleeper, stubOf, useSettings } from "./rooms.ts";
 import { rowsWrittenByAll } from "./rows-written.ts";
 
 useSettings({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_RATE: "10000", API_BURST: "10000" });
@@ -112,7 +112,7 @@ const throwIt: Spoiler = () => {
 const abort: Spoiler = (state) => state.abort("in mid-batch");
 
 describe("faults", () => {
-  it(`RLY-3: the consumer throws halfway, ${RUNS} times`, { timeout: 60_000 }, async () => {
+  it(`RLY-3: the consumer throws halfway, ${RUNS} times`, { timeout: 120_000 }, async () => {
     const pairs = Array.from({ length: RUNS }, () => [freshRoom(), freshRoom()] as const);
     for (const [from, to] of pairs) await link(from, to);
     const ends = new Set(pairs.map(([, to]) => to));
@@ -127,13 +127,15 @@ describe("faults", () => {
       return rooms.getByName(name);
     };
     Object.assign(env, { CHAT_ROOM: { getByName } });
-    const contents = Array.from({ length: MESSAGES }, (_, i) => `${i + 1}`);
+    const contents: string[] = [];
+    const hasThrown = (): boolean => thrown === RUNS && contents.length >= MESSAGES;
     try {
-      for (const content of contents) {
-        await Promise.all(pairs.map(([from]) => post(from, content)));
+      // Where the machine is slow, more of them travel together, and the consumer asks less often.
+      while (!hasThrown()) {
+        contents.push(`${contents.length + 1}`);
+        await Promise.all(pairs.map(([from]) => post(from, contents.at(-1)!)));
         await pause(500);
       }
-      expect(thrown, "how often the consumer has thrown").toBe(RUNS);
     } finally {
       Object.assign(env, { CHAT_ROOM: rooms });
     }
@@ -230,6 +232,7 @@ describe("what it costs", () => {
     await link(from, to);
     // Begins the segments, and a quiet second ends.
     await cost(from, to, ["first"]);
+    await Promise.all([isArmed(from), isArmed(to)]);
     await pause(1200);
     const single = await cost(from, to, ["second"], 2 + 2);
     expect(single).toEqual({ rows: 2 + 2, alarms: 0, batches: 1, calls: 1 });
@@ -246,6 +249,7 @@ describe("what it costs", () => {
   it("RLY-10: a room without links pays nothing", async () => {
     const room = freshRoom();
     await post(room, "first");
+    await isArmed(room);
     expect(await rowsWrittenByAll(room, () => post(room, "second"))).toEqual({ rows: 1, alarms: 0 });
   });
 });
