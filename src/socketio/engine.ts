@@ -14,10 +14,10 @@ import { Addresses } from "./addresses.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
-import { isIdleFlood } from "./idle-flood.ts";
 import type { Outbox } from "./outbox.ts";
 import { PollQueue } from "./poll-queue.ts";
 import { PollingTransport } from "./polling-transport.ts";
+import { IDLE_PACKETS_MAX, SessionFlood } from "./session-flood.ts";
 import { Session, type Handshake } from "./session.ts";
 import { countClosed, countReceived, type Given } from "./traffic.ts";
 import { receiveOverProbe } from "./transport-upgrade.ts";
@@ -66,6 +66,7 @@ export class Engine {
   readonly #unread: Unread;
   readonly #unreadSampler: UnreadSampler;
   readonly #probes = new Set<Session>();
+  readonly #idle = new SessionFlood(IDLE_PACKETS_MAX);
   readonly #upgradeDeadline: Deadline;
 
   constructor(options: EngineOptions, layer: EngineLayer, context: EngineContext) {
@@ -220,7 +221,7 @@ export class Engine {
 
   /** A packet had no meaning, or came without being asked for: LIM-4. */
   passOver(session: Session, nowMs: number): void {
-    if (isIdleFlood(session, nowMs)) this.close(session, CLOSINGS.idleFlood);
+    if (this.#idle.isOver(session, nowMs)) this.close(session, CLOSINGS.idleFlood);
   }
 
   /** Ends a session from this side. */
@@ -238,6 +239,7 @@ export class Engine {
     if (session.closed || !session.isLingering) this.#vanished(session);
     if (session.closed) return;
     session.closed = true;
+    this.#idle.forget(session);
     // A client on its way to the WebSocket polls no more: it hears the rest when it arrives there.
     const frames = session.isUpgrading ? this.polling.lastWordsOf(session.sid) : [];
     if (session.probe && frames.length > 0) session.probe.farewell = { frames, closing };

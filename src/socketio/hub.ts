@@ -70,7 +70,7 @@ export class Hub {
   join(socket: Socket, channel: string): void {
     if (!socket.connected || socket.channels.has(channel)) return;
     socket.stays?.join(channel, this.#seq);
-    socket.channels.add(channel);
+    socket.enter(channel);
     this.#enter(socket, channel);
     this.#outbox.save(socket.session);
   }
@@ -78,7 +78,7 @@ export class Hub {
   leave(socket: Socket, channel: string): void {
     if (!socket.channels.has(channel)) return;
     socket.stays?.leave(channel, this.#seq);
-    socket.channels.delete(channel);
+    socket.exit(channel);
     this.#exit(socket, channel);
     this.#outbox.save(socket.session);
   }

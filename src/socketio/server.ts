@@ -11,13 +11,13 @@ import {
   type ClientPacket,
 } from "../protocol/socket-io.ts";
 import { Acks, type AskAnswer, type AskRecord } from "./acks.ts";
-import { isConnectFlood } from "./connect-flood.ts";
 import type { EngineOptions } from "./engine.ts";
 import { firstRecord, type Beginning } from "./first-record.ts";
 import type { ConnectRequest, Refusal, Verdict } from "./namespace.ts";
 import { Namespaces, type NamespaceTable, type Seat } from "./namespaces.ts";
 import { MISSED_BYTES_MAX, type Resumed } from "./recovery.ts";
 import { ServerSide, type ServerSideAnswer, type ServerSideEvent } from "./server-side.ts";
+import { CONNECTS_MAX, SessionFlood } from "./session-flood.ts";
 import { SessionServer, type ServerPorts } from "./session-server.ts";
 import { isKeptAsleep, type Session, type SessionRecord, type SocketRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
@@ -34,6 +34,7 @@ export class Server extends SessionServer implements SocketHost {
   readonly acks: Acks;
   readonly #namespaces: Namespaces;
   readonly #strangers: Strangers;
+  readonly #connects = new SessionFlood(CONNECTS_MAX);
   readonly #serverSide: ServerSide;
 
   constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts) {
@@ -146,6 +147,7 @@ export class Server extends SessionServer implements SocketHost {
 
   override onClose(session: Session, closing: Closing): void {
     this.#strangers.remove(session);
+    this.#connects.forget(session);
     for (const nsp of session.connecting) this.#namespaces.giveUp(nsp, session);
     for (const socket of session.sockets.values()) this.#dismiss(socket, closing.disconnect);
     session.sockets.clear();
@@ -170,12 +172,12 @@ export class Server extends SessionServer implements SocketHost {
 
   #onConnect(session: Session, nsp: string, auth: ConnectRequest["auth"]): void | Promise<void> {
     // SIO-5: a second CONNECT to a namespace, joined or being joined, ends the session.
-    if (session.sockets.has(nsp) || session.connecting.has(nsp)) {
+    if (session.sockets.has(nsp) || session.connecting.includes(nsp)) {
       return this.engine.close(session, CLOSINGS.protocolViolation);
     }
-    if (isConnectFlood(session, this.now())) return this.engine.close(session, CLOSINGS.connectFlood);
+    if (this.#connects.isOver(session, this.now())) return this.engine.close(session, CLOSINGS.connectFlood);
     const request = { nsp, auth, handshake: session.handshake };
-    session.connecting.add(nsp);
+    session.connecting = [...session.connecting, nsp];
     return this.#inTurns(session, () =>
       andThen(this.#namespaces.find(request, session), (seat) => {
         if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });
@@ -198,7 +200,7 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   #refuse(session: Session, nsp: string, refusal: Pick<Refusal, "message" | "data">): void {
-    session.connecting.delete(nsp);
+    session.decided(nsp);
     countRefusal(this.meter, refusal);
     if (!session.closed) this.outbox.send([session], encodeConnectError(nsp, refusal));
   }
@@ -221,7 +223,7 @@ export class Server extends SessionServer implements SocketHost {
     // After its twin went: whoever comes back to a full room takes the place it had.
     const refusal = seat.namespace.admit?.(verdict.data);
     if (refusal) return this.#refuse(session, nsp, refusal);
-    session.connecting.delete(nsp);
+    session.decided(nsp);
     if (session.closed) return;
     const bytesMax = MISSED_BYTES_MAX - (session.polling?.bytes ?? 0);
     const resumed = claim && this.#recover(() => recovery?.resume(claim, { nowMs: this.now(), bytesMax, wasThere }));
@@ -342,7 +344,7 @@ export class Server extends SessionServer implements SocketHost {
     this.#survive("a socket could not be remembered", () =>
       socket.remember({ goneAtMs: nowMs, saidGoodbye: !mayReturn }),
     );
-    socket.channels.clear();
+    socket.exitAll();
     this.#survive("onDisconnect failed", () => namespace.onDisconnect?.(socket, reason));
     this.#namespaces.release(socket.nsp);
   }

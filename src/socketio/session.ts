@@ -65,17 +65,16 @@ export function withoutPartial({ partial: _partial, ...record }: SessionRecord):
   return record;
 }
 
+/** One for all sessions, which seldom have any. */
+const NONE: readonly never[] = [];
+
 export class Session {
   readonly sid: string;
   readonly handshake: Handshake;
   /** Joined namespaces, by name. */
   readonly sockets = new Map<string, Socket>();
-  /** CONNECTs since a moment, in milliseconds since 1970 (SIO-11). */
-  connects = { count: 0, sinceMs: 0 };
-  /** Packets that meant nothing since a moment, in milliseconds since 1970 (LIM-4). */
-  idlePackets = { count: 0, sinceMs: 0 };
   /** Namespaces whose CONNECT is being decided. */
-  readonly connecting = new Set<string>();
+  connecting: readonly string[] = NONE;
   strangerSinceMs: number | undefined;
   closed = false;
   partial: PartialPacket | undefined;
@@ -119,6 +118,12 @@ export class Session {
     const id = this.nextAckId ?? this.handshake.issued % ACK_IDS;
     this.nextAckId = (id + 1) % ACK_IDS;
     return id;
+  }
+
+  /** A CONNECT to the namespace was accepted or refused. */
+  decided(nsp: string): void {
+    const others = this.connecting.filter((other) => other !== nsp);
+    this.connecting = others.length > 0 ? others : NONE;
   }
 
   /** Whether it has a record worth keeping: only what an open WebSocket carries survives sleep. */

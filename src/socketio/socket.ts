@@ -30,11 +30,14 @@ export interface AskOptions {
   readonly timeoutMs: number;
 }
 
+/** One each for all sockets, most of which are in no channel and were asked nothing. */
+const NOWHERE: ReadonlySet<string> = new Set();
+const NONE: readonly never[] = [];
+
 // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
 export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly id: string;
   readonly session: Session;
-  readonly channels: Set<string>;
   readonly pid: string | undefined;
   connected = true;
   /** Whether its `onDisconnecting` has begun. */
@@ -44,6 +47,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly #hub: Hub;
   readonly #host: SocketHost;
   readonly #rule: number | undefined;
+  #channels: Set<string> | undefined;
   #hasOffset = false;
   /** What the log remembers of this socket; `undefined` where nobody can tell whether it is still the same. */
   #remembered: string | undefined;
@@ -54,16 +58,20 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   constructor(record: SocketRecord, session: Session, hub: Hub, host: SocketHost) {
     this.id = record.id;
     this.session = session;
-    this.channels = new Set(record.channels);
+    if (record.channels.length > 0) this.#channels = new Set(record.channels);
     this.pid = record.pid;
     this.recovered = record.recovered ?? false;
     this.#rule = record.rule;
-    this.#asks = record.asks ?? [];
+    this.#asks = record.asks ?? NONE;
     this.#data = record.data as Data;
     this.#hub = hub;
     this.#host = host;
     // A socket that slept was remembered as it was: its record and its memory are written together.
     if (record.pid !== undefined && hub.recovery?.log.remember) this.#remembered = this.#memory();
+  }
+
+  get channels(): ReadonlySet<string> {
+    return this.#channels ?? NOWHERE;
   }
 
   get nsp(): string {
@@ -155,6 +163,21 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   sendOffset(): void {
     const offset = this.#currentOffset();
     if (offset !== undefined && !this.#hasOffset && this.connected) this.#write("offset", [], offset);
+  }
+
+  /** For the hub, which knows who is in a channel. */
+  enter(channel: string): void {
+    (this.#channels ??= new Set()).add(channel);
+  }
+
+  /** For the hub. */
+  exit(channel: string): void {
+    this.#channels?.delete(channel);
+  }
+
+  /** For the server: it is gone, and in no channel any more. */
+  exitAll(): void {
+    this.#channels = undefined;
   }
 
   /**

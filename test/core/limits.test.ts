@@ -6,7 +6,7 @@ import { FLOOD_PAUSE_MS, FLOOD_REFUSALS_MAX, FLOOD_WINDOW_MS } from "../../src/c
 import { networkOf } from "../../src/protocol/client-address.ts";
 import { CLOSINGS, TRANSPORT_CLOSE } from "../../src/protocol/closings.ts";
 import { Addresses, SESSIONS_MAX } from "../../src/socketio/addresses.ts";
-import { IDLE_PACKETS_MAX, IDLE_WINDOW_MS } from "../../src/socketio/idle-flood.ts";
+import { COUNT_WINDOW_MS, IDLE_PACKETS_MAX } from "../../src/socketio/session-flood.ts";
 import { Session } from "../../src/socketio/session.ts";
 import { Server } from "../../src/socketio/server.ts";
 import { PROBE_BYTES } from "../../src/socketio/unread.ts";
@@ -300,7 +300,7 @@ describe("LIM-4: packets that mean nothing", () => {
     const idle = await shell.connect();
     for (let i = 0; i < 3; i++) {
       for (let n = 0; n < IDLE_PACKETS_MAX; n++) idle.send("6");
-      shell.advance(IDLE_WINDOW_MS);
+      shell.advance(COUNT_WINDOW_MS);
     }
     expect(idle.closing).toBeUndefined();
   });

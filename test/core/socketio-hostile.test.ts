@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../src/protocol/engine-io.ts";
-import { CONNECTS_MAX, CONNECTS_WINDOW_MS } from "../../src/socketio/connect-flood.ts";
+import { CONNECTS_MAX, COUNT_WINDOW_MS } from "../../src/socketio/session-flood.ts";
 import { OPTIONS } from "./harness.ts";
 import { probeShell } from "./probe.ts";
 
@@ -165,7 +165,7 @@ describe("SIO-11: CONNECT after CONNECT", () => {
   it("counts refused ones too, and anew after ten seconds", async () => {
     const { shell, attacker } = await roomOfTwo();
     for (let connects = 1; connects < CONNECTS_MAX; connects++) attacker.send("40/none");
-    shell.advance(CONNECTS_WINDOW_MS);
+    shell.advance(COUNT_WINDOW_MS);
     for (let connects = 0; connects < CONNECTS_MAX; connects++) attacker.send("40/none");
     expect(attacker.closing).toBeUndefined();
     attacker.send("40/none");
