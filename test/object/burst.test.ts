@@ -30,7 +30,7 @@ it(`${POSTS} posts at once are all stored, in as few rows as count and window al
       expect(stored.at(-1)).toMatchObject({ last_seq: POSTS });
       return stored;
     },
-    { timeout: 15_000 },
+    { timeout: 50_000 },
   );
   const windows = (Date.now() - startMs) / FLUSH_WINDOW_MS;
   expect(rows.length).toBeLessThanOrEqual(POSTS / BATCH_POSTS_MAX + windows + 2);

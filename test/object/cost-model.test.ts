@@ -1,8 +1,8 @@
 // The model behind `npm run cost`, held against rooms in workerd: the same people and posts, foretold and counted, line by line.
 import { expect, it } from "vitest";
 
-import { Lobby } from "../../durable/lobby.ts";
 import { foretell } from "../../scripts/cost/run-model.ts";
+import { countReports } from "./count-reports.ts";
 import type { RawClient } from "./raw-client.ts";
 import { freshRoom, join } from "./rooms.ts";
 import { queriesMade, rowsWrittenByAll } from "./rows-written.ts";
@@ -25,21 +25,6 @@ async function talk(members: readonly RawClient[], untilMs: number): Promise<num
     answers.push(member.ask("chat-message", { content: `at ${Date.now()}` }));
   }
   return (await Promise.all(answers)).filter(({ ok }) => ok).length;
-}
-
-async function countReports(work: () => Promise<unknown>): Promise<number> {
-  let reports = 0;
-  const report = Reflect.get(Lobby.prototype, "report");
-  Lobby.prototype.report = function (this: Lobby, given) {
-    reports++;
-    return report.call(this, given);
-  };
-  try {
-    await work();
-    return reports;
-  } finally {
-    Lobby.prototype.report = report;
-  }
 }
 
 it("rows, alarms, requests and reports of a run are foretold within 5 %", { timeout: 60_000 }, async () => {

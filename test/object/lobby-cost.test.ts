@@ -4,9 +4,9 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
-import { Lobby } from "../../durable/lobby.ts";
 import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi } from "./api-caller.ts";
+import { countReports } from "./count-reports.ts";
 import { freshRoom, isArmed, join, Sleeper, stubOf } from "./rooms.ts";
 import { queriesMade, rowsWrittenByAll } from "./rows-written.ts";
 
@@ -34,22 +34,6 @@ async function quiet(): Promise<void> {
 }
 
 describe("what it costs: LOB-2, LOB-7", () => {
-  /** Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them. */
-  async function countReports(work: () => Promise<unknown>): Promise<number> {
-    let reports = 0;
-    const report = Reflect.get(Lobby.prototype, "report");
-    Lobby.prototype.report = function (this: Lobby, given) {
-      reports++;
-      return report.call(this, given);
-    };
-    try {
-      await work();
-      return reports;
-    } finally {
-      Lobby.prototype.report = report;
-    }
-  }
-
   it("a message after quiet: a request and a row of the lobby; no row and no alarm of the room's", async () => {
     const room = freshRoom();
     await post(room);

@@ -208,7 +208,7 @@ it("on a phone, nothing that people write makes the page wider than it is", asyn
   await fits();
   const first = ada.page.locator('[data-seq="1"]');
   while ((await first.count()) === 0) {
-    await ada.page.getByTestId("log").evaluate((log) => (log.scrollTop -= 400));
+    await ada.page.getByTestId("log").evaluate((log) => (log.scrollTop -= log.clientHeight));
     await ada.page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
     await fits();
   }

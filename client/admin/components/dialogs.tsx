@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { DialogButtons, Modal } from "../../page/components/modal.tsx";
+import { ReasonField } from "../../page/components/reason-field.tsx";
 import type { Desk, Dialog } from "../state/desk.ts";
 import { isConfirmed, numberOf } from "../state/figures.ts";
 
-const REASON_MAX = 300;
 /** Over how long those who were sent away come back. */
 const DRAIN_SPANS: ReadonlyArray<readonly [ms: number, words: string]> = [
   [5000, "5 seconds"],
@@ -183,15 +183,7 @@ function PersonDialog({ desk, dialog: { kind, room, user } }: PersonDialogProps)
             </select>
           </>
         )}
-        <label for="reason">Reason, shown to everyone</label>
-        <input
-          id="reason"
-          data-testid="reason"
-          maxLength={REASON_MAX}
-          placeholder="Optional"
-          value={reason}
-          onInput={({ currentTarget }) => setReason(currentTarget.value)}
-        />
+        <ReasonField reason={reason} onInput={setReason} />
         <DialogButtons submit={kind === "kick" ? "Kick" : "Ban"} isGrave={kind === "ban"} onCancel={close} />
       </form>
     </Modal>

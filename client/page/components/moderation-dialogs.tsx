@@ -6,6 +6,7 @@ import { named } from "../state/names.ts";
 import { exactTime } from "../state/times.ts";
 import type { Visit } from "../state/visit.ts";
 import { DialogButtons, Modal } from "./modal.tsx";
+import { ReasonField } from "./reason-field.tsx";
 
 const FOR_GOOD = "for-good";
 const SPANS: ReadonlyArray<readonly [seconds: string, label: string]> = [
@@ -15,7 +16,6 @@ const SPANS: ReadonlyArray<readonly [seconds: string, label: string]> = [
   ["604800", "1 week"],
 ];
 const SLOW_MODES = [0, 5, 10, 30, 60, 300, 900];
-const REASON_MAX = 300;
 
 interface ModerateDialogProps {
   readonly visit: Visit;
@@ -67,15 +67,7 @@ export function ModerateDialog({ visit, deed, user, onClose }: ModerateDialogPro
             </select>
           </>
         )}
-        <label for="reason">Reason, shown to everyone</label>
-        <input
-          id="reason"
-          data-testid="reason"
-          maxLength={REASON_MAX}
-          placeholder="Optional"
-          value={reason}
-          onInput={({ currentTarget }) => setReason(currentTarget.value)}
-        />
+        <ReasonField reason={reason} onInput={setReason} />
         <DialogButtons submit={submit} isGrave={deed === "ban"} onCancel={onClose} />
       </form>
     </Modal>

@@ -1,0 +1,24 @@
+// Why somebody is sent away or kept from writing.
+
+const REASON_MAX = 300;
+
+interface ReasonFieldProps {
+  readonly reason: string;
+  readonly onInput: (reason: string) => void;
+}
+
+export function ReasonField({ reason, onInput }: ReasonFieldProps) {
+  return (
+    <>
+      <label for="reason">Reason, shown to everyone</label>
+      <input
+        id="reason"
+        data-testid="reason"
+        maxLength={REASON_MAX}
+        placeholder="Optional"
+        value={reason}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,18 @@
+// What rooms tell the lobby.
+import { Lobby } from "../../durable/lobby.ts";
+
+/** Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them. */
+export async function countReports(work: () => Promise<unknown>): Promise<number> {
+  let reports = 0;
+  const report = Reflect.get(Lobby.prototype, "report");
+  Lobby.prototype.report = function (this: Lobby, given) {
+    reports++;
+    return report.call(this, given);
+  };
+  try {
+    await work();
+    return reports;
+  } finally {
+    Lobby.prototype.report = report;
+  }
+}
