@@ -23,7 +23,7 @@ import { ChatRecoveryLog } from "./chat-recovery.ts";
 import type { Direct } from "./direct.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
 import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
-import { guarded } from "./guard.ts";
+import { Guard } from "./guard.ts";
 import type { Links } from "./links.ts";
 import { Members } from "./members.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -48,6 +48,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   readonly #requests = new Buckets(REQUEST_LIMIT);
   readonly #members = new Members();
   readonly #features: Features;
+  readonly #guard: Guard;
   readonly #upload: Operation;
   readonly #operations: ReadonlyMap<string, Operation>;
   readonly #delivery: DeliverySampler;
@@ -62,12 +63,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.#delivery = new DeliverySampler(meter, () => this.context.now(), dependencies.durable);
     this.#features = makeFeatures(this.#room, this.#members, dependencies);
     const { all, changes, attachments } = this.#features;
-    this.#upload = guarded(UPLOAD, attachments.upload, all);
-    this.#operations = new Map(
-      all
-        .flatMap(({ operations = {} }) => Object.entries(operations))
-        .map(([event, operation]) => [event, guarded(event, operation, all)]),
-    );
+    this.#guard = new Guard(all, (caller, cost) => this.#refuseRequest(caller, cost));
+    this.#upload = attachments.upload;
+    this.#operations = new Map(all.flatMap(({ operations = {} }) => Object.entries<Operation>(operations)));
     this.handlers = Object.fromEntries(
       [...this.#operations].map(([event, operation]) => [event, this.#handler(event, operation)]),
     ) as Handlers<ClientToServerEvents, Client>;
@@ -242,15 +240,13 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     const operation = this.#operations.get(event);
     if (!operation) return reply(noSuchEvent(event));
     const caller = this.#callerOf(bearer);
-    return perform(operation, { caller, given }, counted(this.#room.meter, event, reply), (user, cost) =>
-      this.#refuseRequest(user, cost),
-    );
+    return perform(operation, { event, caller, given }, this.#guard, counted(this.#room.meter, event, reply));
   }
 
   /** FILE-1: whether somebody may upload a file, and what they may post then. For whoever stores it. */
   permitUpload(bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
     const caller = this.#callerOf(bearer);
-    return perform(this.#upload, { caller, given }, reply, (user, cost) => this.#refuseRequest(user, cost));
+    return perform(this.#upload, { event: UPLOAD, caller, given }, this.#guard, reply);
   }
 
   /** FILE-4: whether somebody may read a file. One of an earlier life of the room, or of a deleted message, is none. */
@@ -352,7 +348,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       const reply = this.#features.flooding.counting(client, direct);
       const caller = this.#callerOf(client.peek(), client);
       const told = counted(this.#room.meter, event, reply);
-      return perform(operation, { caller, given: payload }, told, (asker, cost) => this.#refuseRequest(asker, cost));
+      return perform(operation, { event, caller, given: payload }, this.#guard, told);
     };
   }
 

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { Answer, ClientToServerEvents, Role } from "../protocol/chat-events.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { refuse } from "./answers.ts";
+import type { Guard } from "./guard.ts";
 import { describeIssues } from "./payloads.ts";
 import type { Client } from "./room.ts";
 
@@ -43,35 +44,41 @@ export interface Operation<Given = Answer<object>> {
 
 export type Operations = { readonly [Event in ChatEvent]: Operation<AnswerTo<Event>> };
 
+const ONE = (): number => 1;
+
 /** Ties a schema to the rule that gets what it lets through. */
 export function operation<Schema extends z.ZodType, Given>(
   schema: Schema,
   run: (caller: Caller, payload: z.output<Schema>, reply: Reply<Given>) => void | Promise<void>,
-  cost: (payload: z.output<Schema>) => number = () => 1,
+  cost: (payload: z.output<Schema>) => number = ONE,
 ): Operation<Given> {
-  return {
-    schema,
-    cost: (payload) => cost(payload as z.output<Schema>),
-    run: (caller, payload, reply) => run(caller, payload as z.output<Schema>, reply),
-  };
+  return { schema, cost, run } as Operation<Given>;
 }
 
-/**
- * Checks what was given, then runs.
- * @param refuseCost the last word before it runs: takes the cost from the caller's bucket, or says why not
- */
+/** What somebody asks for. */
+export interface Asked {
+  /** As a client would name it. */
+  readonly event: string;
+  readonly caller: Caller;
+  readonly given: unknown;
+}
+
+/** Checks what was given, then runs, where the caller can pay and no feature refuses it. */
 export function perform(
-  { schema, cost, run, isRepeat }: Operation,
-  { caller, given }: { readonly caller: Caller; readonly given: unknown },
+  operation: Operation,
+  { event, caller, given }: Asked,
+  guard: Guard,
   reply: Reply<Answer<object>>,
-  refuseCost: (caller: Caller, cost: number) => Answer<object> | undefined,
 ): void | Promise<void> {
-  const parsed = readAs(schema, given ?? {});
+  const parsed = readAs(operation.schema, given ?? {});
   // LIM-3: what is wrong, or was done before, has been looked at all the same.
   if (!parsed.success) {
-    return reply(refuseCost(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
+    return reply(guard.refuseCost(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
   }
-  const isRepeated = isRepeat?.(caller, parsed.data) ?? false;
-  const refusal = refuseCost(caller, isRepeated ? 1 : cost(parsed.data));
-  return refusal ? reply(refusal) : run(caller, parsed.data, reply);
+  const payload = parsed.data;
+  const isRepeated = operation.isRepeat?.(caller, payload) ?? false;
+  const refusal =
+    guard.refuseCost(caller, isRepeated ? 1 : operation.cost(payload)) ??
+    (isRepeated ? undefined : guard.refuse(event, caller));
+  return refusal ? reply(refusal) : operation.run(caller, payload, guard.followed(event, caller, reply));
 }

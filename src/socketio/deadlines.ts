@@ -17,26 +17,22 @@ export class Deadline {
   readonly rides: boolean;
   readonly alarmWithinMs: number;
   readonly run: (nowMs: number) => void;
-  readonly #changed: () => void;
+  readonly #clock: Pick<Deadlines, "changed">;
   #atMs: number | undefined;
 
-  /** @param changed called after each change of the moment */
+  /** @param clock told of each change of the moment */
   constructor(
     name: string,
     run: (nowMs: number) => void,
-    {
-      keepsAwake = false,
-      rides = false,
-      alarmWithinMs = Infinity,
-      changed,
-    }: DeadlineOptions & { readonly changed: () => void },
+    { keepsAwake = false, rides = false, alarmWithinMs = Infinity }: DeadlineOptions,
+    clock: Pick<Deadlines, "changed">,
   ) {
     this.name = name;
     this.keepsAwake = keepsAwake;
     this.rides = rides;
     this.alarmWithinMs = alarmWithinMs;
     this.run = run;
-    this.#changed = changed;
+    this.#clock = clock;
   }
 
   /** `undefined` while nothing is due. */
@@ -60,7 +56,7 @@ export class Deadline {
   #move(atMs: number | undefined): void {
     if (atMs === this.#atMs) return;
     this.#atMs = atMs;
-    this.#changed();
+    this.#clock.changed();
   }
 }
 
@@ -73,15 +69,20 @@ export class Deadlines {
     this.#watch = watch;
   }
 
+  /** For deadlines. */
+  changed(): void {
+    this.#watch();
+  }
+
   /** @param run called once each time the moment has come; it may set the deadline anew */
   add(name: string, run: (nowMs: number) => void, options: DeadlineOptions = {}): Deadline {
-    const deadline = new Deadline(name, run, { ...options, changed: () => this.#watch() });
+    const deadline = new Deadline(name, run, options, this);
     this.#all.add(deadline);
     return deadline;
   }
 
   remove(deadline: Deadline): void {
-    if (this.#all.delete(deadline)) this.#watch();
+    if (this.#all.delete(deadline)) this.changed();
   }
 
   /** The soonest moment that has to be met, or `undefined` when nothing is due at all. */
