@@ -4,9 +4,10 @@ import type { Answer, ErrorAnswer } from "../protocol/chat-events.ts";
 import type { Caller, Reply } from "./operation.ts";
 import type { Feature } from "./room.ts";
 
+/** Whom a room asks before it does what it was asked, and whom it tells of the answer. */
 export class Guard {
   readonly #features: readonly Feature[];
-  /** Takes the cost from the caller's bucket, or says why not. */
+  /** Takes what it costs from the caller's bucket of requests, or says when there is enough in it. */
   readonly refuseCost: (caller: Caller, cost: number) => ErrorAnswer | undefined;
 
   constructor(features: readonly Feature[], refuseCost: Guard["refuseCost"]) {
@@ -23,7 +24,7 @@ export class Guard {
     return undefined;
   }
 
-  /** The same reply, for features that want to hear the answer. */
+  /** The same reply, which features that follow what comes of it hear first. */
   followed(event: string, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
     const listeners = this.#features.flatMap((feature) => feature.follow?.(event, caller) ?? []);
     if (listeners.length === 0) return reply;

@@ -1,8 +1,9 @@
 // The schemas of what moderators send, with their bounds: MOD-11.
 import { z } from "zod";
 
+import { REASON_LENGTH_MAX } from "../protocol/moderation-events.ts";
+
 export const USER_LENGTH_MAX = 128;
-export const REASON_LENGTH_MAX = 300;
 /** Ten years: what is meant for longer is a ban without an end. */
 export const SANCTION_SECONDS_MAX = 10 * 365 * 86_400;
 /** Six hours. */

@@ -44,20 +44,20 @@ export interface Operation<Given = Answer<object>> {
 
 export type Operations = { readonly [Event in ChatEvent]: Operation<AnswerTo<Event>> };
 
-const ONE = (): number => 1;
+const costsOne = (): number => 1;
 
 /** Ties a schema to the rule that gets what it lets through. */
 export function operation<Schema extends z.ZodType, Given>(
   schema: Schema,
   run: (caller: Caller, payload: z.output<Schema>, reply: Reply<Given>) => void | Promise<void>,
-  cost: (payload: z.output<Schema>) => number = ONE,
+  cost: (payload: z.output<Schema>) => number = costsOne,
 ): Operation<Given> {
   return { schema, cost, run } as Operation<Given>;
 }
 
 /** What somebody asks for. */
 export interface Asked {
-  /** As a client would name it. */
+  /** As a client would name it; what is no event has a name that none has. */
   readonly event: string;
   readonly caller: Caller;
   readonly given: unknown;

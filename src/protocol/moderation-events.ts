@@ -2,6 +2,9 @@
 // stand in README.md beside this file.
 import type { Answer, Role } from "./chat-events.ts";
 
+/** Characters of a reason. */
+export const REASON_LENGTH_MAX = 300;
+
 export type ModerationAction =
   | "kick"
   | "ban"

@@ -17,22 +17,22 @@ export class Deadline {
   readonly rides: boolean;
   readonly alarmWithinMs: number;
   readonly run: (nowMs: number) => void;
-  readonly #clock: Pick<Deadlines, "changed">;
+  readonly #list: Pick<Deadlines, "changed">;
   #atMs: number | undefined;
 
-  /** @param clock told of each change of the moment */
+  /** @param list told of each change of the moment */
   constructor(
     name: string,
     run: (nowMs: number) => void,
     { keepsAwake = false, rides = false, alarmWithinMs = Infinity }: DeadlineOptions,
-    clock: Pick<Deadlines, "changed">,
+    list: Pick<Deadlines, "changed">,
   ) {
     this.name = name;
     this.keepsAwake = keepsAwake;
     this.rides = rides;
     this.alarmWithinMs = alarmWithinMs;
     this.run = run;
-    this.#clock = clock;
+    this.#list = list;
   }
 
   /** `undefined` while nothing is due. */
@@ -56,7 +56,7 @@ export class Deadline {
   #move(atMs: number | undefined): void {
     if (atMs === this.#atMs) return;
     this.#atMs = atMs;
-    this.#clock.changed();
+    this.#list.changed();
   }
 }
 
@@ -69,7 +69,7 @@ export class Deadlines {
     this.#watch = watch;
   }
 
-  /** For deadlines. */
+  /** Called by each deadline whose moment was set, moved or cleared. */
   changed(): void {
     this.#watch();
   }

@@ -128,6 +128,7 @@ export class Engine {
   /** The WebSocket of a probe carries the session from now on. */
   adopted(session: Session, probe: Session): void {
     this.#probes.delete(probe);
+    this.#idle.forget(probe);
     this.#meter.count("upgraded");
     this.#heartbeat.watch(session);
   }

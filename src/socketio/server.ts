@@ -177,7 +177,7 @@ export class Server extends SessionServer implements SocketHost {
     }
     if (this.#connects.isOver(session, this.now())) return this.engine.close(session, CLOSINGS.connectFlood);
     const request = { nsp, auth, handshake: session.handshake };
-    session.connecting = [...session.connecting, nsp];
+    session.deciding(nsp);
     return this.#inTurns(session, () =>
       andThen(this.#namespaces.find(request, session), (seat) => {
         if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });

@@ -1,5 +1,5 @@
-// What costs a room something and serves nobody, however often a session does it: counted per session in a window that all of
-// them share, so that who does none of it costs no memory.
+// What a session may do a few times, and what costs its room more than it serves anybody if it goes on: counted for each session in
+// a window that all of them share.
 import type { Session } from "./session.ts";
 
 /** A room that sleeps has been quiet for as long, so the counts may vanish with its memory. */
@@ -11,7 +11,10 @@ export const COUNT_WINDOW_MS = 10_000;
  */
 export const CONNECTS_MAX = 100;
 
-/** Packets in a window that mean nothing (a noop, an ack that nobody waits for): more than any client sends, a hundred times over (LIM-4). */
+/**
+ * Packets in a window that mean nothing, as a noop or an ack that nobody waits for: more than any client sends, a hundred times
+ * over (LIM-4).
+ */
 export const IDLE_PACKETS_MAX = 1000;
 
 export class SessionFlood {
@@ -26,7 +29,7 @@ export class SessionFlood {
 
   /** Counts once more. @returns whether it is once too often */
   isOver(session: Session, nowMs: number): boolean {
-    // A clock that was set back begins a window, too.
+    // A clock that was set back by much begins a window, too.
     if (Math.abs(nowMs - this.#sinceMs) >= COUNT_WINDOW_MS) {
       this.#counts.clear();
       this.#sinceMs = nowMs;
@@ -36,7 +39,7 @@ export class SessionFlood {
     return count > this.#max;
   }
 
-  /** The session is over. */
+  /** The session is over, or is another one's by now. */
   forget(session: Session): void {
     this.#counts.delete(session);
   }

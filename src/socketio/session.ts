@@ -11,6 +11,9 @@ import { Reading } from "./unread.ts";
 /** Java, Swift and Rust clients read ack ids as numbers of 32 bits, one of which is the sign. */
 const ACK_IDS = 2 ** 31;
 
+/** One empty list for all: most sessions have nothing under way for most of their life. */
+export const NOTHING: readonly never[] = [];
+
 /** How a connection came in: fixed at the upgrade, the same for all sockets of a session. */
 export interface Handshake {
   /** The client's address as the front server saw it. */
@@ -65,16 +68,13 @@ export function withoutPartial({ partial: _partial, ...record }: SessionRecord):
   return record;
 }
 
-/** One for all sessions, which seldom have any. */
-const NONE: readonly never[] = [];
-
 export class Session {
   readonly sid: string;
   readonly handshake: Handshake;
   /** Joined namespaces, by name. */
   readonly sockets = new Map<string, Socket>();
   /** Namespaces whose CONNECT is being decided. */
-  connecting: readonly string[] = NONE;
+  connecting: readonly string[] = NOTHING;
   strangerSinceMs: number | undefined;
   closed = false;
   partial: PartialPacket | undefined;
@@ -120,10 +120,15 @@ export class Session {
     return id;
   }
 
-  /** A CONNECT to the namespace was accepted or refused. */
+  /** A CONNECT to the namespace came. */
+  deciding(nsp: string): void {
+    this.connecting = [...this.connecting, nsp];
+  }
+
+  /** It was accepted or refused. */
   decided(nsp: string): void {
     const others = this.connecting.filter((other) => other !== nsp);
-    this.connecting = others.length > 0 ? others : NONE;
+    this.connecting = others.length > 0 ? others : NOTHING;
   }
 
   /** Whether it has a record worth keeping: only what an open WebSocket carries survives sleep. */

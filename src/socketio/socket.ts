@@ -9,7 +9,7 @@ import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./
 import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
-import type { Handshake, Session, SocketRecord } from "./session.ts";
+import { NOTHING, type Handshake, type Session, type SocketRecord } from "./session.ts";
 import { Stays } from "./stays.ts";
 
 /** What a socket asks of its server. */
@@ -30,9 +30,8 @@ export interface AskOptions {
   readonly timeoutMs: number;
 }
 
-/** One each for all sockets, most of which are in no channel and were asked nothing. */
+/** One for all sockets that are in no channel. */
 const NOWHERE: ReadonlySet<string> = new Set();
-const NONE: readonly never[] = [];
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
 export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
@@ -62,7 +61,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     this.pid = record.pid;
     this.recovered = record.recovered ?? false;
     this.#rule = record.rule;
-    this.#asks = record.asks ?? NONE;
+    this.#asks = record.asks ?? NOTHING;
     this.#data = record.data as Data;
     this.#hub = hub;
     this.#host = host;
@@ -70,6 +69,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     if (record.pid !== undefined && hub.recovery?.log.remember) this.#remembered = this.#memory();
   }
 
+  /** As of now: what is joined later may be in another set. */
   get channels(): ReadonlySet<string> {
     return this.#channels ?? NOWHERE;
   }

@@ -8,33 +8,16 @@ import { CLOSINGS, TRANSPORT_CLOSE } from "../../src/protocol/closings.ts";
 import { Addresses, SESSIONS_MAX } from "../../src/socketio/addresses.ts";
 import { COUNT_WINDOW_MS, IDLE_PACKETS_MAX } from "../../src/socketio/session-flood.ts";
 import { Session } from "../../src/socketio/session.ts";
-import { Server } from "../../src/socketio/server.ts";
 import { PROBE_BYTES } from "../../src/socketio/unread.ts";
 import { ConnectRate, NETWORKS_MAX } from "../../src/worker/connect-rate.ts";
 import { KNOWN_SESSIONS_MAX, KnownSessions } from "../../src/worker/known-sessions.ts";
+import { bareServer } from "./bare-server.ts";
 import { ChatRoom, identityOf } from "./chat-room.ts";
-import { OPTIONS, START_MS, type Client } from "./harness.ts";
-import { Probe, probeShell } from "./probe.ts";
+import { START_MS, type Client } from "./harness.ts";
+import { probeShell } from "./probe.ts";
 import { PATIENT } from "./properties.ts";
 
 /** A server whose effects lead nowhere. */
-function bareServer(): Server {
-  return new Server(
-    OPTIONS,
-    { static: { "/": new Probe({}, []) } },
-    {
-      now: () => START_MS,
-      newId: () => `id-${Math.random()}`,
-      phase: 0,
-      apply: () => {},
-      lastPongAtMs: () => undefined,
-      report: (problem, error) => {
-        throw new Error(problem, { cause: error });
-      },
-    },
-  );
-}
-
 const sessionFrom = (address: string): Session =>
   new Session("sid", { address, query: {}, issued: START_MS }, START_MS);
 

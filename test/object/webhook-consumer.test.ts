@@ -45,6 +45,12 @@ function event(room: string, at: number): WebhookEvent {
 
 const bodyOf = (room: string, ...at: number[]): WebhookBatch => ({ room, events: at.map((ms) => event(room, ms)) });
 
+function circular(): object {
+  const data: { self?: object } = {};
+  data.self = data;
+  return data;
+}
+
 interface Circumstances {
   readonly attempts?: number;
   readonly queue?: string;
@@ -199,30 +205,30 @@ describe("a dead letter", () => {
   const STRANGE: ReadonlyArray<readonly [string, unknown]> = [
     ["nothing", null],
     ["a text", "hello"],
+    ["bytes", new Uint8Array([1, 2]).buffer],
     ["no events", { room: "a" }],
+    ["none in its list", { room: "a", events: [] }],
     ["events that are no list", { room: "a", events: { length: 1 } }],
     ["an event that is none", { room: "a", events: [null] }],
     ["an event without an order", { room: "a", events: [{ ...event("a", 1), order: undefined }] }],
+    ["an event without data", { room: "a", events: [{ ...event("a", 1), data: undefined }] }],
     ["no room", { events: [event("a", 1)] }],
     ["an odd length", { room: { length: { toString: 1 } }, events: [] }],
     ["what JSON cannot say", { room: "a", events: [{ ...event("a", 1), data: { count: 1n } }] }],
-    ["what is too deep", { room: "a", events: [JSON.parse(`${'{"a":'.repeat(100)}1${"}".repeat(100)}`)] }],
+    ["what refers to itself", { room: "a", events: [{ ...event("a", 1), data: circular() }] }],
   ];
-  it.each(STRANGE)("HOOK-10: is %s, and those who come along are delivered", async (_what, strange) => {
-    const bodies = [bodyOf("a", 1), strange, bodyOf("a", 2)];
-    const result = await consume(bodies);
-    expect(result.explicitAcks.toSorted()).toEqual(["m0", "m1", "m2"]);
+  it.each(STRANGE)("HOOK-10: is %s in the end; those who come along are delivered", async (_what, strange) => {
+    const result = await consume([bodyOf("a", 1), strange, bodyOf("a", 2)]);
     expect(posts.map(({ delivery }) => delivery.events.map(({ at }) => at))).toEqual([[1, 2]]);
-    expect(queued.dead).toEqual([[strange]]);
-    expect(JSON.parse(logged[0]!)).toMatchObject({ event: "webhook.dead", reason: "it is nothing that rooms tell" });
-  });
-
-  it("HOOK-10: that cannot be buried by us is left to the platform", async () => {
-    const send = async () => Promise.reject(new Error("no such type"));
-    const settings = { WEBHOOKS_DEAD: { send } };
-    const result = await consume([bodyOf("a", 1), "strange"], { attempts: TRIES_MAX, settings });
-    expect(result.explicitAcks).toEqual(["m0"]);
+    expect(result.explicitAcks).toEqual(["m0", "m2"]);
     expect(result.retryMessages.map(({ msgId }) => msgId)).toEqual(["m1"]);
+    const told = { reason: "it is not shaped like what rooms tell", messages: 1, events: 0, rooms: [] };
+    expect(logged.map((line) => JSON.parse(line))).toEqual([
+      { level: "warn", event: "webhook.retry", ...told, attempts: 1 },
+    ]);
+    await consume([strange], { attempts: TRIES_MAX });
+    expect(JSON.parse(logged.at(-1)!)).toEqual({ level: "warn", event: "webhook.dead", ...told, attempts: TRIES_MAX });
+    expect([posts.length, queued.dead]).toEqual([1, []]);
   });
 
   it("HOOK-10: the last try is left to the platform, which buries it, and is told", async () => {
@@ -239,13 +245,21 @@ describe("a dead letter", () => {
     expect(result.explicitAcks).toEqual(["m0", "m1"]);
     expect(posts).toEqual([]);
   });
+
+  it("HOOK-10: is not put in line again where no receiver could have it", async () => {
+    const result = await consume([{ n: 1n }, bodyOf("a", 1), "hello"], { queue: "parley-webhooks-dead" });
+    expect(queued.webhooks).toEqual([[bodyOf("a", 1), { delaySeconds: 30 }]]);
+    expect(result.explicitAcks.toSorted()).toEqual(["m0", "m1", "m2"]);
+    expect(JSON.parse(logged[0]!)).toMatchObject({ event: "webhook.dropped", messages: 2 });
+  });
 });
 
 describe("a set-up", () => {
   it("HOOK-6: without the webhook drops what is left in the queue, and says so", async () => {
-    const result = await consume([bodyOf("a", 1)], { settings: { WEBHOOK_URL: undefined } });
-    expect([result.explicitAcks, posts.length]).toEqual([["m0"], 0]);
-    expect(JSON.parse(logged[0]!)).toMatchObject({ event: "webhook.dropped", events: 1 });
+    const settings = { WEBHOOK_URL: undefined, WEBHOOKS_DEAD: undefined };
+    const result = await consume([bodyOf("a", 1), "strange"], { settings });
+    expect([result.ackAll, posts.length]).toEqual([true, 0]);
+    expect(JSON.parse(logged[0]!)).toMatchObject({ event: "webhook.dropped", messages: 2, events: 1 });
   });
 
   it.each<[string, Record<string, unknown>, RegExp]>([

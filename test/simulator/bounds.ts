@@ -36,6 +36,7 @@ const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   "Members.stays",
   "PollingRequests.waiting",
   "PollingTransport.waiting",
+  "SessionFlood.counts",
   "Unread.behind",
 ]);
 

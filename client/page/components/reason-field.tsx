@@ -1,6 +1,5 @@
 // Why somebody is sent away or kept from writing.
-
-const REASON_MAX = 300;
+import { REASON_LENGTH_MAX } from "../../../src/protocol/moderation-events.ts";
 
 interface ReasonFieldProps {
   readonly reason: string;
@@ -14,7 +13,7 @@ export function ReasonField({ reason, onInput }: ReasonFieldProps) {
       <input
         id="reason"
         data-testid="reason"
-        maxLength={REASON_MAX}
+        maxLength={REASON_LENGTH_MAX}
         placeholder="Optional"
         value={reason}
         onInput={({ currentTarget }) => onInput(currentTarget.value)}

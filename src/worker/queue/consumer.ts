@@ -9,8 +9,8 @@ import { deliverWebhooks } from "./webhooks.ts";
 type Consumer = (batch: MessageBatch, env: WorkerEnv) => Promise<void>;
 
 const CONSUMERS: ReadonlyArray<readonly [suffix: string, consume: Consumer]> = [
-  ["-webhooks", deliverWebhooks as Consumer],
-  ["-webhooks-dead", replayDeadWebhooks as Consumer],
+  ["-webhooks", deliverWebhooks],
+  ["-webhooks-dead", replayDeadWebhooks],
   ["-relay", deliverCrossing as Consumer],
   ["-relay-dead", buryCrossing as Consumer],
 ];

@@ -5,7 +5,7 @@ import type { Webhook } from "../../access/settings.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
 import { deploymentOf, type WorkerEnv } from "../deployment.ts";
 import { post, type Outcome } from "./post.ts";
-import { isReadableWebhooks } from "./readable-webhooks.ts";
+import { describeWebhooks, sortOut, STRANGE } from "./readable-webhooks.ts";
 
 type Failure = Extract<Outcome, { ok: false }>;
 type Item = Message<WebhookBatch>;
@@ -20,36 +20,22 @@ const RETRY_SECONDS_MAX = 3600;
 /** The platform puts nothing off for longer, in seconds. */
 const DELAY_SECONDS_MAX = 43_200;
 
-const UNREADABLE = "it is nothing that rooms tell";
-
 /** While a setting is wrong, messages wait so long, in seconds. */
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
-export async function deliverWebhooks(batch: MessageBatch<WebhookBatch>, env: WorkerEnv): Promise<void> {
+export async function deliverWebhooks(batch: MessageBatch, env: WorkerEnv): Promise<void> {
   const deployment = deploymentOf(env);
   if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
   const { webhook } = deployment.settings;
-  const items = batch.messages.filter(({ body }) => isReadableWebhooks(body));
-  for (const item of batch.messages) if (!items.includes(item)) await buryStrange(item, env);
-  if (items.length === 0) return;
-  if (webhook) return deliver(items, webhook, env);
-  tell("webhook.dropped", items, "WEBHOOK_URL is not set any more");
-  countResult(env, "dropped", items);
-  for (const item of items) item.ack();
-}
-
-/** What no room has put there: nothing in it can be relied upon. */
-async function buryStrange(item: Item, env: WorkerEnv): Promise<void> {
-  const { attempts } = item;
-  writeLog("warn", "webhook.dead", { reason: UNREADABLE, messages: 1, events: 0, rooms: [], attempts });
-  countResult(env, "dead", [item]);
-  try {
-    await env.WEBHOOKS_DEAD!.send(item.body);
-    item.ack();
-  } catch {
-    // Not everything that is in a queue can be put into another one; in the end the platform moves it.
-    item.retry({ delaySeconds: backoffSeconds(attempts) });
+  if (!webhook) {
+    tell("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
+    countResult(env, "dropped", batch.messages);
+    return batch.ackAll();
   }
+  const [items, strange] = sortOut(batch.messages);
+  // Tried for as long as everything else: only the platform can move whatever it may be to the dead letters unharmed.
+  if (strange.length > 0) putOff(strange, { reason: STRANGE }, env);
+  if (items.length > 0) await deliver(items, webhook, env);
 }
 
 async function deliver(items: readonly Item[], webhook: Webhook, env: WorkerEnv): Promise<void> {
@@ -70,7 +56,11 @@ function inOrder(items: readonly Item[]): WebhookEvent[] {
   return [...items].sort((a, b) => startOf(a) - startOf(b)).flatMap(({ body }) => body.events);
 }
 
-function putOff(items: readonly Item[], { reason, retryAfterSeconds }: Failure, env: WorkerEnv): void {
+function putOff(
+  items: readonly Message[],
+  { reason, retryAfterSeconds }: Pick<Failure, "reason" | "retryAfterSeconds">,
+  env: WorkerEnv,
+): void {
   const dying = items.filter(({ attempts }) => attempts >= TRIES_MAX);
   const living = items.filter(({ attempts }) => attempts < TRIES_MAX);
   if (dying.length > 0) tell("webhook.dead", dying, reason);
@@ -97,17 +87,18 @@ async function bury(item: Item, { reason }: Failure, env: WorkerEnv): Promise<vo
   item.ack();
 }
 
-function countResult(env: WorkerEnv, result: "done" | "retried" | "dead" | "dropped", items: readonly Item[]): void {
+function countResult(env: WorkerEnv, result: "done" | "retried" | "dead" | "dropped", items: readonly Message[]): void {
   if (items.length > 0) deploymentOf(env)?.meter.count(`queue:webhooks,${result}`, items.length);
 }
 
 /** One line for whoever looks at the logs: how much, where from and why; never what was said, nor the address. */
-function tell(event: string, items: readonly Item[], reason: string): void {
+function tell(event: string, items: readonly Message[], reason: string): void {
+  const told = items.map(({ body }) => describeWebhooks(body));
   writeLog("warn", event, {
     reason,
     messages: items.length,
-    events: items.reduce((sum, { body }) => sum + body.events.length, 0),
-    rooms: [...new Set(items.map(({ body }) => body.room))],
+    events: told.reduce((sum, { events }) => sum + events, 0),
+    rooms: [...new Set(told.flatMap(({ rooms }) => rooms))],
     attempts: Math.max(...items.map(({ attempts }) => attempts)),
   });
 }
