@@ -24,12 +24,10 @@ const load = (options: Options = {}): Page => new Page({ room, clock, storage, .
 const stored = (): string[] => room.log.map(({ sender, content }) => `${sender}: ${content}`);
 const unsent = (of: Page): string[] =>
   of.outbox.unsent.map((is) => `${is.content} ${is.state === "failed" ? is.error.code : is.state}`);
-const states = (of: Page): string[] => of.states.map(({ clientMsgId, state }) => `${clientMsgId} ${state}`);
 
 function enter(options: Options = {}): Page {
   const page = load(options);
-  page.connect();
-  page.settle();
+  page.enter();
   return page;
 }
 
@@ -134,7 +132,7 @@ describe("two tabs", () => {
     other.settle();
     page.outbox.add(page.outbox.failed("hello")!);
     page.settle();
-    expect([stored(), unsent(page), states(page).at(-1)]).toEqual([["ada: hello"], [], "hello elsewhere"]);
+    expect([stored(), unsent(page), page.fates.at(-1)]).toEqual([["ada: hello"], [], "hello elsewhere"]);
   });
 });
 
@@ -151,7 +149,7 @@ describe("what another user wrote in this browser", () => {
     leaveTwo();
     const bens = enter({ user: "ben" });
     expect([unsent(bens), stored()]).toEqual([[], []]);
-    expect(states(bens)).toEqual(["two elsewhere", "one elsewhere"]);
+    expect(bens.fates).toEqual(["two elsewhere", "one elsewhere"]);
     const adas = enter();
     expect([unsent(adas), stored()]).toEqual([["one MUTED"], ["ada: two"]]);
   });

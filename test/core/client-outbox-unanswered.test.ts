@@ -21,27 +21,11 @@ beforeEach(() => {
 
 const load = (): Page => new Page({ room, clock, storage });
 const stored = (): string[] => room.log.map(({ content }) => content);
-const states = (of: Page = page): string[] => of.states.map(({ clientMsgId, state }) => `${clientMsgId} ${state}`);
-const failures = (of: Page = page): string[] =>
-  of.states.flatMap((is) => (is.state === "failed" ? [`${is.clientMsgId} ${is.error.code}`] : []));
-
-function enter(of: Page = page): void {
-  of.connect();
-  of.settle();
-}
-
-/** Lets time pass as long as something is due, and delivers what that brings. */
-function passTime(of: Page = page): void {
-  for (let turns = 0; turns < 100 && clock.quietMs < Infinity; turns++) {
-    clock.advance(clock.quietMs);
-    of.settle();
-  }
-}
 
 describe("a message whose answer was lost, and that is shown while it waits for its next try", () => {
   /** The room takes it late and shows it, and nobody hears the answer. */
   function show(): void {
-    enter();
+    page.enter();
     page.say("hello");
     const [arrive] = page.toRoom.splice(0);
     clock.advance(ACK_TIMEOUT_MS);
@@ -52,16 +36,16 @@ describe("a message whose answer was lost, and that is shown while it waits for 
 
   it("is sent, where the room shows only what it has stored", () => {
     show();
-    expect([states(), clock.quietMs > 0]).toEqual([["hello pending", "hello sent"], true]);
-    passTime();
+    expect([page.fates, clock.quietMs > 0]).toEqual([["hello pending", "hello sent"], true]);
+    page.passTime();
     expect(stored()).toEqual(["hello"]);
   });
 
   it("is asked about again, where a crash may still take it", () => {
     room.durability = "relaxed";
     show();
-    expect(states()).toEqual(["hello pending"]);
-    passTime();
+    expect(page.fates).toEqual(["hello pending"]);
+    page.passTime();
     expect(page.states.at(-1)).toMatchObject({ state: "sent", answer: { seq: 1, duplicate: true } });
     expect(stored()).toEqual(["hello"]);
   });
@@ -71,20 +55,20 @@ describe("a message whose answer was lost, and that is shown while it waits for 
     show();
     room.crash();
     page.cut();
-    enter();
-    expect([states(), stored()]).toEqual([["hello pending", "hello sent"], ["hello"]]);
+    page.enter();
+    expect([page.fates, stored()]).toEqual([["hello pending", "hello sent"], ["hello"]]);
   });
 
   it("is sent, when a recovery of a relaxed room replays it", () => {
     room.durability = "relaxed";
     room.say("ben", "before");
-    enter();
+    page.enter();
     page.say("hello");
     page.deliver("toRoom");
     page.cut();
     page.connect({ recovers: true });
     page.deliver("toPage");
-    expect(states()).toEqual(["hello pending", "hello sent"]);
+    expect(page.fates).toEqual(["hello pending", "hello sent"]);
   });
 });
 
@@ -101,10 +85,10 @@ describe("a message that is in flight whenever a connection breaks", () => {
     page.say("poison");
     page.say("after");
     breakConnections(BREAKS_MAX);
-    expect(failures()).toEqual([]);
+    expect(page.failures).toEqual([]);
     breakConnections(1);
-    expect(failures()).toEqual(["poison NO_ANSWER"]);
-    enter();
+    expect(page.failures).toEqual(["poison NO_ANSWER"]);
+    page.enter();
     expect(stored()).toEqual(["after"]);
   });
 
@@ -112,20 +96,20 @@ describe("a message that is in flight whenever a connection breaks", () => {
     page.say("one");
     breakConnections(BREAKS_MAX);
     room.refusals.push({ code: "RATE_LIMITED", message: "Rate limit exceeded", retryAfterMs: 700 });
-    enter();
+    page.enter();
     page.cut();
     breakConnections(BREAKS_MAX);
-    enter();
+    page.enter();
     page.say("two");
     breakConnections(BREAKS_MAX);
-    expect([stored(), failures()]).toEqual([["one"], []]);
+    expect([stored(), page.failures]).toEqual([["one"], []]);
   });
 });
 
 describe("a message whose answer was lost so long ago that the room does not recognise it any more", () => {
   /** Sends a message whose answer is lost, and lets the room forget it. */
   function sendAndForget({ arrives }: { arrives: boolean }): Page {
-    enter();
+    page.enter();
     page.say("hello");
     if (arrives) page.deliver("toRoom");
     page.cut();
@@ -135,50 +119,50 @@ describe("a message whose answer was lost so long ago that the room does not rec
 
   it("is found in history", () => {
     const next = sendAndForget({ arrives: true });
-    enter(next);
-    expect([stored(), states(next)]).toEqual([["hello"], ["hello sent"]]);
+    next.enter();
+    expect([stored(), next.fates]).toEqual([["hello"], ["hello sent"]]);
   });
 
   it("is looked up when the room allows it, however often it puts that off", () => {
     const next = sendAndForget({ arrives: true });
     const error = { code: "RATE_LIMITED", message: "Rate limit exceeded", retryAfterMs: 700 } as const;
     for (let n = 0; n < TRIES_MAX + 1; n++) next.fetchRefusals.push(error);
-    enter(next);
+    next.enter();
     for (let n = 0; n < TRIES_MAX; n++) {
       clock.advance(700);
       next.settle();
     }
-    expect(states(next)).toEqual([]);
+    expect(next.fates).toEqual([]);
     clock.advance(700);
     next.settle();
-    expect([stored(), states(next)]).toEqual([["hello"], ["hello sent"]]);
+    expect([stored(), next.fates]).toEqual([["hello"], ["hello sent"]]);
   });
 
   it("fails when history answers neither yes nor no", () => {
     const next = sendAndForget({ arrives: true });
     for (let n = 0; n < TRIES_MAX; n++) next.fetchRefusals.push({ code: "FORBIDDEN", message: "" });
-    enter(next);
-    passTime(next);
-    expect(failures(next)).toEqual(["hello NO_ANSWER"]);
+    next.enter();
+    next.passTime();
+    expect(next.failures).toEqual(["hello NO_ANSWER"]);
   });
 
   it("is looked up as well when the clock was set back, and nobody knows how long ago it was", () => {
-    enter();
+    page.enter();
     page.say("hello");
     page.deliver("toRoom");
     page.cut();
     clock.nowMs -= 60_000;
     const next = load();
-    enter(next);
-    expect([stored(), states(next), next.fetches]).toEqual([["hello"], ["hello sent"], 1]);
+    next.enter();
+    expect([stored(), next.fates, next.fetches]).toEqual([["hello"], ["hello sent"], 1]);
   });
 
   it("is sent when history does not have it", () => {
     const next = sendAndForget({ arrives: false });
     for (let n = 0; n < PAGE_MESSAGES + 1; n++) room.say("ben", "meanwhile");
-    enter(next);
+    next.enter();
     expect(stored().filter((content) => content === "hello")).toHaveLength(1);
-    expect(states(next)).toEqual(["hello sent"]);
+    expect(next.fates).toEqual(["hello sent"]);
   });
 
   it.each([
@@ -193,8 +177,8 @@ describe("a message whose answer was lost so long ago that the room does not rec
     const next = sendAndForget({ arrives: false });
     for (let n = 0; n < 5; n++) room.say("ben", "meanwhile");
     happen();
-    enter(next);
-    expect(failures(next)).toEqual(["hello UNCERTAIN"]);
+    next.enter();
+    expect(next.failures).toEqual(["hello UNCERTAIN"]);
     next.outbox.add(next.outbox.failed("hello")!);
     next.settle();
     expect(room.log.at(-1)).toMatchObject({ content: "hello" });

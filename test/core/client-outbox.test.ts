@@ -21,26 +21,10 @@ beforeEach(() => {
 const load = (options: { user?: string; queueLimit?: number } = {}): Page =>
   new Page({ room, clock, storage, ...options });
 const stored = (): string[] => room.log.map(({ content }) => content);
-const states = (of: Page = page): string[] => of.states.map(({ clientMsgId, state }) => `${clientMsgId} ${state}`);
-const failures = (of: Page = page): string[] =>
-  of.states.flatMap((is) => (is.state === "failed" ? [`${is.clientMsgId} ${is.error.code}`] : []));
-
-function enter(of: Page = page): void {
-  of.connect();
-  of.settle();
-}
-
-/** Lets time pass as long as something is due, and delivers what that brings. */
-function passTime(of: Page = page): void {
-  for (let turns = 0; turns < 100 && clock.quietMs < Infinity; turns++) {
-    clock.advance(clock.quietMs);
-    of.settle();
-  }
-}
 
 describe("sending", () => {
   it("while there is a connection: pending, then sent with the room's answer", () => {
-    enter();
+    page.enter();
     page.say("hello");
     expect(page.outbox.unsent).toEqual([{ clientMsgId: "hello", content: "hello", state: "pending" }]);
     page.settle();
@@ -59,33 +43,33 @@ describe("sending", () => {
   it("while there is none: later, in order", () => {
     for (const content of ["one", "two", "three"]) page.say(content);
     expect(stored()).toEqual([]);
-    enter();
+    page.enter();
     expect(stored()).toEqual(["one", "two", "three"]);
   });
 
   it("again, when the connection broke before the answer: once in the room", () => {
-    enter();
+    page.enter();
     page.say("hello");
     page.deliver("toRoom");
     page.cut();
-    enter();
+    page.enter();
     expect(stored()).toEqual(["hello"]);
-    expect(states()).toEqual(["hello pending", "hello sent"]);
+    expect(page.fates).toEqual(["hello pending", "hello sent"]);
   });
 
   it("is known to have arrived when recovery replays it", () => {
     room.say("ben", "before");
-    enter();
+    page.enter();
     page.say("hello");
     page.deliver("toRoom");
     page.cut();
     page.connect({ recovers: true });
     page.deliver("toPage");
-    expect(states()).toEqual(["hello pending", "hello sent"]);
+    expect(page.fates).toEqual(["hello pending", "hello sent"]);
   });
 
   it("waits as long as a rate limit says, with everything behind it", () => {
-    enter();
+    page.enter();
     room.refusals.push({ code: "RATE_LIMITED", message: "Rate limit exceeded", retryAfterMs: 700 });
     page.say("one");
     page.say("two");
@@ -99,57 +83,57 @@ describe("sending", () => {
   });
 
   it("fails when the room does not want it, and what is behind it goes on", () => {
-    enter();
+    page.enter();
     room.refusals.push({ code: "TOO_LONG", message: "content: at most 1000 characters" });
     page.say("long");
     page.say("short");
     page.settle();
-    expect(failures()).toEqual(["long TOO_LONG"]);
+    expect(page.failures).toEqual(["long TOO_LONG"]);
     expect(stored()).toEqual(["short"]);
     // Kept for its writer alone.
     expect(storage.length).toBe(1);
   });
 
   it("fails when it would have to wait for too long", () => {
-    enter();
+    page.enter();
     room.refusals.push({ code: "RATE_LIMITED", message: "", retryAfterMs: RETRY_AFTER_MAX_MS + 1 });
     page.say("hasty");
     page.settle();
-    expect(failures()).toEqual(["hasty RATE_LIMITED"]);
+    expect(page.failures).toEqual(["hasty RATE_LIMITED"]);
   });
 
   it("is tried again when the room could not store it, but not for ever", () => {
-    enter();
+    page.enter();
     for (let n = 1; n < TRIES_MAX; n++) room.refusals.push({ code: "INTERNAL", message: "" });
     page.say("hello");
     page.settle();
-    passTime();
+    page.passTime();
     expect(stored()).toEqual(["hello"]);
     for (let n = 1; n <= TRIES_MAX; n++) room.refusals.push({ code: "INTERNAL", message: "" });
     page.say("again");
     page.settle();
-    passTime();
-    expect(failures()).toEqual(["again INTERNAL"]);
+    page.passTime();
+    expect(page.failures).toEqual(["again INTERNAL"]);
   });
 
   it("is tried again when a standing connection brings no answer, but not for ever", () => {
-    enter();
+    page.enter();
     page.answersToLose = 1;
     page.say("hello");
     page.settle();
-    passTime();
-    expect([states(), stored()]).toEqual([["hello pending", "hello sent"], ["hello"]]);
+    page.passTime();
+    expect([page.fates, stored()]).toEqual([["hello pending", "hello sent"], ["hello"]]);
     page.answersToLose = TRIES_MAX;
     page.say("again");
     page.settle();
-    passTime();
-    expect(failures()).toEqual(["again NO_ANSWER"]);
+    page.passTime();
+    expect(page.failures).toEqual(["again NO_ANSWER"]);
     expect(stored()).toEqual(["hello", "again"]);
   });
 });
 
 it("tries count for their own message: one that is discarded leaves none to the next", () => {
-  enter();
+  page.enter();
   for (let n = 1; n < TRIES_MAX; n++) room.refusals.push({ code: "INTERNAL", message: "" });
   page.say("one");
   page.settle();
@@ -160,12 +144,12 @@ it("tries count for their own message: one that is discarded leaves none to the 
   expect(page.outbox.discard("one")).toBe(true);
   room.refusals.push({ code: "INTERNAL", message: "" });
   page.say("two");
-  passTime();
-  expect([stored(), failures()]).toEqual([["two"], []]);
+  page.passTime();
+  expect([stored(), page.failures]).toEqual([["two"], []]);
 });
 
 it("says why the room puts a message off, and for how long", () => {
-  enter();
+  page.enter();
   room.refusals.push({ code: "SLOW_MODE", message: "Slow mode is on", retryAfterMs: 4000 });
   page.say("one");
   page.settle();
@@ -173,35 +157,35 @@ it("says why the room puts a message off, and for how long", () => {
   expect(page.states.at(-1)).toMatchObject({ clientMsgId: "one", state: "pending", error });
   clock.advance(4000);
   page.settle();
-  expect([stored(), states().at(-1)]).toEqual([["one"], "one sent"]);
+  expect([stored(), page.fates.at(-1)]).toEqual([["one"], "one sent"]);
 });
 
 describe("a queue without a connection", () => {
   it("drops the oldest beyond its limit, and says so", () => {
     page = load({ queueLimit: 2 });
     for (const content of ["one", "two"]) page.say(content);
-    expect(failures()).toEqual([]);
+    expect(page.failures).toEqual([]);
     page.say("three");
-    expect(failures()).toEqual(["one QUEUE_FULL"]);
-    enter();
+    expect(page.failures).toEqual(["one QUEUE_FULL"]);
+    page.enter();
     expect(stored()).toEqual(["two", "three"]);
   });
 
   it("keeps what may be in the room already, and drops the oldest that cannot", () => {
     page = load({ queueLimit: 2 });
-    enter();
+    page.enter();
     page.say("one");
     for (const arrive of page.cut()) arrive();
     for (const content of ["two", "three"]) page.say(content);
-    expect(failures()).toEqual(["two QUEUE_FULL"]);
-    enter();
+    expect(page.failures).toEqual(["two QUEUE_FULL"]);
+    page.enter();
     expect(stored()).toEqual(["one", "three"]);
-    expect(states()).toContain("one sent");
+    expect(page.fates).toContain("one sent");
   });
 
   it("is not limited while there is one", () => {
     page = load({ queueLimit: 1 });
-    enter();
+    page.enter();
     for (const content of ["one", "two", "three"]) page.say(content);
     page.settle();
     expect(stored()).toEqual(["one", "two", "three"]);
@@ -220,7 +204,7 @@ describe("a queue without a connection", () => {
       true,
       false,
     ]);
-    enter();
+    page.enter();
     page.outbox.add(page.outbox.failed("one")!);
     expect(page.outbox.discard("one")).toBe(false);
     page.settle();
@@ -234,38 +218,38 @@ describe("across a reload", () => {
     const next = load();
     expect(next.outbox.unsent.map(({ content }) => content)).toEqual(["one", "two", "three"]);
     next.say("four");
-    enter(next);
+    next.enter();
     expect(stored()).toEqual(["one", "two", "three", "four"]);
     expect(storage.length).toBe(0);
   });
 
   it("what was sent without an answer is not doubled", () => {
-    enter();
+    page.enter();
     page.say("hello");
     page.deliver("toRoom");
     page.cut();
-    enter(load());
+    load().enter();
     expect(stored()).toEqual(["hello"]);
   });
 
   it("two pages of one browser send each message once, and both know", () => {
     page.say("hello");
     const other = load();
-    enter(other);
+    other.enter();
     clock.advance(RECOGNISED_MS * 2);
-    enter();
+    page.enter();
     expect(stored()).toEqual(["hello"]);
-    expect([states(), states(other)]).toEqual([["hello pending", "hello elsewhere"], ["hello sent"]]);
+    expect([page.fates, other.fates]).toEqual([["hello pending", "hello elsewhere"], ["hello sent"]]);
   });
 
   it("nobody sends what another user wrote", () => {
-    enter();
+    page.enter();
     page.cut();
     page.say("mine");
     const bens = load({ user: "ben" });
-    enter(bens);
-    expect([stored(), states(bens)]).toEqual([[], ["mine elsewhere"]]);
-    enter(load());
+    bens.enter();
+    expect([stored(), bens.fates]).toEqual([[], ["mine elsewhere"]]);
+    load().enter();
     expect(room.log).toMatchObject([{ sender: "ada", content: "mine" }]);
   });
 
@@ -273,8 +257,8 @@ describe("across a reload", () => {
     page.say("good morning");
     clock.advance(WAITING_MAX_MS + 1);
     const next = load();
-    enter(next);
-    expect([stored(), failures(next)]).toEqual([[], ["good morning EXPIRED"]]);
+    next.enter();
+    expect([stored(), next.failures]).toEqual([[], ["good morning EXPIRED"]]);
   });
 
   it("it may have been thousands, and what was written since is sent", { timeout: 60_000 }, () => {
@@ -284,8 +268,8 @@ describe("across a reload", () => {
     // No two of them have the same moment.
     clock.advance(WAITING_MAX_MS + count);
     page.say("good evening");
-    enter();
-    expect([failures().length, stored()]).toEqual([count, ["good evening"]]);
+    page.enter();
+    expect([page.failures.length, stored()]).toEqual([count, ["good evening"]]);
   });
 
   it("nonsense in the storage hurts nobody", () => {
@@ -301,7 +285,7 @@ describe("across a reload", () => {
       throw new Error("QuotaExceededError");
     };
     page.say("hello");
-    enter();
+    page.enter();
     expect(stored()).toEqual(["hello"]);
   });
 });

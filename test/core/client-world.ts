@@ -142,6 +142,16 @@ export class Page {
     });
   }
 
+  /** What its messages went through, as `CLIENTMSGID STATE`. */
+  get fates(): string[] {
+    return this.states.map(({ clientMsgId, state }) => `${clientMsgId} ${state}`);
+  }
+
+  /** Those that failed, as `CLIENTMSGID CODE`. */
+  get failures(): string[] {
+    return this.states.flatMap((is) => (is.state === "failed" ? [`${is.clientMsgId} ${is.error.code}`] : []));
+  }
+
   get user(): string {
     return this.#options.user ?? "ada";
   }
@@ -163,6 +173,21 @@ export class Page {
       this.messages.welcome(lastSeq, epoch);
       this.outbox.open(this.user, durability);
     });
+  }
+
+  /** Connects, and everything that sets going arrives. */
+  enter(): void {
+    this.connect();
+    this.settle();
+  }
+
+  /** Lets time pass as long as something is due, and delivers what that brings. */
+  passTime(): void {
+    const { clock } = this.#options;
+    for (let turns = 0; turns < 100 && clock.quietMs < Infinity; turns++) {
+      clock.advance(clock.quietMs);
+      this.settle();
+    }
   }
 
   /** @returns what was on its way to the room: it may still arrive, or not */
