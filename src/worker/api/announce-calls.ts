@@ -42,7 +42,12 @@ const given = z.object({
     .max(EVENT_LENGTH_MAX)
     .optional()
     .describe("What clients listen for; it comes with `data` alone. Without it: `announcement {id, data}`"),
-  data: z.json().describe("Any JSON. For the event `chat-message`: `{content}`, which each room stores"),
+  // Not z.json() alone, whose own words for what is missing are "Invalid input".
+  data: z
+    .json()
+    .optional()
+    .nonoptional("is missing")
+    .describe("Any JSON. For the event `chat-message`: `{content}`, which each room stores"),
   idempotencyKey: z.string().min(1).max(KEY_LENGTH_MAX).optional(),
 });
 
