@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { withCompression } from "../src/access/compression-flags.ts";
-import { overridesFromEnvironment, PROJECT_ROOT, readLocalSettings } from "./local-variables.ts";
+import { overridesFromEnvironment, PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 
 const HOST = "127.0.0.1";
@@ -60,16 +60,22 @@ function startWrangler(port: number, isCompressed: boolean): ChildProcess {
     {
       cwd: PROJECT_ROOT,
       stdio: ["ignore", "inherit", "inherit"],
-      // Nothing is looked up or reported over the network, and nothing but warnings is printed.
+      // Nothing is looked up or reported over the network.
       env: {
         ...process.env,
         CLOUDFLARE_CF_FETCH_ENABLED: "false",
         WRANGLER_SEND_METRICS: "false",
         WRANGLER_HIDE_BANNER: "true",
-        WRANGLER_LOG: "warn",
+        WRANGLER_LOG: wranglerLogLevel(),
       },
     },
   );
+}
+
+/** wrangler passes on what the Worker logs below a warning only together with words of its own: where somebody asked for it. */
+function wranglerLogLevel(): string {
+  const asked = readLocalVariables()["LOG_LEVEL"];
+  return asked === "debug" || asked === "info" ? "info" : "warn";
 }
 
 /** Ends together with what was started, whichever ends first. */

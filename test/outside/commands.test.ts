@@ -43,6 +43,15 @@ describe.concurrent("npm start", () => {
     expect(group.stderr).toBe("");
   });
 
+  it("logs what is below a warning where LOG_LEVEL asks for it", async () => {
+    const port = await freePort();
+    const group = start({ PORT: String(port), JWT_SECRET: TEST_SECRET, LOG_LEVEL: "debug" });
+    await group.prints(/Ready on/);
+    const ada = await join(`http://${HOST}:${port}`, "lobby", "ada");
+    await group.prints(/{"level":"debug","event":"room\.woke","room":"lobby"/);
+    ada.disconnect();
+  });
+
   it.each(["SIGTERM", "SIGINT", "SIGKILL"] as const)("%s ends everything it started", async (signal) => {
     const port = await freePort();
     const group = start({ PORT: String(port) });
