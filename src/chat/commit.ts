@@ -22,6 +22,8 @@ export interface CommitContext<P extends Post> {
   readonly room: string;
   readonly log: MessageLog;
   readonly now: () => number;
+  /** The posts are stored, and nobody knows yet. What is shown may be told of at once, and this along with it. */
+  readonly stored: (posts: ReadonlyArray<Placed<P>>) => void;
   /** Shows messages to everyone. */
   readonly broadcast: (messages: readonly Message[]) => void;
   /** The posts are stored and seen. */
@@ -98,11 +100,12 @@ export class Commit<P extends Post> {
   protected append(placed: ReadonlyArray<Placed<P>>): boolean {
     try {
       this.context.log.append(placed.map(({ message }) => message));
-      return true;
     } catch (error) {
       this.context.report("messages could not be stored", error);
       this.context.fail(placed.map(({ post }) => post));
       return false;
     }
+    this.context.stored(placed);
+    return true;
   }
 }

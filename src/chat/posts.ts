@@ -71,6 +71,7 @@ export class Posts {
   #makeCommit({ durability, commitDeadline, ...context }: PostsContext): Commit<Pending> {
     const commitContext: CommitContext<Pending> = {
       ...context,
+      stored: (placed) => this.#count(placed),
       settle: (placed) => this.#settle(placed),
       fail: (posts) => this.#fail(posts),
     };
@@ -165,12 +166,15 @@ export class Posts {
     this.#commit.take(batch);
   }
 
-  #settle(placed: ReadonlyArray<Placed<Pending>>): void {
+  #count(placed: ReadonlyArray<Placed<Pending>>): void {
     const nowMs = this.#context.now();
     countCommit(
       this.#context.meter,
       placed.map(({ post }) => nowMs - post.atMs),
     );
+  }
+
+  #settle(placed: ReadonlyArray<Placed<Pending>>): void {
     for (const { post, message } of placed) {
       this.#forget(post);
       this.#posted.note(message, message.timestamp);
