@@ -75,6 +75,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     this.#clock = new WakeClock(countedStorage(this.ctx.storage, this.activity.meter), server.deadlines, tick, {
       waiting: limits.waiting,
       hold: () => this.activity.hold(),
+      rest: () => this.#rest(),
     });
     // The runtime answers a client's pong by itself and notes the time; nobody has to wake for it. EIO-7.
     // An object that waits awake for its next ping has nothing to gain by that, and spares its clients the noop.

@@ -33,6 +33,7 @@ export class WakeClock {
   readonly #deadlines: Deadlines;
   readonly #fire: () => void;
   readonly #hold: () => () => void;
+  readonly #rest: () => void;
   #alarmAtMs: number | null = null;
   #timer: number | null = null;
   #timerAtMs = Infinity;
@@ -45,15 +46,21 @@ export class WakeClock {
   /**
    * @param fire called when something is due; it runs it
    * @param hold told that a timer runs, which keeps the object awake until what it returns is called
+   * @param rest called when a timer has set an alarm: the object may fall asleep after it
    */
   constructor(
     storage: DurableObjectStorage,
     deadlines: Deadlines,
     fire: () => void,
-    { waiting = WAITING, hold = () => () => {} }: { waiting?: Waiting | undefined; hold?: () => () => void } = {},
+    {
+      waiting = WAITING,
+      hold = () => () => {},
+      rest = () => {},
+    }: { waiting?: Waiting | undefined; hold?: () => () => void; rest?: () => void } = {},
   ) {
     this.#waiting = waiting;
     this.#hold = hold;
+    this.#rest = rest;
     this.#storage = storage;
     this.#deadlines = deadlines;
     this.#fire = fire;
@@ -91,9 +98,9 @@ export class WakeClock {
       return this.#setTimer(nextMs, nowMs, () => this.#meet());
     if (this.#isArmedFor(nextMs)) return this.#clearTimer();
     const { armDelayMs } = this.#waiting;
-    if (armDelayMs === 0) return void this.arm();
+    if (armDelayMs === 0) return void this.#armAndRest();
     const atMs = this.#isWaitedFor(nowMs) ? this.#deadlines.alarmFromMs() : nowMs;
-    this.#setTimer(Math.max(nowMs + armDelayMs, atMs), nowMs, () => void this.arm());
+    this.#setTimer(Math.max(nowMs + armDelayMs, atMs), nowMs, () => void this.#armAndRest());
   }
 
   /** For a moment: where the clock was set back, it would be for long. */
@@ -143,8 +150,13 @@ export class WakeClock {
     } catch {
       // Storage is in trouble: nothing is set, so the next turn, or this timer, tries again.
       this.#alarmAtMs = null;
-      this.#setTimer(Date.now() + RETRY_MS, Date.now(), () => void this.arm());
+      this.#setTimer(Date.now() + RETRY_MS, Date.now(), () => void this.#armAndRest());
     }
+  }
+
+  async #armAndRest(): Promise<void> {
+    await this.arm();
+    this.#rest();
   }
 
   /** For good: another clock takes over. */
