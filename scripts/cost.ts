@@ -4,13 +4,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 import { readArguments, USAGE, type CostArguments } from "./cost/arguments.ts";
 import { billOf } from "./cost/bill.ts";
-import { agreementOf, workloadOf } from "./cost/from-run.ts";
+import { agreementOf } from "./cost/from-run.ts";
 import { htmlOf } from "./cost/html.ts";
-import { eventsOf, WORKLOAD, type Workload } from "./cost/model.ts";
+import { eventsOf, type Workload } from "./cost/model.ts";
 import { peerCosts } from "./cost/peers.ts";
 import { readPrices, type Prices } from "./cost/prices.ts";
 import { sensitivities } from "./cost/sensitivity.ts";
 import { textOf, type Comparison, type CostReport } from "./cost/text.ts";
+import { settle } from "./cost/workload.ts";
 import { parseReport } from "./load/report.ts";
 
 const SCALES = [10_000, 100_000];
@@ -38,10 +39,11 @@ function readWishes(): CostArguments {
 function cost({ fromFile, jsonFile, htmlFile, workload: wished }: CostArguments): void {
   const prices = readPrices();
   const run = fromFile === undefined ? undefined : parseReport(readFileSync(fromFile, "utf8"), fromFile);
-  const workload: Workload = { ...WORKLOAD, ...(run && workloadOf(run)), ...wished };
+  const { workload, remarks } = settle(wished, run);
   const report: CostReport = {
     lookedUp: prices.lookedUp,
     asked: compare(workload, prices),
+    remarks,
     scaled: SCALES.filter((users) => users !== workload.users).map((users) => compare(scale(workload, users), prices)),
     sensitivities: sensitivities(workload, prices),
     agreement: run ? agreementOf(run, workload) : [],

@@ -42,8 +42,7 @@ async function loadTest(args: LoadArguments): Promise<number> {
     const report = await new LoadRun(args, target, progressOn(process.stderr), interrupt).run();
     console.log(textOf(report));
     write(args, report);
-    if (report.connections.in === 0 && report.outcome !== "interrupted") return 1;
-    return { clean: 0, faults: 1, interrupted: EXIT_INTERRUPTED }[report.outcome];
+    return { clean: 0, faults: 1, incomplete: 1, interrupted: EXIT_INTERRUPTED }[report.outcome];
   } finally {
     await target.stop();
   }

@@ -57,8 +57,10 @@ export function readArguments(args: readonly string[]): CostArguments {
   const names = [...OPTIONS.map(({ option }) => option), "durability", "from", "json", "html"];
   const { values } = parseArgs({ args: [...args], options: Object.fromEntries(names.map((name) => [name, text])) });
   const { from, json, html } = values as Record<string, string | undefined>;
+  const workload = { ...numbersFrom(values), ...durabilityFrom(values["durability"]) };
+  requireShares(workload);
   return {
-    workload: { ...numbersFrom(values), ...durabilityFrom(values["durability"]) },
+    workload,
     ...(from !== undefined && { fromFile: from }),
     ...(json !== undefined && { jsonFile: json }),
     ...(html !== undefined && { htmlFile: html }),
@@ -73,6 +75,12 @@ function numbersFrom(values: Values): Partial<Workload> {
       (isWhole ? whole : number)(values, option, WORKLOAD[name], min, max),
     ]),
   );
+}
+
+/** @throws Error where they are of more than all users */
+export function requireShares({ shimShare = 0, pollingShare = 0 }: Partial<Workload>): void {
+  if (shimShare + pollingShare > 1)
+    throw new Error(`--shim and --polling must not exceed 1 together: they are ${shimShare} and ${pollingShare}.`);
 }
 
 function durabilityFrom(durability: string | boolean | undefined): Pick<Workload, "durability"> | undefined {

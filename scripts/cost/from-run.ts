@@ -23,6 +23,14 @@ export function workloadOf({ asked, messages, connections, phases }: LoadReport)
   };
 }
 
+/** Of what was counted: a line that is no further off is foretold well. */
+const CLOSE_SHARE = 0.05;
+const FEW_EVENTS = 2;
+const CHANCE_SPREADS = 3;
+
+/** How well a line was foretold; where not closely, what explains it: too few to tell, or chance; or nothing. */
+export type Fit = "close" | "few" | "chance" | "off";
+
 export interface Agreement {
   readonly what: keyof RunEvents;
   readonly foretold: number;
@@ -32,6 +40,7 @@ export interface Agreement {
   readonly by: "server" | "clients";
   /** Of what was counted. */
   readonly deviation: number;
+  readonly fit: Fit;
 }
 
 /** Lines that the model foretells of a run, beside what was counted: by the server where it tells, else by the clients. */
@@ -63,6 +72,14 @@ export function agreementOf(
     const by = byServer === undefined ? ("clients" as const) : ("server" as const);
     const foretold = events[what];
     const deviation = value === 0 ? (foretold === 0 ? 0 : Infinity) : (foretold - value) / value;
-    return [{ what, foretold, spread: spread[what], counted: value, by, deviation }];
+    const line = { what, foretold, spread: spread[what], counted: value, by, deviation };
+    return [{ ...line, fit: fitOf(line) }];
   });
+}
+
+function fitOf({ foretold, spread, counted, deviation }: Omit<Agreement, "fit">): Fit {
+  const off = Math.abs(foretold - counted);
+  if (Math.abs(deviation) <= CLOSE_SHARE) return "close";
+  if (off <= FEW_EVENTS) return "few";
+  return off <= CHANCE_SPREADS * spread ? "chance" : "off";
 }

@@ -4,6 +4,9 @@ import {
   about,
   aboutOf,
   count,
+  deviationOf,
+  distrustOf,
+  FIT_WORDS,
   LINE_NAMES,
   logShare,
   money,
@@ -12,13 +15,14 @@ import {
   type CostReport,
 } from "./text.ts";
 
-export function htmlOf({ lookedUp, asked, scaled, sensitivities, agreement, missing }: CostReport): string {
+export function htmlOf({ lookedUp, asked, remarks, scaled, sensitivities, agreement, missing }: CostReport): string {
   const { bill, workload } = asked;
   const shown = bill.lines.filter(({ dollars, quantity }) => dollars > 0 || quantity > 0);
   return page(
     "What a month costs",
     [
       `<h1>${money(bill.total)} a month</h1><p class="soft">${escapeHtml(titleOf(workload))}</p>`,
+      ...remarks.map((remark) => `<p>${escapeHtml(remark)}</p>`),
       barChart(
         "By line item",
         shown.map(({ item, dollars }) => ({ name: item, value: dollars, label: money(dollars), isOurs: true })),
@@ -33,19 +37,7 @@ export function htmlOf({ lookedUp, asked, scaled, sensitivities, agreement, miss
         ]),
         ["total", "", "", money(bill.total)],
       ]),
-      agreement.length > 0 ? "<h2>The model beside the run</h2>" : "",
-      agreement.length > 0
-        ? table([
-            ["", "foretold", "counted", "by", "deviation"],
-            ...agreement.map(({ what, foretold, spread, counted, by, deviation }) => [
-              LINE_NAMES[what],
-              `${count(foretold)} ${aboutOf(spread)}`,
-              count(counted),
-              by,
-              Number.isFinite(deviation) ? `${(deviation * 100).toFixed(1)} %` : "not foretold",
-            ]),
-          ])
-        : "",
+      agreement.length > 0 ? besideRun(agreement) : "",
       "<h2>Elsewhere</h2>",
       ...[asked, ...scaled].map(compare),
       "<h2>What would double the bill</h2>",
@@ -62,6 +54,19 @@ export function htmlOf({ lookedUp, asked, scaled, sensitivities, agreement, miss
 reckoned as incoming messages, which Cloudflare does not say they are. Without figures: ${escapeHtml(missing.join(" "))}</p>`,
     ].join("\n"),
   );
+}
+
+function besideRun(agreement: CostReport["agreement"]): string {
+  const lines = agreement.map(({ what, foretold, spread, counted, by, deviation, fit }) => [
+    LINE_NAMES[what],
+    `${count(foretold)} ${aboutOf(spread)}`,
+    count(counted),
+    by,
+    deviationOf(deviation),
+    FIT_WORDS[fit],
+  ]);
+  const distrust = distrustOf(agreement).map((words) => `<p>${escapeHtml(words)}</p>`);
+  return `<h2>The model beside the run</h2>${table([["", "foretold", "counted", "by", "deviation", ""], ...lines])}${distrust.join("")}`;
 }
 
 function compare({ workload, bill, peers }: Comparison): string {

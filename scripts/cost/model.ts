@@ -143,7 +143,13 @@ function rowsPerPost({ durability, flushWindowMs }: Workload, postsPerSecond: nu
 /** The chance that at least one of the people of a room is of a kind. */
 const anyOf = (share: number, people: number): number => 1 - (1 - share) ** people;
 
-export function eventsOf(workload: Workload): Events {
+/** With the rooms that somebody is in, at most one for each user: the others do nothing. */
+export function inhabited(workload: Workload): Workload {
+  return { ...workload, rooms: Math.min(workload.rooms, workload.users) };
+}
+
+export function eventsOf(asked: Workload): Events {
+  const workload = inhabited(asked);
   const { users, rooms, shimShare, pollingShare } = workload;
   const onlineSeconds = workload.onlineHours * SECONDS_PER_HOUR * DAYS_PER_MONTH;
   const userMinutes = (users * onlineSeconds) / 60;

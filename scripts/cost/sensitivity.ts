@@ -18,7 +18,7 @@ export interface Sensitivity {
 interface Knob {
   readonly what: string;
   readonly name: NumberName;
-  readonly max?: number;
+  readonly maxOf?: (workload: Workload) => number;
 }
 
 type NumberName = { [Name in keyof Workload]: Workload[Name] extends number ? Name : never }[keyof Workload];
@@ -27,12 +27,12 @@ const KNOBS: readonly Knob[] = [
   { what: "users", name: "users" },
   { what: "rooms (for the same users)", name: "rooms" },
   { what: "messages per user and minute", name: "messagesPerUserMinute" },
-  { what: "online hours a day", name: "onlineHours", max: 24 },
+  { what: "online hours a day", name: "onlineHours", maxOf: () => 24 },
   { what: "connects per user and day", name: "connectsPerUserDay" },
   { what: "milliseconds of work per frame", name: "handlerMs" },
   { what: "payload bytes", name: "payloadBytes" },
   { what: "days of history", name: "historyDays" },
-  { what: "share that long-polls", name: "pollingShare", max: 1 },
+  { what: "share that long-polls", name: "pollingShare", maxOf: ({ shimShare }) => 1 - shimShare },
 ];
 
 /** A share of nothing is turned up from here. */
@@ -41,7 +41,8 @@ const FROM_NOTHING = 0.001;
 export function sensitivities(workload: Workload, prices: Prices): Sensitivity[] {
   const total = (changed: Workload): number => billOf(eventsOf(changed), prices).total;
   const aim = 2 * total(workload);
-  return KNOBS.map(({ what, name, max = Infinity }) => {
+  return KNOBS.map(({ what, name, maxOf = () => Infinity }) => {
+    const max = maxOf(workload);
     const now = workload[name];
     const from = now || FROM_NOTHING;
     const at = (factor: number): number => total({ ...workload, [name]: Math.min(max, from * factor) });

@@ -1,6 +1,6 @@
 // A bill for a terminal: its lines, what others would ask, what would double it, and how well the model foretold a run.
 import type { Bill } from "./bill.ts";
-import type { Agreement } from "./from-run.ts";
+import type { Agreement, Fit } from "./from-run.ts";
 import type { Workload } from "./model.ts";
 import type { PeerCost } from "./peers.ts";
 import type { Sensitivity } from "./sensitivity.ts";
@@ -19,6 +19,7 @@ export interface Comparison {
 export interface CostReport {
   readonly lookedUp: string;
   readonly asked: Comparison;
+  readonly remarks: readonly string[];
   /** The same habits with as many people as everybody publishes prices for. */
   readonly scaled: readonly Comparison[];
   readonly sensitivities: readonly Sensitivity[];
@@ -26,12 +27,14 @@ export interface CostReport {
   readonly missing: readonly string[];
 }
 
-export function textOf({ lookedUp, asked, scaled, sensitivities, agreement, missing }: CostReport): string {
+export function textOf({ lookedUp, asked, remarks, scaled, sensitivities, agreement, missing }: CostReport): string {
   return [
     titleOf(asked.workload),
+    ...remarks,
     "",
     ...billLines(asked.bill),
     ...(agreement.length > 0 ? ["", "The model beside the run", ...agreement.map(agreementLine)] : []),
+    ...distrustOf(agreement),
     "",
     "Elsewhere (bars as long as the logarithm)",
     ...[asked, ...scaled].flatMap((comparison) => ["", ...comparisonLines(comparison)]),
@@ -61,9 +64,25 @@ function billLines({ lines, total }: Bill): string[] {
   ];
 }
 
-function agreementLine({ what, foretold, spread, counted, by, deviation }: Agreement): string {
-  const share = Number.isFinite(deviation) ? `${(deviation * 100).toFixed(1)} %` : "not foretold";
-  return `  ${LINE_NAMES[what].padEnd(22)}foretold ${count(foretold).padStart(10)} ${aboutOf(spread).padEnd(8)}   counted ${count(counted).padStart(10)} by the ${by.padEnd(8)}${share.padStart(10)}`;
+function agreementLine({ what, foretold, spread, counted, by, deviation, fit }: Agreement): string {
+  return `  ${LINE_NAMES[what].padEnd(22)}foretold ${count(foretold).padStart(10)} ${aboutOf(spread).padEnd(8)}   counted ${count(counted).padStart(10)} by the ${by.padEnd(8)}${deviationOf(deviation).padStart(10)}  ${FIT_WORDS[fit]}`.trimEnd();
+}
+
+export function deviationOf(deviation: number): string {
+  return Number.isFinite(deviation) ? `${(deviation * 100).toFixed(1)} %` : "not foretold";
+}
+
+/** What is behind a line that is not close. */
+export const FIT_WORDS: Readonly<Record<Fit, string>> = {
+  close: "",
+  few: "beyond 5 %, by an event or two",
+  chance: "beyond 5 %, as chance may have it",
+  off: "beyond 5 %: the model does not fit",
+};
+
+export function distrustOf(agreement: readonly Agreement[]): string[] {
+  if (agreement.every(({ fit }) => fit !== "off")) return [];
+  return ["Where the model does not fit a run, do not trust it with a bill for the like of it."];
 }
 
 function comparisonLines({ workload, bill, peers }: Comparison): string[] {

@@ -1,6 +1,7 @@
 // The report of a load test as one HTML file with charts, which needs no network.
 import { escapeHtml, lineChart, page, shortNumber, table, type Line } from "../measuring/charts.ts";
 import { faultsIn, type LoadReport, type Percentiles, type SecondRow } from "./report.ts";
+import { incompleteWords } from "./shortfall.ts";
 import { inPosting, ms } from "./text.ts";
 
 const MIB = 2 ** 20;
@@ -25,20 +26,27 @@ export function htmlOf(report: LoadReport): string {
   );
 }
 
-function head({ server, startedAt, asked, outcome, ...report }: LoadReport): string {
+function head(report: LoadReport): string {
+  const { server, startedAt, asked } = report;
   const { pace } = asked;
-  const faults = faultsIn({ server, startedAt, asked, outcome, ...report });
   const posting =
     pace.kind === "rate"
       ? `${pace.perUserPerSecond} posts per user and second`
       : `${pace.minSeconds} to ${pace.maxSeconds} s between answer and next post`;
-  const verdict =
-    faults > 0
-      ? `<p class="verdict bad">${faults} faults: the server did not do what it promised.</p>`
-      : `<p class="verdict good">${outcome === "interrupted" ? "Interrupted; no faults until then." : "No faults: nothing lost, doubled or out of order."}</p>`;
   return `<h1>Load test of ${escapeHtml(server)}</h1>
-<p class="soft">${escapeHtml(startedAt.slice(0, 16).replace("T", " "))} UTC · ${asked.users} users, ${asked.rooms} rooms, ${posting}, ${asked.payloadBytes} bytes each</p>${verdict}`;
+<p class="soft">${escapeHtml(startedAt.slice(0, 16).replace("T", " "))} UTC · ${asked.users} users, ${asked.rooms} rooms, ${posting}, ${asked.payloadBytes} bytes each</p>${verdict(report)}`;
 }
+
+function verdict(report: LoadReport): string {
+  const faults = faultsIn(report);
+  if (faults > 0) return `<p class="verdict bad">${faults} faults: the server did not do what it promised.</p>`;
+  if (report.outcome === "interrupted") return neither("Interrupted; no faults until then.");
+  if (report.outcome === "incomplete") return neither(`Incomplete: ${incompleteWords(report)}`);
+  return `<p class="verdict good">No faults: nothing lost, doubled or out of order.</p>`;
+}
+
+/** Amber, as the charts have it. */
+const neither = (words: string): string => `<p class="verdict" style="color: var(--s2)">${escapeHtml(words)}</p>`;
 
 function tiles({ connections, messages, latency, process, phases }: LoadReport): string {
   const posting = inPosting({ phases }, process?.samples ?? []);

@@ -68,6 +68,8 @@ export interface Counts {
   readonly unanswered: number;
   /** Those of them whose member was connected all the time. */
   readonly ignored: number;
+  /** Who got in, and was not there at the end. */
+  readonly away: number;
 }
 
 export interface FinalReport {

@@ -44,7 +44,7 @@ export const reportSchema = z.object({
   format: z.literal(1),
   startedAt: z.string(),
   server: z.string(),
-  outcome: z.enum(["clean", "faults", "interrupted"]),
+  outcome: z.enum(["clean", "faults", "incomplete", "interrupted"]),
   asked: z.object({
     users: z.number(),
     rooms: z.number(),
@@ -72,6 +72,8 @@ export const reportSchema = z.object({
     drops: z.number(),
     returns: z.number(),
     recoveries: z.number(),
+    /** Of those who got in, who was not there at the end. */
+    away: z.number().default(0),
   }),
   messages: z.object({
     posts: z.number(),

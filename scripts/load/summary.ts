@@ -8,6 +8,7 @@ import { faultsIn, type LoadReport } from "./report.ts";
 import type { RoomBook } from "./room-book.ts";
 import { addSeqFaults, NO_SEQ_FAULTS } from "./seq-ledger.ts";
 import { percentilesOf, type Series } from "./series.ts";
+import { shortfallsOf } from "./shortfall.ts";
 
 export interface Told {
   readonly args: LoadArguments;
@@ -49,6 +50,7 @@ export function summarize(told: Told): LoadReport {
       drops: counts.drops,
       returns: counts.returns,
       recoveries: counts.recoveries,
+      away: counts.away,
     },
     messages: {
       ...pick(counts, ["posts", "acks", "refusals", "unsent", "unanswered", "deliveries"]),
@@ -91,7 +93,8 @@ export function summarize(told: Told): LoadReport {
 
 function outcomeOf(report: LoadReport, isInterrupted: boolean): LoadReport["outcome"] {
   if (faultsIn(report) > 0) return "faults";
-  return isInterrupted ? "interrupted" : "clean";
+  if (isInterrupted) return "interrupted";
+  return shortfallsOf(report).length > 0 ? "incomplete" : "clean";
 }
 
 function askedOf(args: LoadArguments, processes: number): LoadReport["asked"] {

@@ -190,8 +190,9 @@ export class Tally implements Observer {
       const ledger = this.#ledgers.get(member) ?? (member.isIn ? new SeqLedger() : undefined);
       if (span && ledger) faults = addSeqFaults(faults, ledger.faults(span, member.isIn));
     }
+    const away = Math.max(0, this.counts.connects - members.filter(({ isIn }) => isIn).length);
     return {
-      counts: { ...this.counts, unanswered, ignored },
+      counts: { ...this.counts, unanswered, ignored, away },
       faults,
       errors: this.errors.counts,
       connect: this.connect.entries,

@@ -1,6 +1,7 @@
 // The report of a load test for a terminal: what came of it, in some twenty lines.
 import type { LoadReport, Percentiles } from "./report.ts";
 import { faultsIn } from "./report.ts";
+import { incompleteWords } from "./shortfall.ts";
 
 const ERRORS_SHOWN = 12;
 const MIB = 2 ** 20;
@@ -101,5 +102,6 @@ function verdictOf(report: LoadReport): string {
   const faults = faultsIn(report);
   if (faults > 0) return `FAULTS: ${faults}. The server did not do what it promised.`;
   if (report.outcome === "interrupted") return "Interrupted: no faults in what was known by then.";
+  if (report.outcome === "incomplete") return `INCOMPLETE: ${incompleteWords(report)}`;
   return "No faults: nothing lost, doubled or out of order.";
 }

@@ -233,9 +233,12 @@ it("the text names every line, peer and knob", () => {
   const text = textOf({
     lookedUp: PRICES.lookedUp,
     asked,
+    remarks: [],
     scaled: [],
     sensitivities: sensitivities(WORKLOAD, PRICES),
-    agreement: [{ what: "posts", foretold: 98, spread: 3.14, counted: 100, by: "server", deviation: -0.02 }],
+    agreement: [
+      { what: "posts", foretold: 98, spread: 3.14, counted: 100, by: "server", deviation: -0.02, fit: "close" },
+    ],
     missing: PRICES.missing,
   });
   for (const needle of [

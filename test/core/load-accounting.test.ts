@@ -127,6 +127,13 @@ describe("what a process adds up", () => {
     return { faults, errors, disagreeing: room.disagreeing };
   }
 
+  it("who got in and is not there at the end was away, and who never got in was not", () => {
+    const tally = new Tally(nowUs());
+    for (let joined = 0; joined < 2; joined++) tally.joined(nowUs());
+    const gone = { ...member, isIn: false };
+    expect(tally.report([member, gone, gone], {}).counts.away).toBe(1);
+  });
+
   it("a message without a place is lost to whoever got it, and hides nothing of the others", () => {
     const { faults, errors } = factsOf((tally) => {
       tally.acked(member, 1, post);

@@ -20,11 +20,15 @@ const entriesOf = (...values: number[]): Histogram["entries"] => {
   return histogram.entries;
 };
 
+interface Changes extends Partial<FinalReport["counts"]> {
+  readonly isInterrupted?: boolean;
+}
+
 function reportWith(
   faults: Partial<FinalReport["faults"]> = {},
   errors: Record<string, number> = {},
   history: HistoryVerdict = { ackedAbsent: 0, messages: 5, rooms: 10, unread: 0 },
-  { ignored = 0, isInterrupted = false } = {},
+  { ignored = 0, isInterrupted = false, ...changed }: Changes = {},
 ): LoadReport {
   const series = new Series(() => 3);
   const delivery = entriesOf(5000, 6000, 7000, 90_000);
@@ -48,6 +52,8 @@ function reportWith(
     requests: 151,
     unanswered: ignored,
     ignored,
+    away: 0,
+    ...changed,
   };
   return summarize({
     args: readArguments(["--users", "150", "--token-secret", "hush"], []),
@@ -135,6 +141,12 @@ describe("the report", () => {
     });
   });
 
+  it("counts a run that was interrupted as neither good nor bad", () => {
+    const html = htmlOf(reportWith({}, {}, undefined, { isInterrupted: true }));
+    expect(html).toContain("Interrupted; no faults until then.");
+    expect(html).not.toMatch(/class="verdict (good|bad)"/);
+  });
+
   it("tells how much of the machine its host took, and how the seconds fared in which it took nothing", () => {
     const stolen = [
       { second: 1, cores: 2 },
@@ -181,6 +193,63 @@ describe("the report", () => {
     expect(roundTicks(2, 48, 6)).toEqual([10, 20, 30, 40]);
     expect(roundTicks(0, 6, 6)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect(roundTicks(5, 5, 6)).toEqual([5]);
+  });
+});
+
+describe("a run of which much did not happen", () => {
+  const HELD = "Of what was posted, nothing was lost, doubled or out of order.";
+  const reportOf = (changed: Changes): LoadReport => reportWith({}, {}, undefined, changed);
+
+  /** It is said in so many words wherever somebody looks, and nowhere that all is well. */
+  function expectIncomplete(report: LoadReport, words: string): void {
+    expect(report.outcome).toBe("incomplete");
+    expect(parseReport(JSON.stringify(report), "a.json")).toEqual(report);
+    expect(textOf(report).split("\n").at(-1)).toBe(`INCOMPLETE: ${words}`);
+    expect(htmlOf(report)).toContain(`Incomplete: ${words}`);
+    expect(htmlOf(report)).not.toMatch(/class="verdict (good|bad)"|No faults/);
+  }
+
+  it("is incomplete where not everybody got in, be it one", () => {
+    expectIncomplete(reportOf({ connects: 149 }), `1 of 150 users did not get in. ${HELD}`);
+    expectIncomplete(
+      reportOf({ connects: 0, posts: 0, acks: 0, unsent: 3 }),
+      "150 of 150 users did not get in; 3 of 3 posts that were due have no ack " +
+        "(3 not sent, 0 refused, 0 unanswered). Nothing was posted.",
+    );
+  });
+
+  it("is incomplete where some who got in were away at the end", () => {
+    expectIncomplete(reportOf({ drops: 4, returns: 1, away: 3 }), `3 of 150 users were away at the end. ${HELD}`);
+  });
+
+  it("is incomplete where more than a hundredth of the posts that were due have no ack", () => {
+    const due = { posts: 990, unsent: 10 };
+    expectIncomplete(
+      reportOf({ ...due, acks: 989, refusals: 1 }),
+      `11 of 1000 posts that were due have no ack (10 not sent, 1 refused, 0 unanswered). ${HELD}`,
+    );
+    expectIncomplete(
+      reportOf({ posts: 257, acks: 250, refusals: 3, unsent: 348, unanswered: 4 }),
+      `355 of 605 posts that were due have no ack (348 not sent, 3 refused, 4 unanswered). ${HELD}`,
+    );
+  });
+
+  it("is whole where a few lines broke, and came back", () => {
+    const mended = reportOf({ drops: 5, returns: 5, posts: 990, unsent: 6, acks: 988, refusals: 2 });
+    expect(mended.outcome).toBe("clean");
+    expect(textOf(mended)).toMatch(/No faults: nothing lost, doubled or out of order\.$/);
+    expect(htmlOf(mended)).toContain('class="verdict good"');
+  });
+
+  it("is called faulty, or interrupted, where it is that, too", () => {
+    expect(reportWith({ lost: 1 }, {}, undefined, { connects: 5 }).outcome).toBe("faults");
+    expect(reportOf({ connects: 5, isInterrupted: true }).outcome).toBe("interrupted");
+  });
+
+  it("is read as before where nobody counted who was away", () => {
+    const { away: _, ...connections } = reportWith().connections;
+    const early = parseReport(JSON.stringify({ ...reportWith(), connections }), "a.json");
+    expect([early.outcome, early.connections.away]).toEqual(["clean", 0]);
   });
 });
 

@@ -1,10 +1,11 @@
 // `npm run load` as a sceptic meets it: against the real server, and against one that loses, doubles and reorders messages.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, inject, it } from "vitest";
 
 import { parseReport, type LoadReport } from "../../scripts/load/report.ts";
+import { signToken } from "../../src/access/tokens.ts";
 import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
 import { startFaultyProxy, type FaultyProxy, type Tamper } from "./faulty-proxy.ts";
 
@@ -149,6 +150,30 @@ describe.concurrent("npm run load", () => {
     expect(await refused.exit()).toBe(1);
     expect(refused.stdout).toMatch(/connections {2}0 of 2 in/);
     expect(refused.stdout).toMatch(/6 × connect: UNAUTHORIZED/);
+    expect(refused.stdout).toMatch(/INCOMPLETE: 2 of 2 users did not get in.* Nothing was posted\.\n$/);
+    expect(refused.stdout).not.toContain("No faults");
+  });
+
+  it("does not call a run clean in which half of the users did not get in", async () => {
+    const tokens = path.join(scratch, "tokens.txt");
+    // Whoever came last to a room reads its history: the latter half is let in.
+    const secrets = ["a-wrong-secret-of-enough-characters", TEST_SECRET].flatMap((secret) =>
+      Array<string>(6).fill(secret),
+    );
+    const signed = secrets.map((secret, number) => signToken(secret, { user: `half-${number}` }, 3600));
+    writeFileSync(tokens, (await Promise.all(signed)).join("\n"));
+    const files = { json: path.join(scratch, "half.json"), html: path.join(scratch, "half.html") };
+    const names = ["--tokens", tokens, "--json", files.json, "--html", files.html, "--room-prefix", "half"];
+    const half = load("--url", url, ...names, "--users", "12", "--rooms", "3", "--rate", "1", "--duration", "3");
+    expect(await half.exit(), half.output).toBe(1);
+    expect(half.stdout).toMatch(
+      /INCOMPLETE: 6 of 12 users did not get in; .* Of what was posted, nothing was lost, doubled or out of order\.\n$/,
+    );
+    expect(parseReport(readFileSync(files.json, "utf8"), files.json)).toMatchObject({
+      outcome: "incomplete",
+      connections: { users: 12, in: 6, away: 0 },
+    });
+    expect(readFileSync(files.html, "utf8")).toContain("Incomplete: 6 of 12 users did not get in");
   });
 });
 
@@ -303,5 +328,10 @@ describe.concurrent("npm run cost", () => {
     const cost = new ProcessGroup({ args: [path.join("scripts", "cost.ts"), "--from", "package.json"] });
     expect(await cost.exit()).toBe(1);
     expect(cost.output).toMatch(/^package\.json is no report of npm run load: format/);
+    const shares = new ProcessGroup({ args: [path.join("scripts", "cost.ts"), "--shim", "0.7", "--polling", "0.7"] });
+    expect(await shares.exit()).toBe(1);
+    expect(shares.output).toMatch(
+      /^--shim and --polling must not exceed 1 together: they are 0\.7 and 0\.7\.\nUsage: npm run cost/,
+    );
   });
 });
