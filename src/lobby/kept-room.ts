@@ -1,5 +1,6 @@
 // What a lobby keeps of a room, and what it makes of it as time goes by: LOB-4, MET-2.
-import { addUsage, type UsageNumbers } from "../metrics/room-usage.ts";
+import { addLately, type Lately } from "../metrics/lately.ts";
+import { addUsage, trafficOf, usageOf, type UsageNumbers } from "../metrics/room-usage.ts";
 import type { Tally } from "../metrics/meter.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { DirectReport } from "../protocol/direct-room.ts";
@@ -13,6 +14,8 @@ export interface RoomUsage {
   readonly tallyId: number;
   readonly connections: number;
   readonly numbers: UsageNumbers;
+  /** Its traffic. */
+  readonly lately?: Lately;
 }
 
 export interface KeptRoom extends RoomOverview {
@@ -48,8 +51,11 @@ export function withTally(
   tally?: Tally,
 ): RoomUsage | undefined {
   if (!tally) return before;
-  const { sinceMs = nowMs, numbers = [], connections = 0 } = before ?? {};
-  return { sinceMs, tallyId: report.tallies?.at(-1)?.id ?? 0, connections, numbers: addUsage(numbers, tally) };
+  const { sinceMs = nowMs, numbers: used = [], connections = 0 } = before ?? {};
+  const numbers = addUsage(used, tally);
+  const traffic = trafficOf(usageOf(numbers)) - trafficOf(usageOf(used));
+  const lately = addLately(before?.lately, traffic, nowMs);
+  return { sinceMs, tallyId: report.tallies?.at(-1)?.id ?? 0, connections, numbers, lately };
 }
 
 /** The room as it is taken to be now; `undefined` where nothing is left of it: nobody there, and no message. */

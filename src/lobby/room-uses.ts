@@ -1,5 +1,6 @@
 // What the rooms of a lobby have used, for those who look after the deployment: sums, and the rooms that use most.
 import { addUse, NO_USE, rankOf, type RoomUse, type UseQuery, type UseSums } from "../metrics/room-use.ts";
+import { latelyAt } from "../metrics/lately.ts";
 import { usageOf } from "../metrics/room-usage.ts";
 import { isDirectRoom } from "../protocol/direct-name.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
@@ -11,10 +12,15 @@ export function mostUsed(all: Iterable<KeptRoom>, { sort, limit, rooms, room }: 
   for (const kept of all) {
     if (isDirectRoom(kept.room)) continue;
     if (!roomAllowed(rooms, kept.room) || (room !== undefined && kept.room !== room)) continue;
-    found.push({ kept, rank: kept.usage ? rankOf({ ...kept.usage, usage: usageOf(kept.usage.numbers) }, sort) : 0 });
+    found.push({ kept, rank: rankIn(kept, sort, nowMs) });
   }
   found.sort((a, b) => b.rank - a.rank || (a.kept.room < b.kept.room ? -1 : 1));
   return found.slice(0, limit).flatMap(({ kept }) => useOf(kept, nowMs) ?? []);
+}
+
+function rankIn({ usage }: KeptRoom, sort: UseQuery["sort"], nowMs: number): number {
+  if (!usage) return 0;
+  return rankOf({ ...usage, usage: usageOf(usage.numbers), lately: latelyAt(usage.lately, nowMs) }, sort, nowMs);
 }
 
 export function sumOf(all: Iterable<KeptRoom>, nowMs: number): UseSums {
@@ -32,6 +38,8 @@ export function sumOf(all: Iterable<KeptRoom>, nowMs: number): UseSums {
 function useOf(kept: KeptRoom, nowMs: number): RoomUse | undefined {
   const seen = seenAt(kept, nowMs);
   if (!seen) return undefined;
-  const { sinceMs = nowMs, connections = 0, numbers = [], tallyId = 0 } = kept.usage ?? {};
-  return { ...seen, connections: seen.members === 0 ? 0 : connections, sinceMs, usage: usageOf(numbers), tallyId };
+  const { sinceMs = nowMs, connections: said = 0, numbers = [], tallyId = 0 } = kept.usage ?? {};
+  const connections = seen.members === 0 ? 0 : said;
+  const lately = latelyAt(kept.usage?.lately, nowMs);
+  return { ...seen, connections, sinceMs, usage: usageOf(numbers), lately, tallyId };
 }

@@ -70,6 +70,9 @@ export function usageOf(numbers: UsageNumbers): Usage {
   return usage;
 }
 
+/** Deliveries, and frames received. */
+export const trafficOf = ({ delivered, framesIn }: Usage): number => delivered + framesIn;
+
 export const wakesOf = (usage: Usage): number =>
   usage.wokenByConnect +
   usage.wokenByMessage +

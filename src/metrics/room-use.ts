@@ -1,16 +1,19 @@
 // What a lobby says of what its rooms use, as it travels: sums for those who watch, and the rooms that use most.
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { Tally } from "./meter.ts";
-import { costOf } from "./cost.ts";
-import { wakesOf, type Usage } from "./room-usage.ts";
+import { monthlyCost } from "./cost.ts";
+import { trafficOf, wakesOf, type Usage } from "./room-usage.ts";
 
 export const USE_SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;
 
-/** By deliveries and frames received, by connections, rows and alarms set, wakes, time awake, or what that costs. */
+/** By deliveries and frames received, by connections, rows and alarms set, wakes, time awake, or what that costs in a month. */
 export type UseSort = (typeof USE_SORTS)[number];
 
+/** The same, or by the traffic of the last hours. */
+export type Ranking = UseSort | "lately";
+
 export interface UseQuery {
-  readonly sort: UseSort;
+  readonly sort: Ranking;
   readonly limit: number;
   /** A token's claim: names, or prefixes ending in `*`. Absent: every room. */
   readonly rooms?: readonly string[] | undefined;
@@ -23,6 +26,8 @@ export interface RoomUse extends RoomOverview {
   /** Since when somebody counts, in milliseconds since 1970. */
   readonly sinceMs: number;
   readonly usage: Usage;
+  /** Its traffic of the last hours, the older the less. */
+  readonly lately: number;
   /** Of the last tally that is in it. */
   readonly tallyId: number;
 }
@@ -40,15 +45,21 @@ export interface UseSums {
 export interface Scrape extends UseSums {
   /** All that was ever counted, of rooms and Workers. */
   readonly totals: Tally;
-  /** The rooms with the most traffic. */
+  /** The rooms with the most traffic lately. */
   readonly top: readonly RoomUse[];
 }
 
 /** What a list is sorted by; the most come first. */
-export function rankOf({ usage, connections }: Pick<RoomUse, "usage" | "connections">, sort: UseSort): number {
+export function rankOf(
+  { usage, connections, lately, sinceMs }: Pick<RoomUse, "usage" | "connections" | "lately" | "sinceMs">,
+  sort: Ranking,
+  nowMs: number,
+): number {
   switch (sort) {
+    case "lately":
+      return lately;
     case "traffic":
-      return usage.delivered + usage.framesIn;
+      return trafficOf(usage);
     case "connections":
       return connections;
     case "rows":
@@ -58,7 +69,7 @@ export function rankOf({ usage, connections }: Pick<RoomUse, "usage" | "connecti
     case "awake":
       return usage.awakeMs;
     case "cost":
-      return costOf(usage).total;
+      return monthlyCost(usage, nowMs - sinceMs)?.total ?? 0;
   }
 }
 

@@ -64,8 +64,7 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
   for (const scrape of scrapes) totals.add(scrape.totals);
   const { rooms, occupied, members, connections, largest } = scrapes.reduce(addUse, NO_USE);
   const one = (value: number): Sample[] => [{ value }];
-  const traffic = ({ usage }: RoomUse): number => usage.delivered + usage.framesIn;
-  const top = mayName ? scrapes.flatMap((scrape) => scrape.top).sort((a, b) => traffic(b) - traffic(a)) : [];
+  const top = mayName ? scrapes.flatMap((scrape) => scrape.top).sort((a, b) => b.lately - a.lately) : [];
   const named = (value: (use: RoomUse) => number): Sample[] =>
     top.slice(0, TOP_ROOMS_SHOWN).map((use) => ({ labels: [use.room], value: value(use) }));
   return {

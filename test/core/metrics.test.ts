@@ -7,9 +7,10 @@ import { costOf, MEASURED_MS_MIN, monthlyCost, PRICES } from "../../src/metrics/
 import { expose } from "../../src/metrics/exposition.ts";
 import { COUNTERS, GAUGES, HISTOGRAMS, TOP_COUNTERS } from "../../src/metrics/families.ts";
 import { Meter, OVERFLOW, SERIES_MAX } from "../../src/metrics/meter.ts";
+import { rankOf } from "../../src/metrics/room-use.ts";
 import { addUsage, USAGE_NAMES, usageOf, wakesOf } from "../../src/metrics/room-usage.ts";
 import { countCommit } from "../../src/chat/metering.ts";
-import { SAVE_WINDOW_MS_MAX } from "../../src/lobby/lobby.ts";
+import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/lobby/lobby.ts";
 import { ROOMS_PER_PAGE } from "../../src/lobby/room-pages.ts";
 import { SeenTallies } from "../../src/lobby/seen-tallies.ts";
 import type { RoomTally } from "../../src/protocol/room-list.ts";
@@ -184,6 +185,41 @@ describe("what a room used", () => {
     expect(cost.duration).toBeCloseTo(1.6);
     expect(cost.total).toBeCloseTo(3.9);
     expect(costOf(usage, { ...PRICES, perMillionRowsWritten: 2 }).rows).toBeCloseTo(4);
+  });
+
+  it("ranks rooms by the cost of a month that is shown of them, not by what they cost since they are there", () => {
+    const nowMs = 100 * 24 * 3_600_000;
+    const rank = (days: number, rows: number): number =>
+      rankOf(
+        { usage: { ...NO_USAGE, rows }, connections: 0, lately: 0, sinceMs: nowMs - days * 24 * 3_600_000 },
+        "cost",
+        nowMs,
+      );
+    expect(rank(1, 1000)).toBeGreaterThan(rank(90, 50_000));
+    expect(rank(1, 1000)).toBeCloseTo(0.03);
+    expect(rank(0, 1000)).toBe(0);
+  });
+
+  it("names the rooms that are busy, not those that were", () => {
+    const lobby = new MemoryLobby();
+    const tell = (room: string, delivered: number): void =>
+      void lobby.report({
+        ...ROOM_REPORT,
+        room,
+        madeAtMs: lobby.nowMs,
+        tallies: [{ id: lobby.nowMs, counts: { delivered } }],
+      });
+    for (let i = 0; i < 2 * TOP_ROOMS; i++) tell(`once-${i}`, 10_000);
+    const named = (): string[] => lobby.scrape().top.map(({ room }) => room);
+    expect(named()).not.toContain("now");
+    lobby.advance(12 * 3_600_000);
+    tell("now", 50);
+    expect(named()[0]).toBe("now");
+    lobby.advance(SAVE_WINDOW_MS_MAX);
+    lobby.restart();
+    expect(named()[0]).toBe("now");
+    tell("once-7", 60);
+    expect(named().slice(0, 2)).toEqual(["once-7", "now"]);
   });
 
   it("makes a month of what was measured, if that was long enough to say", () => {

@@ -57,7 +57,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
         .enum(USE_SORTS)
         .default("traffic")
         .describe(
-          "By deliveries and frames, connections, rows and alarms set, wakes, time awake, or what all that costs",
+          "By deliveries and frames, connections, rows and alarms set, wakes, time awake, each since it is counted, or what all that costs in a month",
         ),
       limit: z.int().min(1).max(USES_LIMIT_MAX).default(USES_LIMIT_DEFAULT),
     }),
@@ -67,10 +67,12 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const doors = lobbyNames(settings.lobbies).map((name) => LOBBY.getByName(name) as unknown as LobbyDoor);
       const query = { sort, limit, rooms: identity.rooms };
       const uses = (await Promise.all(doors.map((door) => door.uses(query)))).flat();
-      uses.sort((a, b) => rankOf(b, sort) - rankOf(a, sort));
-      const rooms = uses
-        .slice(0, limit)
-        .map(({ sinceMs, usage, tallyId: _tallyId, ...told }) => ({ ...told, ...shown(usage, sinceMs) }));
+      const nowMs = Date.now();
+      uses.sort((a, b) => rankOf(b, sort, nowMs) - rankOf(a, sort, nowMs));
+      const rooms = uses.slice(0, limit).map(({ sinceMs, usage, lately: _lately, tallyId: _tallyId, ...told }) => ({
+        ...told,
+        ...shown(usage, sinceMs),
+      }));
       return Response.json({ ok: true, rooms });
     },
   }),
