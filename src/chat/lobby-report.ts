@@ -27,9 +27,6 @@ export const REPORT_PATIENCE_MS = 45_000;
  */
 export const REPORT_WINDOW_EMPTY_MS = 1000;
 
-/** How many are connected is told when it has been so for this long: a reload is nobody's business. */
-export const CONNECTIONS_SETTLED_MS = 10_000;
-
 /** An occupied room says so again when it wakes after this. */
 export const REPORT_AGAIN_MS = 30 * 60_000;
 
@@ -49,8 +46,6 @@ export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 export interface Reported extends WindowState {
   /** Whether something has changed since. */
   readonly isOwed?: true;
-  /** Whether it waits for whatever wakes the room, however long that takes. */
-  readonly isPatient?: true;
   readonly tally?: KeptTally;
   /** Whether the lobby wants to know who is there. */
   readonly wantsPeople?: true;
@@ -71,11 +66,7 @@ export class LobbyReport implements Feature {
   #carrier: Client | undefined;
   /** What the lobby knows; `undefined` where this life of the room cannot say. */
   #told: RoomReport | undefined;
-  /** How many were connected by the latest report, whether or not it has arrived. */
-  #connectionsSaid: number | undefined;
   #isOwed = false;
-  /** Whether nobody is to be woken for what is owed. */
-  #isPatient = false;
   #wantsPeople = false;
   /** Whether the lobby should know soon: of who came and went where it wants to, and of all in a room between two people. */
   #isUrgent = false;
@@ -122,11 +113,10 @@ export class LobbyReport implements Feature {
     this.#carrier = client;
     this.#window.restore(lobby);
     this.#isOwed = lobby.isOwed === true;
-    this.#isPatient = lobby.isPatient === true;
     if (lobby.tally) this.#unreported.restore(lobby.tally);
     this.#wantsPeople = lobby.wantsPeople === true;
     this.#isUrgent = this.#isOwed && (this.#wantsPeople || this.#direct() !== undefined);
-    if (this.#isOwed) this.#wait(this.#room.now());
+    if (this.#isOwed) this.#waitOccupied(this.#room.now());
     else this.#along.set(lobby.atMs + REPORT_AGAIN_MS);
   }
 
@@ -146,21 +136,15 @@ export class LobbyReport implements Feature {
   /** DM-4: how far one of two has read goes along with whatever wakes the room: nobody is woken for it. */
   follow(event: string): Reply<Answer<object>> | undefined {
     if (event !== "read" || !this.#direct()) return undefined;
-    return () => this.#mention();
-  }
-
-  onConnect(): void {
-    this.#mentionConnections();
+    return () => {
+      this.#isOwed = true;
+      this.#along.set(this.#window.dueMs(this.#room.now()));
+      this.#keep();
+    };
   }
 
   onDisconnect(client: Client): void {
     if (client === this.#carrier) this.#keep();
-    this.#mentionConnections();
-  }
-
-  /** How many are connected is news for whoever watches the server, and not worth a wake. */
-  #mentionConnections(): void {
-    if (!this.#isEmpty && this.#room.clients.size !== this.#connectionsSaid) this.#mention(CONNECTIONS_SETTLED_MS);
   }
 
   /** The lobby is to know who is there, from now on. */
@@ -177,15 +161,13 @@ export class LobbyReport implements Feature {
   /** Something has happened that the lobby cannot know of. */
   tell(): void {
     this.#told = undefined;
-    this.#owe();
+    this.#isOwed = true;
     this.#settle();
   }
 
-  /** An input was dealt with: what was counted has to outlive a sleep that may follow, and trouble is to be told (MET-2). */
+  /** An input was dealt with: what was counted has to outlive a sleep that may follow. */
   rememberTally(): void {
-    if (this.#isOver) return;
-    if (this.#unreported.hasTrouble && (!this.#isOwed || this.#isPatient)) this.#change();
-    if (!this.#isEmpty && this.#unreported.isDue(this.#room.now())) this.#keep();
+    if (!this.#isOver && this.#room.clients.size > 0 && this.#unreported.isDue(this.#room.now())) this.#keep();
   }
 
   /** What was counted and not told yet. */
@@ -199,23 +181,9 @@ export class LobbyReport implements Feature {
   }
 
   #change(): void {
-    this.#owe();
+    this.#isOwed = true;
     this.#isUrgent ||= this.#direct() !== undefined;
     this.#settle();
-  }
-
-  #owe(): void {
-    this.#isOwed = true;
-    this.#isPatient = false;
-  }
-
-  /** Goes along with whatever wakes the room, `inMs` from now at the earliest. */
-  #mention(inMs = 0): void {
-    if (this.#isOver || this.#isOwed) return;
-    const nowMs = this.#room.now();
-    this.#isOwed = this.#isPatient = true;
-    this.#along.set(Math.max(nowMs + inMs, this.#window.dueMs(nowMs)));
-    this.#keep();
   }
 
   /** Pays what is owed now, or sees to it that it will be paid. */
@@ -224,7 +192,7 @@ export class LobbyReport implements Feature {
     const nowMs = this.#room.now();
     if (this.#mayReport(nowMs)) return this.#report(nowMs);
     if (this.#isEmpty) this.#awake.pull(this.#window.state.atMs + REPORT_WINDOW_EMPTY_MS);
-    else this.#wait(nowMs);
+    else this.#waitOccupied(nowMs);
   }
 
   get #isEmpty(): boolean {
@@ -245,12 +213,10 @@ export class LobbyReport implements Feature {
     return this.#told === undefined ? !isOccupied : this.#told.members > 0 !== isOccupied;
   }
 
-  /** In a room with somebody in it. */
-  #wait(nowMs: number): void {
+  #waitOccupied(nowMs: number): void {
     const dueMs = this.#window.dueMs(nowMs);
     const latestMs = this.#latest.atMs;
     this.#along.set(dueMs);
-    if (this.#isPatient) return;
     if (this.#isUrgent) this.#latest.pull(Math.max(nowMs, this.#window.state.atMs + REPORT_WINDOW_MS_MIN));
     if (this.#latest.atMs === undefined) this.#latest.set(Math.max(nowMs, dueMs) + REPORT_PATIENCE_MS);
     // A sleep that begins before it is paid forgets what is not kept, however soon it is due.
@@ -261,13 +227,11 @@ export class LobbyReport implements Feature {
     if (this.#isSending) return;
     for (const deadline of [this.#along, this.#latest, this.#awake]) deadline.clear();
     const report = this.#describe();
-    if (!report || (this.#isKnown(report) && !this.#unreported.hasTrouble && !this.#isOld(nowMs)))
-      return this.#rest(nowMs);
+    if (!report || (this.#isKnown(report) && !this.#isOld(nowMs))) return this.#rest(nowMs);
     this.#window.pass(nowMs);
     this.#isUrgent = false;
     this.#isOwed = false;
     this.#isSending = true;
-    this.#connectionsSaid = report.connections;
     const tallies = this.#unreported.take(nowMs);
     this.#keep();
     void this.#deliver(tallies.length > 0 ? { ...report, tallies } : report);
@@ -297,12 +261,11 @@ export class LobbyReport implements Feature {
     return this.#wantsPeople || this.#members.count <= PEOPLE_UNASKED_MAX;
   }
 
-  #isKnown({ members, connections, lastSeq, lastActivity, people, direct }: RoomReport): boolean {
+  #isKnown({ members, lastSeq, lastActivity, people, direct }: RoomReport): boolean {
     const told = this.#told;
     if (told?.direct?.read.join() !== direct?.read.join()) return false;
     if (this.#wantsPeople && told?.people !== people) return false;
-    if (told?.members !== members || told.connections !== connections) return false;
-    return told.lastSeq === lastSeq && told.lastActivity === lastActivity;
+    return told?.members === members && told.lastSeq === lastSeq && told.lastActivity === lastActivity;
   }
 
   /** Whether the lobby is soon going to doubt what it knows. */
@@ -328,8 +291,7 @@ export class LobbyReport implements Feature {
     this.#told = report;
     if (wantsPeople && !this.#wantsPeople) {
       this.#wantsPeople = true;
-      if (report.people === undefined && !this.#isEmpty) this.#owe();
-      this.#isUrgent = this.#isOwed;
+      this.#isUrgent = this.#isOwed ||= report.people === undefined && !this.#isEmpty;
     }
     if (this.#isOwed) this.#settle();
     else this.#rest(this.#room.now());
@@ -345,7 +307,7 @@ export class LobbyReport implements Feature {
   /** The room goes on as if nothing had happened; its next change tries again, or a deadline does. */
   #fail(error: unknown): void {
     this.#isSending = false;
-    this.#owe();
+    this.#isOwed = true;
     this.#told = undefined;
     // Once for a series: while the lobby is away, every room would say so again and again.
     if (this.#failures++ === 0) this.#room.report("the lobby could not be told", error);
@@ -370,12 +332,10 @@ export class LobbyReport implements Feature {
     if (!isStillThere) [this.#carrier] = clients.values();
     if (!this.#carrier) return;
     const isOwed = this.#isOwed || this.#isSending;
-    const isPatient = this.#isOwed && this.#isPatient && !this.#isSending;
     const tally = this.#unreported.record();
     const lobby: Reported = {
       ...this.#window.state,
       ...(isOwed && { isOwed }),
-      ...(isPatient && { isPatient }),
       ...(this.#wantsPeople && { wantsPeople: true }),
       ...(tally && { tally }),
     };

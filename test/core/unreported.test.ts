@@ -64,29 +64,6 @@ describe("what is told", () => {
     const counts = { posted: 1, "batch:0": 1, "batch:sum": 1, "commit:0": 1 };
     expect(reporting.reports).toMatchObject([{ lastSeq: 1, tallies: [{ counts }] }]);
   });
-
-  it("is told for its own sake where it is a refusal or a failure, also after a sleep", async () => {
-    const reporting = new ReportingRoom();
-    const ada = await reporting.room.join("ada");
-    const refuse = async (content: unknown): Promise<void> => {
-      await ada.ask("chat-message", { content });
-      reporting.room.chat.rememberTally();
-      await reporting.settle();
-    };
-    const told = (): number[] =>
-      reporting.reports.splice(0).map(({ tallies = [] }) => tallies.at(-1)?.counts["rejects:INVALID_PAYLOAD"] ?? 0);
-    await reporting.advance(60_000);
-    told();
-    await refuse("");
-    expect(told()).toEqual([1]);
-    for (let i = 0; i < 5; i++) await refuse(i);
-    expect(told()).toEqual([]);
-    reporting.room.shell.evict();
-    await reporting.advance(60_000);
-    expect(told()).toEqual([5]);
-    await reporting.live(600_000, 30_000);
-    expect(told()).toEqual([]);
-  });
 });
 
 describe("what is remembered", () => {
