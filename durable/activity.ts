@@ -19,12 +19,15 @@ export class Activity {
   readonly meter = new Meter();
   readonly #beganAtMs = Date.now();
   readonly #onWoken: (wake: Wake) => void;
+  readonly #onEnd: () => void;
   #wake: Wake | undefined;
   #held = 0;
   #heldSinceMs = 0;
 
-  constructor(onWoken: (wake: Wake) => void) {
+  /** @param onEnd told that work is done which went on after its input */
+  constructor(onWoken: (wake: Wake) => void, onEnd: () => void = () => {}) {
     this.#onWoken = onWoken;
+    this.#onEnd = onEnd;
   }
 
   /** What woke this instance: the first thing that happened to it. */
@@ -73,7 +76,11 @@ export class Activity {
   /** For as long as `work` goes on. */
   during<Result>(work: Result): Result {
     if (work instanceof Promise) {
-      const end = this.hold();
+      const release = this.hold();
+      const end = (): void => {
+        release();
+        this.#onEnd();
+      };
       work.then(end, end);
     }
     return work;

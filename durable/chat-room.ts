@@ -242,7 +242,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
   const server = new Server(settings, { static: { "/": chat, [WATCH_NAMESPACE]: watching } }, ports);
   const onInput = (): void =>
     server.outbox.turn(() => {
-      chat.rememberTally();
+      chat.noteCounted();
       watching.look();
     });
   return { server, limits: settings, settings, chat, turnAway, isWatching, onInput };

@@ -36,7 +36,10 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   /** Whose moment it was when something ran before it was known what woke this instance. */
   #metBefore: string | undefined;
   /** What happens here, counted, for as long as this instance lives. */
-  protected readonly activity = new Activity((wake) => this.onWoken?.(wake));
+  protected readonly activity = new Activity(
+    (wake) => this.onWoken?.(wake),
+    () => this.#rest(),
+  );
 
   constructor(ctx: DurableObjectState, env: Env, create: CreateServer<Env, Parts>) {
     super(ctx, env);
@@ -166,8 +169,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   override async fetch(request: Request): Promise<Response> {
     const answering = this.#router.fetch(request) as Promise<Response | undefined>;
-    const response = await this.activity.during(answering).finally(() => this.#rest());
-    return response ?? new Response("Not found", { status: 404 });
+    return (await this.activity.during(answering)) ?? new Response("Not found", { status: 404 });
   }
 
   #factsOf(request: IRequest): UpgradeFacts {

@@ -311,8 +311,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   }
 
   /** For the shell, after each input: what was counted is not to be forgotten in a sleep. */
-  rememberTally(): void {
-    this.#features.lobbyReport?.rememberTally();
+  noteCounted(): void {
+    this.#features.lobbyReport?.noteCounted();
   }
 
   /** What was counted and the lobby was not told of. */

@@ -27,6 +27,9 @@ export const REPORT_PATIENCE_MS = 45_000;
  */
 export const REPORT_WINDOW_EMPTY_MS = 1000;
 
+/** How many are connected is told when it has been so for this long: a reload is nobody's business. */
+export const CONNECTIONS_SETTLED_MS = 10_000;
+
 /** An occupied room says so again when it wakes after this. */
 export const REPORT_AGAIN_MS = 30 * 60_000;
 
@@ -46,6 +49,10 @@ export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 export interface Reported extends WindowState {
   /** Whether something has changed since. */
   readonly isOwed?: true;
+  /** How many were connected by the latest report. */
+  readonly connections?: number;
+  /** When to see whether there is something to tell, where nothing is owed: milliseconds since 1970. */
+  readonly alongAtMs?: number;
   readonly tally?: KeptTally;
   /** Whether the lobby wants to know who is there. */
   readonly wantsPeople?: true;
@@ -66,6 +73,8 @@ export class LobbyReport implements Feature {
   #carrier: Client | undefined;
   /** What the lobby knows; `undefined` where this life of the room cannot say. */
   #told: RoomReport | undefined;
+  /** How many were connected by the latest report, whether or not it has arrived. */
+  #connectionsSaid: number | undefined;
   #isOwed = false;
   #wantsPeople = false;
   /** Whether the lobby should know soon: of who came and went where it wants to, and of all in a room between two people. */
@@ -113,11 +122,12 @@ export class LobbyReport implements Feature {
     this.#carrier = client;
     this.#window.restore(lobby);
     this.#isOwed = lobby.isOwed === true;
+    this.#connectionsSaid = lobby.connections;
     if (lobby.tally) this.#unreported.restore(lobby.tally);
     this.#wantsPeople = lobby.wantsPeople === true;
     this.#isUrgent = this.#isOwed && (this.#wantsPeople || this.#direct() !== undefined);
     if (this.#isOwed) this.#waitOccupied(this.#room.now());
-    else this.#along.set(lobby.atMs + REPORT_AGAIN_MS);
+    else this.#along.set(lobby.alongAtMs ?? lobby.atMs + REPORT_AGAIN_MS);
   }
 
   onPosted(messages: readonly Message[]): void {
@@ -143,8 +153,20 @@ export class LobbyReport implements Feature {
     };
   }
 
+  onConnect(): void {
+    this.#mentionConnections();
+  }
+
   onDisconnect(client: Client): void {
     if (client === this.#carrier) this.#keep();
+    this.#mentionConnections();
+  }
+
+  /** Another tab is news for whoever watches the deployment, and worth no wake. */
+  #mentionConnections(): void {
+    if (this.#isOver || this.#isOwed || this.#isSending || this.#isEmpty) return;
+    this.#goAlong(this.#room.now());
+    this.#keep();
   }
 
   /** The lobby is to know who is there, from now on. */
@@ -165,9 +187,15 @@ export class LobbyReport implements Feature {
     this.#settle();
   }
 
-  /** An input was dealt with: what was counted has to outlive a sleep that may follow. */
-  rememberTally(): void {
-    if (!this.#isOver && this.#room.clients.size > 0 && this.#unreported.isDue(this.#room.now())) this.#keep();
+  /**
+   * An input was dealt with: what was counted has to outlive a sleep that may follow. Trouble is told (MET-2), but wakes
+   * nobody and keeps nobody awake: a stranger can make it in any room, also where nobody is.
+   */
+  noteCounted(): void {
+    if (this.#isOver) return;
+    const nowMs = this.#room.now();
+    if (this.#unreported.hasTrouble && !this.#isOwed && this.#window.isOpen(nowMs)) this.#report(nowMs);
+    if (!this.#isEmpty && this.#unreported.isDue(nowMs)) this.#keep();
   }
 
   /** What was counted and not told yet. */
@@ -226,22 +254,24 @@ export class LobbyReport implements Feature {
   #report(nowMs: number): void {
     if (this.#isSending) return;
     for (const deadline of [this.#along, this.#latest, this.#awake]) deadline.clear();
-    const report = this.#describe();
-    if (!report || (this.#isKnown(report) && !this.#isOld(nowMs))) return this.#rest(nowMs);
+    const hasNews = this.#hasNews(nowMs);
+    const report = hasNews || this.#isOwed ? this.#describe() : undefined;
+    if (!report || (!hasNews && this.#isKnown(report))) return this.#rest(nowMs);
     this.#window.pass(nowMs);
     this.#isUrgent = false;
     this.#isOwed = false;
     this.#isSending = true;
+    this.#connectionsSaid = report.connections;
     const tallies = this.#unreported.take(nowMs);
     this.#keep();
     void this.#deliver(tallies.length > 0 ? { ...report, tallies } : report);
   }
 
   #describe(): RoomReport | undefined {
-    const { name, seenSeq, read } = this.#room;
+    const { name, seenSeq, read, now } = this.#room;
     const lastActivity = (this.#lastActivity ??= read((log) => log.page({ limit: 1 }).messages[0]?.timestamp ?? null));
-    // A log that cannot be read is trouble enough; the next change tries again.
-    if (lastActivity === undefined) return undefined;
+    // A log that cannot be read is trouble enough: not each input is to try it again, but the next change in its time.
+    if (lastActivity === undefined) return void this.#window.pass(now());
     const members = this.#members.count;
     const direct = this.#direct();
     return {
@@ -251,7 +281,7 @@ export class LobbyReport implements Feature {
       lastSeq: seenSeq(),
       lastActivity,
       believedMs: REPORT_BELIEVED_MS,
-      madeAtMs: Math.max(this.#room.now(), this.#heardAtMs),
+      madeAtMs: Math.max(now(), this.#heardAtMs),
       ...(direct && { direct }),
       ...(this.#showsPeople && { people: marksOf([...this.#members.all()].map(({ user }) => user)) }),
     };
@@ -259,6 +289,12 @@ export class LobbyReport implements Feature {
 
   get #showsPeople(): boolean {
     return this.#wantsPeople || this.#members.count <= PEOPLE_UNASKED_MAX;
+  }
+
+  /** Whether there is something to tell, whatever the lobby knows of members and messages. */
+  #hasNews(nowMs: number): boolean {
+    const { clients } = this.#room;
+    return this.#unreported.hasTrouble || clients.size !== this.#connectionsSaid || this.#isOld(nowMs);
   }
 
   #isKnown({ members, lastSeq, lastActivity, people, direct }: RoomReport): boolean {
@@ -301,6 +337,7 @@ export class LobbyReport implements Feature {
   #tellAnew(heardAtMs: number): void {
     this.#heardAtMs = heardAtMs;
     this.#told = undefined;
+    this.#isOwed = true;
     this.#report(this.#room.now());
   }
 
@@ -321,8 +358,17 @@ export class LobbyReport implements Feature {
   /** Nothing is owed. */
   #rest(nowMs: number): void {
     this.#isOwed = false;
-    if (!this.#isEmpty) this.#along.set(nowMs + REPORT_AGAIN_MS);
+    this.#goAlong(nowMs);
     this.#keep();
+  }
+
+  /** Sees again whether there is something to tell, with whatever wakes the room then. */
+  #goAlong(nowMs: number): void {
+    const dueMs = this.#window.dueMs(nowMs);
+    if (this.#isEmpty) return;
+    const againMs = Math.min(this.#window.state.atMs, nowMs) + REPORT_AGAIN_MS;
+    if (this.#room.clients.size === this.#connectionsSaid) this.#along.set(Math.max(againMs, dueMs));
+    else this.#along.pull(Math.max(nowMs + CONNECTIONS_SETTLED_MS, dueMs));
   }
 
   /** What outlives a sleep. While a report is under way it may yet be lost. */
@@ -332,10 +378,14 @@ export class LobbyReport implements Feature {
     if (!isStillThere) [this.#carrier] = clients.values();
     if (!this.#carrier) return;
     const isOwed = this.#isOwed || this.#isSending;
+    const { atMs: alongAtMs } = this.#along;
+    const connections = this.#connectionsSaid;
     const tally = this.#unreported.record();
     const lobby: Reported = {
       ...this.#window.state,
       ...(isOwed && { isOwed }),
+      ...(!isOwed && alongAtMs !== undefined && { alongAtMs }),
+      ...(connections !== undefined && { connections }),
       ...(this.#wantsPeople && { wantsPeople: true }),
       ...(tally && { tally }),
     };

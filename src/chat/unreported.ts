@@ -34,6 +34,11 @@ export class Unreported {
     this.#meter = meter;
   }
 
+  /** Whether somebody should hear of it soon. */
+  get hasTrouble(): boolean {
+    return this.#meter.hasTrouble;
+  }
+
   /** What is to be told now: what was told before and may not have arrived, and what was counted since. */
   take(nowMs: number): readonly RoomTally[] {
     if (this.#meter.isEmpty || this.#told.length >= TOLD_MAX) return this.#told;

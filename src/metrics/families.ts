@@ -127,6 +127,9 @@ export const COUNTERS = {
   },
 } as const satisfies Record<string, CounterFamily>;
 
+/** Whether a series is of refusals or failures: a room tells of them soon, whatever else happens (MET-2). */
+export const isTrouble = (series: string): boolean => /^(?:rejects|problems):|^connects:(?!accepted$)/.test(series);
+
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export const HISTOGRAMS = {

@@ -1,5 +1,5 @@
 // Counting, as cheap as it gets: a number per series, in memory. What was counted travels as a tally, and tallies add up.
-import { HISTOGRAMS, type HistogramName } from "./families.ts";
+import { HISTOGRAMS, isTrouble, type HistogramName } from "./families.ts";
 
 /**
  * Counts by series: a family's name, a colon and the values of its labels (`closed:ping timeout`, `wakes:alarm,ping`). A
@@ -14,6 +14,7 @@ export const OVERFLOW = "overflow";
 export class Meter {
   readonly #seriesMax: number;
   #counts = new Map<string, number>();
+  #hasTrouble = false;
 
   constructor(seriesMax = SERIES_MAX) {
     this.#seriesMax = seriesMax;
@@ -24,10 +25,16 @@ export class Meter {
     return this.#counts.size === 0;
   }
 
+  /** Whether a refusal or a failure was counted since the last `take`. */
+  get hasTrouble(): boolean {
+    return this.#hasTrouble;
+  }
+
   count(series: string, by = 1): void {
     const counted = this.#counts.get(series);
     if (counted === undefined && series !== OVERFLOW && this.#counts.size >= this.#seriesMax)
       return this.count(OVERFLOW);
+    if (counted === undefined && isTrouble(series)) this.#hasTrouble = true;
     this.#counts.set(series, (counted ?? 0) + by);
   }
 
@@ -52,6 +59,7 @@ export class Meter {
   take(): Tally {
     const tally = this.read();
     this.#counts = new Map();
+    this.#hasTrouble = false;
     return tally;
   }
 }

@@ -8,6 +8,7 @@ import { emptied, withChange, type Change, type Kept } from "../../src/chat/chan
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
 import type { ChatSettings } from "../../src/chat/room.ts";
+import type { Meter } from "../../src/metrics/meter.ts";
 import type { Answer, Message, Role } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
@@ -242,7 +243,7 @@ export class ChatRoom {
     { name = ROOM, epoch, ...outside }: Outside = {},
   ) {
     this.log = new MemoryLog(epoch);
-    const create = (): Chat => {
+    const create = (meter: Meter): Chat => {
       this.log.reopen();
       this.chat = new Chat({
         room: name,
@@ -250,12 +251,14 @@ export class ChatRoom {
         state: this.state,
         index: this.index,
         settings: { ...SETTINGS, ...settings },
+        meter,
         authenticate: (token) => this.#authenticate(token),
         ...outside,
       });
       return this.chat;
     };
-    this.shell = new FakeShell(() => ({ "/": create() }), options);
+    this.shell = new FakeShell((meter) => ({ "/": create(meter) }), options);
+    this.shell.onInput = () => this.chat.noteCounted();
     this.log.onReserve = (seq) => this.shell.journal.push(`reserve ${seq}`);
     this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);
   }

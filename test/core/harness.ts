@@ -4,6 +4,7 @@ import { serialize } from "node:v8";
 
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../src/protocol/closings.ts";
 import { ENGINE_PONG, type Frame } from "../../src/protocol/engine-io.ts";
+import { Meter } from "../../src/metrics/meter.ts";
 import type { Namespace } from "../../src/socketio/namespace.ts";
 import type { Effect } from "../../src/socketio/outbox.ts";
 import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server-side.ts";
@@ -49,9 +50,11 @@ export class FakeShell {
   activeAtMs = START_MS;
   /** The size of the largest record kept so far. */
   recordBytesMax = 0;
+  /** Called when an input was dealt with, and again when what it began is done. */
+  onInput = (): void => {};
   readonly reach: ServerPorts["reach"];
   readonly #phase: number;
-  readonly #create: () => Readonly<Record<string, Namespace>>;
+  readonly #create: (meter: Meter) => Readonly<Record<string, Namespace>>;
   readonly #options: ServerOptions;
   #server!: Server;
   #clients = new Map<Session, Client>();
@@ -63,9 +66,9 @@ export class FakeShell {
   /** How often the room slept. */
   sleeps = 0;
 
-  /** @param create makes the application, anew after each sleep */
+  /** @param create makes the application, anew after each sleep, with what it counts by */
   constructor(
-    create: () => Readonly<Record<string, Namespace>>,
+    create: (meter: Meter) => Readonly<Record<string, Namespace>>,
     { reach, phase = 0, ...options }: Partial<ServerOptions & Pick<ServerPorts, "reach" | "phase">> = {},
   ) {
     this.reach = reach;
@@ -77,16 +80,21 @@ export class FakeShell {
   }
 
   #start(): void {
+    const meter = new Meter();
     this.#server = new Server(
       this.#options,
-      { static: this.#create() },
+      { static: this.#create(meter) },
       {
         now: () => this.nowMs,
         newId: () => `id-${++this.#ids}`,
         phase: this.#phase,
         apply: (effects) => this.#apply(effects),
         lastPongAtMs: (session) => this.#lastPongAtMs(this.#clients.get(session)),
-        report: (problem, error) => this.reports.push({ problem, error }),
+        report: (problem, error) => {
+          meter.count("problems:room");
+          this.reports.push({ problem, error });
+        },
+        meter,
         ...(this.reach && { reach: this.reach }),
       },
     );
@@ -136,6 +144,7 @@ export class FakeShell {
     // The runtime answers pongs by itself: the server never sees one.
     if (frame === ENGINE_PONG) return void this.#pongsAtMs.set(client, this.nowMs);
     this.#follow(this.#server.receive(session, frame));
+    this.#rest();
   }
 
   #lose(client: Client): void {
@@ -144,6 +153,11 @@ export class FakeShell {
     this.activeAtMs = this.nowMs;
     this.#server.lost(session, TRANSPORT_CLOSE);
     this.#forget(client, session);
+    this.#rest();
+  }
+
+  #rest(): void {
+    this.#server.outbox.turn(() => this.onInput());
   }
 
   /** A client with extensions volunteers its heartbeats, and is taken to have done so just now. */
@@ -162,7 +176,10 @@ export class FakeShell {
   #follow(work: void | Promise<void>): void {
     if (!work) return;
     this.#work.add(work);
-    void work.finally(() => this.#work.delete(work));
+    void work.finally(() => {
+      this.#work.delete(work);
+      this.#rest();
+    });
   }
 
   /** Waits until no handler is busy any more. */
@@ -191,6 +208,7 @@ export class FakeShell {
       this.nowMs += Math.max(0, this.quietMs);
       this.activeAtMs = this.nowMs;
       this.#server.tick();
+      this.#rest();
     }
     this.nowMs = endMs;
   }

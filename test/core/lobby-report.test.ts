@@ -23,9 +23,8 @@ describe("when a room reports: LOB-2", () => {
     await reporting.room.join("ada");
     await reporting.settle();
     const empty = { room: ROOM, lastSeq: 0, lastActivity: null, believedMs: REPORT_BELIEVED_MS };
-    expect(reporting.reports).toEqual([
-      { ...empty, members: 1, connections: 1, madeAtMs: START_MS, people: marksOf(["ada"]) },
-    ]);
+    const here = { members: 1, connections: 1, madeAtMs: START_MS, people: marksOf(["ada"]) };
+    expect(reporting.reports).toEqual([{ ...empty, ...here, tallies: [expect.anything()] }]);
     await reporting.advance(HOUR_MS);
     reporting.take();
     await reporting.post();
@@ -95,18 +94,49 @@ describe("when a room reports: LOB-2", () => {
     ]);
   });
 
-  it("a reload and a second tab are nobody's business", async () => {
+  it("a reload is nobody's business, whether the room is awake or was asleep", async () => {
     const reporting = new ReportingRoom();
     await reporting.room.join("ada");
-    const ben = await reporting.room.join("ben");
+    let ben = await reporting.room.join("ben");
+    let second = await reporting.room.join("ada");
+    await reporting.live(120_000, 30_000);
+    reporting.take();
+    for (const sleeps of [false, true]) {
+      if (sleeps) reporting.room.shell.evict();
+      ben.leave();
+      second.leave();
+      await reporting.advance(3000);
+      reporting.room.shell.ring();
+      ben = await reporting.room.join("ben");
+      second = await reporting.room.join("ada");
+      await reporting.live(600_000, 30_000);
+      expect(reporting.take()).toEqual([]);
+    }
+  });
+
+  it("a second tab is told with whatever wakes the room, once, and wakes nobody", async () => {
+    const reporting = new ReportingRoom();
+    await reporting.room.join("ada");
     await reporting.advance(60_000);
     reporting.take();
-    ben.leave();
-    await reporting.advance(3000);
-    await reporting.room.join("ben");
-    await reporting.room.join("ada");
-    await reporting.live(600_000, 30_000);
-    expect(reporting.take()).toEqual([]);
+    const { shell } = reporting.room;
+    const { quietMs } = shell;
+    const second = await reporting.room.join("ada");
+    expect([reporting.reports.length, shell.quietMs]).toEqual([0, quietMs]);
+    // It sleeps soon after each of its heartbeats.
+    for (let i = 0; i < 5; i++) {
+      shell.evict();
+      await reporting.advance(30_000);
+    }
+    expect(reporting.reports.splice(0)).toMatchObject([{ members: 1, connections: 2 }]);
+    shell.evict();
+    second.leave();
+    await reporting.advance(1000);
+    for (let i = 0; i < 5; i++) {
+      shell.evict();
+      await reporting.advance(30_000);
+    }
+    expect(reporting.reports).toMatchObject([{ members: 1, connections: 1 }]);
   });
 
   it("posts from outside to a room with nobody in it: at once, and once a second, with no alarm", async () => {

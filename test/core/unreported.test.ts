@@ -64,6 +64,77 @@ describe("what is told", () => {
     const counts = { posted: 1, "batch:0": 1, "batch:sum": 1, "commit:0": 1 };
     expect(reporting.reports).toMatchObject([{ lastSeq: 1, tallies: [{ counts }] }]);
   });
+
+  it("is told for its own sake where it is a refusal or a failure, also after a sleep, and wakes nobody", async () => {
+    const reporting = new ReportingRoom();
+    const ada = await reporting.room.join("ada");
+    const refuse = async (content: unknown): Promise<void> => {
+      await ada.ask("chat-message", { content });
+      await reporting.settle();
+    };
+    const told = (): number[] =>
+      reporting.reports.splice(0).map(({ tallies = [] }) => tallies.at(-1)?.counts["rejects:INVALID_PAYLOAD"] ?? 0);
+    await reporting.advance(60_000);
+    told();
+    const { shell } = reporting.room;
+    const { quietMs } = shell;
+    await refuse("");
+    expect(told()).toEqual([1]);
+    for (let i = 0; i < 5; i++) await refuse(i);
+    expect([told(), shell.quietMs]).toEqual([[], quietMs]);
+    shell.evict();
+    await reporting.advance(60_000);
+    expect(told()).toEqual([5]);
+    await reporting.live(600_000, 30_000);
+    expect(told()).toEqual([]);
+  });
+
+  it("a token that is refused where nobody is: at once, ever more seldom, and the room may sleep meanwhile", async () => {
+    const reporting = new ReportingRoom();
+    const { room } = reporting;
+    const told = (): number =>
+      reporting.reports
+        .splice(0)
+        .flatMap(({ tallies = [] }) => tallies)
+        .reduce((sum, { counts }) => sum + (counts["connects:UNAUTHORIZED"] ?? 0), 0);
+    const knock = async (): Promise<void> => {
+      const stranger = room.shell.open();
+      await stranger.connect({ token: "of another key" });
+      stranger.leave();
+      await reporting.settle();
+    };
+    await knock();
+    expect(told()).toBe(1);
+    let reports = 0;
+    for (let i = 0; i < 600; i++) {
+      await knock();
+      reports += reporting.reports.length;
+      told();
+      await reporting.advance(1000);
+      expect(room.shell.canSleep).toBe(true);
+    }
+    expect(reports).toBeLessThanOrEqual(10 + 4);
+    expect(room.state.writes).toBe(0);
+  });
+
+  it("where the log cannot be read, it is not tried again for each refusal", async () => {
+    const reporting = new ReportingRoom();
+    const ada = await reporting.room.join("ada");
+    await reporting.post();
+    await reporting.advance(60_000);
+    reporting.room.shell.evict();
+    reporting.room.log.unreadable = new Error("a damaged page");
+    reporting.room.shell.reports.length = 0;
+    for (let i = 0; i < 100; i++) {
+      await ada.ask("chat-message", { content: i });
+      await reporting.settle();
+    }
+    expect(reporting.room.shell.reports.length).toBeLessThanOrEqual(2);
+    reporting.room.log.unreadable = undefined;
+    reporting.reports.length = 0;
+    await reporting.advance(60_000);
+    expect(reporting.reports.at(-1)?.tallies?.at(-1)?.counts["rejects:INVALID_PAYLOAD"]).toBe(100);
+  });
 });
 
 describe("what is remembered", () => {

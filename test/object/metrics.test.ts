@@ -11,7 +11,7 @@ import type { WorkerEnv } from "../../src/worker/deployment.ts";
 import { WorkerMeter } from "../../src/worker/worker-meter.ts";
 import { callApi } from "./api-caller.ts";
 import { expositionOf, type Exposition } from "../core/exposition.ts";
-import { ORIGIN, type UpgradeOptions } from "./raw-client.ts";
+import { ORIGIN, RawClient, type UpgradeOptions } from "./raw-client.ts";
 import { freshRoom, join, Sleeper, stubOf, workerWith } from "./rooms.ts";
 import { queriesMade } from "./rows-written.ts";
 
@@ -65,6 +65,18 @@ describe("GET /metrics: MET-1", () => {
     await exports.default.fetch(new Request(new URL("/socket.io/?EIO=4&transport=pigeon", ORIGIN)));
     const before = (await scrape()).valueOf("parley_upgrade_refusals_total", { code: "unknownTransport" })!;
     expect(before).toBeGreaterThanOrEqual(1);
+  });
+
+  it("counts a token that a room with nobody in it refuses", async () => {
+    const refused = async (): Promise<number> =>
+      (await scrape()).valueOf("parley_connects_total", { result: "UNAUTHORIZED" }) ?? 0;
+    const before = await refused();
+    const client = await RawClient.open({ room: freshRoom() });
+    await expect(client.connect({ token: "of-a-key-that-was-rotated" })).rejects.toMatchObject({
+      data: { code: "UNAUTHORIZED" },
+    });
+    client.close();
+    await vi.waitFor(async () => expect(await refused()).toBe(before + 1));
   });
 
   it("wakes no room: the constructor of none runs", async () => {
