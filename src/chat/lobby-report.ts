@@ -271,7 +271,10 @@ export class LobbyReport implements Feature {
     const { name, seenSeq, read, now } = this.#room;
     const lastActivity = (this.#lastActivity ??= read((log) => log.page({ limit: 1 }).messages[0]?.timestamp ?? null));
     // A log that cannot be read is trouble enough: not each input is to try it again, but the next change in its time.
-    if (lastActivity === undefined) return void this.#window.pass(now());
+    if (lastActivity === undefined) {
+      this.#window.pass(now());
+      return undefined;
+    }
     const members = this.#members.count;
     const direct = this.#direct();
     return {
