@@ -1,6 +1,6 @@
 // What a lobby keeps of a room, and what it makes of it as time goes by: LOB-4, MET-2.
-import { addLately, type Lately } from "../metrics/lately.ts";
-import { addUsage, trafficOf, usageOf, type UsageNumbers } from "../metrics/room-usage.ts";
+import { addRecent, type Recent } from "../metrics/recent.ts";
+import { addUsage, type UsageNumbers } from "../metrics/room-usage.ts";
 import type { Tally } from "../metrics/meter.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { DirectReport } from "../protocol/direct-room.ts";
@@ -14,8 +14,7 @@ export interface RoomUsage {
   readonly tallyId: number;
   readonly connections: number;
   readonly numbers: UsageNumbers;
-  /** Its traffic. */
-  readonly lately?: Lately;
+  readonly recent?: Recent;
 }
 
 export interface KeptRoom extends RoomOverview {
@@ -52,10 +51,9 @@ export function withTally(
 ): RoomUsage | undefined {
   if (!tally) return before;
   const { sinceMs = nowMs, numbers: used = [], connections = 0 } = before ?? {};
-  const numbers = addUsage(used, tally);
-  const traffic = trafficOf(usageOf(numbers)) - trafficOf(usageOf(used));
-  const lately = addLately(before?.lately, traffic, nowMs);
-  return { sinceMs, tallyId: report.tallies?.at(-1)?.id ?? 0, connections, numbers, lately };
+  const recent = addRecent(before?.recent, tally, nowMs);
+  const tallyId = report.tallies?.at(-1)?.id ?? 0;
+  return { sinceMs, tallyId, connections, numbers: addUsage(used, tally), recent };
 }
 
 /** The room as it is taken to be now; `undefined` where nothing is left of it: nobody there, and no message. */

@@ -153,7 +153,7 @@ export class Lobby {
    * lower the next time. In a list of one page that costs one row, if anything happened at all (MET-3).
    */
   scrape(nowMs: number): Scrape {
-    const top = mostUsed(this.#rooms.all(), { sort: "lately", limit: TOP_ROOMS }, nowMs);
+    const top = mostUsed(this.#rooms.all(), { sort: "traffic", limit: TOP_ROOMS }, nowMs);
     this.#store(() => this.#rooms.saveShown(top.map(({ room }) => room)), nowMs);
     return { ...sumOf(this.#rooms.all(), nowMs), totals: this.#rooms.totals, top };
   }

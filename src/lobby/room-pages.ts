@@ -3,7 +3,7 @@
 import { Meter, type Tally } from "../metrics/meter.ts";
 import type { KeptRoom } from "./kept-room.ts";
 
-/** Rooms that share a row: some 25 kB of it. */
+/** Rooms that share a row: some 100 kB of it, where all of them are busy. */
 export const ROOMS_PER_PAGE = 256;
 
 /** The rows of a lobby. */

@@ -1,6 +1,6 @@
 // What the rooms of a lobby have used, for those who look after the deployment: sums, and the rooms that use most.
 import { addUse, NO_USE, rankOf, type RoomUse, type UseQuery, type UseSums } from "../metrics/room-use.ts";
-import { latelyAt } from "../metrics/lately.ts";
+import { recentAt } from "../metrics/recent.ts";
 import { usageOf } from "../metrics/room-usage.ts";
 import { isDirectRoom } from "../protocol/direct-name.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
@@ -20,7 +20,7 @@ export function mostUsed(all: Iterable<KeptRoom>, { sort, limit, rooms, room }: 
 
 function rankIn({ usage }: KeptRoom, sort: UseQuery["sort"], nowMs: number): number {
   if (!usage) return 0;
-  return rankOf({ ...usage, usage: usageOf(usage.numbers), lately: latelyAt(usage.lately, nowMs) }, sort, nowMs);
+  return rankOf({ ...usage, recent: usageOf(recentAt(usage.recent, nowMs)) }, sort, nowMs);
 }
 
 export function sumOf(all: Iterable<KeptRoom>, nowMs: number): UseSums {
@@ -40,6 +40,6 @@ function useOf(kept: KeptRoom, nowMs: number): RoomUse | undefined {
   if (!seen) return undefined;
   const { sinceMs = nowMs, connections: said = 0, numbers = [], tallyId = 0 } = kept.usage ?? {};
   const connections = seen.members === 0 ? 0 : said;
-  const lately = latelyAt(kept.usage?.lately, nowMs);
-  return { ...seen, connections, sinceMs, usage: usageOf(numbers), lately, tallyId };
+  const recent = usageOf(recentAt(kept.usage?.recent, nowMs));
+  return { ...seen, connections, sinceMs, usage: usageOf(numbers), recent, tallyId };
 }

@@ -46,10 +46,15 @@ export function costOf(usage: Usage, prices: Prices = PRICES): Cost {
   return { rows, requests, duration, total: rows + requests + duration };
 }
 
-/** The same for 30 days that go on as the time did in which it was used. @returns `undefined` where that was too short */
-export function monthlyCost(usage: Usage, measuredMs: number, prices: Prices = PRICES): Cost | undefined {
-  if (measuredMs < MEASURED_MS_MIN) return undefined;
-  const { rows, requests, duration, total } = costOf(usage, prices);
-  const months = measuredMs / MONTH_MS;
+/**
+ * The same for 30 days that go on as the time did in which it was used.
+ * @param countedMs for how long is counted
+ * @param usedMs in how much of that it was used
+ * @returns `undefined` where is counted for too short a time
+ */
+export function monthlyCost(usage: Usage, countedMs: number, usedMs = countedMs): Cost | undefined {
+  if (countedMs < MEASURED_MS_MIN) return undefined;
+  const { rows, requests, duration, total } = costOf(usage);
+  const months = usedMs / MONTH_MS;
   return { rows: rows / months, requests: requests / months, duration: duration / months, total: total / months };
 }

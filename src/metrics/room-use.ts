@@ -1,19 +1,20 @@
 // What a lobby says of what its rooms use, as it travels: sums for those who watch, and the rooms that use most.
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { Tally } from "./meter.ts";
-import { monthlyCost } from "./cost.ts";
+import { costOf } from "./cost.ts";
+import { recentHours } from "./recent.ts";
 import { trafficOf, wakesOf, type Usage } from "./room-usage.ts";
 
 export const USE_SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;
 
-/** By deliveries and frames received, by connections, rows and alarms set, wakes, time awake, or what that costs in a month. */
+/**
+ * By deliveries and frames received, rows and alarms set, wakes, time awake, or what all that costs, each of the last
+ * hours; or by connections.
+ */
 export type UseSort = (typeof USE_SORTS)[number];
 
-/** The same, or by the traffic of the last hours. */
-export type Ranking = UseSort | "lately";
-
 export interface UseQuery {
-  readonly sort: Ranking;
+  readonly sort: UseSort;
   readonly limit: number;
   /** A token's claim: names, or prefixes ending in `*`. Absent: every room. */
   readonly rooms?: readonly string[] | undefined;
@@ -26,8 +27,8 @@ export interface RoomUse extends RoomOverview {
   /** Since when somebody counts, in milliseconds since 1970. */
   readonly sinceMs: number;
   readonly usage: Usage;
-  /** Its traffic of the last hours, the older the less. */
-  readonly lately: number;
+  /** What of it counts as recent now. */
+  readonly recent: Usage;
   /** Of the last tally that is in it. */
   readonly tallyId: number;
 }
@@ -50,27 +51,25 @@ export interface Scrape extends UseSums {
 }
 
 /** What a list is sorted by; the most come first. */
-export function rankOf(
-  { usage, connections, lately, sinceMs }: Pick<RoomUse, "usage" | "connections" | "lately" | "sinceMs">,
-  sort: Ranking,
-  nowMs: number,
-): number {
-  switch (sort) {
-    case "lately":
-      return lately;
-    case "traffic":
-      return trafficOf(usage);
-    case "connections":
-      return connections;
-    case "rows":
-      return usage.rows + usage.alarmsSet;
-    case "wakes":
-      return wakesOf(usage);
-    case "awake":
-      return usage.awakeMs;
-    case "cost":
-      return monthlyCost(usage, nowMs - sinceMs)?.total ?? 0;
-  }
+export function rankOf({ recent, connections, sinceMs }: Ranked, sort: UseSort, nowMs: number): number {
+  if (sort === "connections") return connections;
+  return MEASURES[sort](recent) / recentHours(nowMs - sinceMs);
+}
+
+type Ranked = Pick<RoomUse, "recent" | "connections" | "sinceMs">;
+
+const MEASURES: Readonly<Record<Exclude<UseSort, "connections">, (usage: Usage) => number>> = {
+  traffic: trafficOf,
+  rows: ({ rows, alarmsSet }) => rows + alarmsSet,
+  wakes: wakesOf,
+  awake: ({ awakeMs }) => awakeMs,
+  cost: (usage) => costOf(usage).total,
+};
+
+/** The most first. */
+export function ranked<Use extends Ranked>(uses: readonly Use[], sort: UseSort, nowMs: number): readonly Use[] {
+  const ranks = new Map(uses.map((use) => [use, rankOf(use, sort, nowMs)]));
+  return uses.toSorted((a, b) => ranks.get(b)! - ranks.get(a)!);
 }
 
 export const NO_USE: UseSums = { rooms: 0, occupied: 0, members: 0, connections: 0, largest: 0 };

@@ -3,7 +3,7 @@
 import type { LobbyDoor } from "../access/lobby-door.ts";
 import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../metrics/exposition.ts";
 import { Meter } from "../metrics/meter.ts";
-import { addUse, NO_USE, type RoomUse, type Scrape } from "../metrics/room-use.ts";
+import { addUse, NO_USE, ranked, type RoomUse, type Scrape } from "../metrics/room-use.ts";
 import { wakesOf } from "../metrics/room-usage.ts";
 import { lobbyNames } from "../protocol/room-list.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";
@@ -64,9 +64,10 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
   for (const scrape of scrapes) totals.add(scrape.totals);
   const { rooms, occupied, members, connections, largest } = scrapes.reduce(addUse, NO_USE);
   const one = (value: number): Sample[] => [{ value }];
-  const top = mayName ? scrapes.flatMap((scrape) => scrape.top).sort((a, b) => b.lately - a.lately) : [];
+  const top = mayName ? scrapes.flatMap((scrape) => scrape.top) : [];
+  const busiest = ranked(top, "traffic", Date.now()).slice(0, TOP_ROOMS_SHOWN);
   const named = (value: (use: RoomUse) => number): Sample[] =>
-    top.slice(0, TOP_ROOMS_SHOWN).map((use) => ({ labels: [use.room], value: value(use) }));
+    busiest.map((use) => ({ labels: [use.room], value: value(use) }));
   return {
     totals: totals.read(),
     gauges: {

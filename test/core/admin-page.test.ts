@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { WatchPorts } from "../../client/admin/live.ts";
 import { AdminApi } from "../../client/admin/state/admin-api.ts";
-import type { ListedRoom, Use } from "../../client/admin/state/answers.ts";
+import type { ListedRoom, RecentUse, Use } from "../../client/admin/state/answers.ts";
 import { claimsOf } from "../../client/claims.ts";
 import { Desk } from "../../client/admin/state/desk.ts";
 import {
@@ -13,6 +13,7 @@ import {
   isConfirmed,
   matching,
   numberOf,
+  rateText,
   spanText,
   sumsOf,
   wakeParts,
@@ -39,6 +40,8 @@ const USE: Use = {
   wakes: { connect: 2, message: 1, close: 0, alarm: 0, call: 1, watch: 0 },
 };
 
+const LATELY: RecentUse = { ...USE, awakeSeconds: 1.5, monthlyCost: null };
+
 const roomCalled = (room: string, more: Partial<ListedRoom> = {}): ListedRoom => ({
   room,
   members: 1,
@@ -47,6 +50,7 @@ const roomCalled = (room: string, more: Partial<ListedRoom> = {}): ListedRoom =>
   lastActivity: 1,
   use: USE,
   monthlyCost: null,
+  lately: LATELY,
   ...more,
 });
 
@@ -86,7 +90,8 @@ describe("figures", () => {
       "2 rooms",
       "0 deliveries",
     ]);
-    const share = (awakeSeconds: number): string => awakeShare({ since: 0, awakeSeconds }, 1_000_000);
+    expect([0, 0.04, 0.36, 9.94, 9.96, 1234.5].map(rateText)).toEqual(["0", "< 0.1", "0.4", "9.9", "10", "1,235"]);
+    const share = (awakeSeconds: number): string => awakeShare({ awakeSeconds }, 1_000_000);
     expect([0, 1, 370, 2000].map(share)).toEqual(["0 %", "< 1 %", "37 %", "100 %"]);
   });
 
@@ -102,8 +107,10 @@ describe("figures", () => {
   it("rooms add up; what none can say yet is not 0 dollars", () => {
     const cost = { rows: 1, requests: 0, duration: 1, total: 2 };
     const rooms = [roomCalled("a", { connections: 0, members: 0 }), roomCalled("b")];
-    expect(sumsOf(rooms)).toEqual({ rooms: 2, occupied: 1, members: 1, connections: 2, monthlyCost: null });
-    expect(sumsOf([...rooms, roomCalled("c", { monthlyCost: cost })]).monthlyCost).toBe(2);
+    const unpriced = { monthlyCost: null, monthlyCostLately: null };
+    expect(sumsOf(rooms)).toEqual({ rooms: 2, occupied: 1, members: 1, connections: 2, ...unpriced });
+    const priced = roomCalled("c", { monthlyCost: cost, lately: { ...LATELY, monthlyCost: { ...cost, total: 1 } } });
+    expect(sumsOf([...rooms, priced])).toMatchObject({ monthlyCost: 2, monthlyCostLately: 1 });
     expect(matching([roomCalled("General"), roomCalled("other")], " gen ").map(({ room }) => room)).toEqual([
       "General",
     ]);

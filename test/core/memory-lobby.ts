@@ -1,6 +1,6 @@
 // A lobby over rows in memory, with a clock turned by hand, that can lose its life and be away.
 import { Meter, type Tally } from "../../src/metrics/meter.ts";
-import type { Scrape } from "../../src/metrics/room-use.ts";
+import type { RoomUse, Scrape, UseQuery } from "../../src/metrics/room-use.ts";
 import { Lobby } from "../../src/lobby/lobby.ts";
 import type { KeptRoom } from "../../src/lobby/kept-room.ts";
 import type { ReportAnswer, RoomQuery, RoomReport } from "../../src/protocol/room-list.ts";
@@ -61,6 +61,10 @@ export class MemoryLobby {
 
   report(report: RoomReport): ReportAnswer {
     return this.#lobby.report(report, this.nowMs);
+  }
+
+  uses(query: UseQuery): RoomUse[] {
+    return this.#lobby.uses(query, this.nowMs);
   }
 
   scrape(): Scrape {

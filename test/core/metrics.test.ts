@@ -6,8 +6,9 @@ import { describe, expect, it } from "vitest";
 import { costOf, MEASURED_MS_MIN, monthlyCost, PRICES } from "../../src/metrics/cost.ts";
 import { expose } from "../../src/metrics/exposition.ts";
 import { COUNTERS, GAUGES, HISTOGRAMS, TOP_COUNTERS } from "../../src/metrics/families.ts";
-import { Meter, OVERFLOW, SERIES_MAX } from "../../src/metrics/meter.ts";
-import { rankOf } from "../../src/metrics/room-use.ts";
+import { Meter, OVERFLOW, SERIES_MAX, type Tally } from "../../src/metrics/meter.ts";
+import { addRecent, recentAt, recentHours, type Recent } from "../../src/metrics/recent.ts";
+import type { UseSort } from "../../src/metrics/room-use.ts";
 import { addUsage, USAGE_NAMES, usageOf, wakesOf } from "../../src/metrics/room-usage.ts";
 import { countCommit } from "../../src/chat/metering.ts";
 import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/lobby/lobby.ts";
@@ -187,17 +188,32 @@ describe("what a room used", () => {
     expect(costOf(usage, { ...PRICES, perMillionRowsWritten: 2 }).rows).toBeCloseTo(4);
   });
 
-  it("ranks rooms by the cost of a month that is shown of them, not by what they cost since they are there", () => {
-    const nowMs = 100 * 24 * 3_600_000;
-    const rank = (days: number, rows: number): number =>
-      rankOf(
-        { usage: { ...NO_USAGE, rows }, connections: 0, lately: 0, sinceMs: nowMs - days * 24 * 3_600_000 },
-        "cost",
-        nowMs,
-      );
-    expect(rank(1, 1000)).toBeGreaterThan(rank(90, 50_000));
-    expect(rank(1, 1000)).toBeCloseTo(0.03);
-    expect(rank(0, 1000)).toBe(0);
+  it("ranks rooms by what they used lately, not since they are there", () => {
+    const lobby = new MemoryLobby();
+    const tell = (room: string, counts: Tally): void =>
+      void lobby.report({ ...ROOM_REPORT, room, madeAtMs: lobby.nowMs, tallies: [{ id: lobby.nowMs, counts }] });
+    const first = (sort: UseSort): string => lobby.uses({ sort, limit: 1 })[0]!.room;
+    tell("old", { delivered: 1e6, rows: 1e6, "wakes:alarm,ping": 1e6, awake_ms: 1e10 });
+    lobby.advance(24 * 3_600_000);
+    tell("pinned", { awake_ms: 3_600_000, delivered: 1 });
+    for (const sort of ["awake", "cost"] as const) expect(first(sort), sort).toBe("pinned");
+    tell("busy", { delivered: 1000, rows: 500, "wakes:alarm,ping": 100 });
+    for (const sort of ["traffic", "rows", "wakes"] as const) expect(first(sort), sort).toBe("busy");
+  });
+
+  it("an even use is told as it is by the hour, from the first ten minutes on", () => {
+    let recent: Recent | undefined;
+    for (let minute = 0; minute < 600; minute++) {
+      const nowMs = minute * 60_000;
+      recent = addRecent(recent, { posted: 2 }, nowMs);
+      if (minute < 10) continue;
+      const [posted] = recentAt(recent, nowMs);
+      expect(posted! / recentHours(nowMs)).toBeGreaterThan(115);
+      expect(posted! / recentHours(nowMs)).toBeLessThan(135);
+    }
+    expect(recentAt(recent, 600 * 60_000)[0]! / recentHours(1)).toBeGreaterThan(900);
+    const [later] = recentAt(recent, (600 + 24 * 60) * 60_000);
+    expect(later).toBeLessThan(0.001);
   });
 
   it("names the rooms that are busy, not those that were", () => {
@@ -218,7 +234,8 @@ describe("what a room used", () => {
     lobby.advance(SAVE_WINDOW_MS_MAX);
     lobby.restart();
     expect(named()[0]).toBe("now");
-    tell("once-7", 60);
+    // Of a room that is new it counts as a rate: it was quiet before because it was not there.
+    tell("once-7", 600);
     expect(named().slice(0, 2)).toEqual(["once-7", "now"]);
   });
 

@@ -128,7 +128,10 @@ describe("GET /api/stats", () => {
       members: 0,
       use: { rows: 50, awakeSeconds: 0.01 },
       monthlyCost: null,
+      lately: { awakeSeconds: expect.any(Number), wakes: { alarm: 0 }, monthlyCost: null },
     });
+    // By the hour, as if it had been there for ten minutes.
+    expect(body.rooms[0].lately.rows).toBeCloseTo(50 / 0.1575, 0);
     expect(body.rooms[0]).not.toHaveProperty("tallyId");
   });
 

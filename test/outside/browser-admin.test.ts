@@ -132,7 +132,7 @@ it("says why it lets somebody not in, as the API says it", async () => {
   await operator.page.context().close();
 });
 
-it("a moderator sees their rooms, and is told what only a service may", async () => {
+it("a moderator sees their rooms, and is not offered what only a service may", async () => {
   const room = "operated-2";
   await join(url, room, "ada");
   const operator = await operate();
@@ -142,12 +142,17 @@ it("a moderator sees their rooms, and is told what only a service may", async ()
   await page.keyboard.press("Enter");
   await reads("line", "Not live");
   await reads("problem", "FORBIDDEN_ROOM");
-  await page.getByTestId("tab-dead-letters").click();
+  expect(await page.getByTestId("tab-dead-letters").count()).toBe(0);
+  await page.goto(`${url}/admin#dead-letters`);
   await reads("problem", /^FORBIDDEN /);
   await page.getByTestId("tab-rooms").click();
   await page.getByTestId("room-row").first().waitFor();
   const listed = (): Promise<unknown> =>
     page.getByTestId("room-row").evaluateAll((all) => all.map((row) => row.getAttribute("data-room")));
   expect(await listed()).toEqual([room]);
+  await page.locator(`[data-testid=room-row][data-room="${room}"] a`).click();
+  await reads("line", "Live");
+  await page.getByRole("button", { name: "Kick ada" }).waitFor();
+  for (const deed of ["drain", "delete"]) expect(await page.getByTestId(deed).count()).toBe(0);
   await page.context().close();
 });

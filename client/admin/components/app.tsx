@@ -50,7 +50,7 @@ function Header({ desk }: { readonly desk: Desk }) {
       </a>
       <nav aria-label="Views">
         <Tab desk={desk} to={{ view: "rooms" }} label="Rooms" />
-        <Tab desk={desk} to={{ view: "dead-letters" }} label="Dead letters" />
+        {desk.isService && <Tab desk={desk} to={{ view: "dead-letters" }} label="Dead letters" />}
       </nav>
       <span class="spring" />
       {claims && (

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 
 import type { Problem } from "../state/admin-api.ts";
 import type { Use } from "../state/answers.ts";
-import { CAUSE_WORDS, countText, wakeParts, wakesOf } from "../state/figures.ts";
+import { CAUSE_WORDS, countText, rateText, wakeParts, wakesOf } from "../state/figures.ts";
 
 interface FigureProps {
   readonly label: string;
@@ -25,9 +25,9 @@ export function Figure({ label, value, note, testId }: FigureProps) {
 }
 
 /** How much of the wakes each cause has. The same stands in the text beside it or in its name. */
-export function WakeBar({ use }: { readonly use: Use }) {
+export function WakeBar({ use }: { readonly use: Pick<Use, "wakes"> }) {
   const parts = wakeParts(use);
-  const words = parts.map(({ cause, count }) => `${CAUSE_WORDS[cause]}: ${countText(count)}`).join(", ");
+  const words = parts.map(({ cause, count }) => `${CAUSE_WORDS[cause]}: ${rateText(count)}`).join(", ");
   return (
     <svg class="wake-bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label={words || "No wakes"}>
       <title>{words || "No wakes"}</title>

@@ -1,9 +1,18 @@
 // One room: live who is there and why it is awake; beside it what it used, which its lobby knows without waking it.
 import { useNow } from "../../page/components/hooks.ts";
 import { bytesText, exactTime } from "../../page/state/times.ts";
-import type { Cost, Use } from "../state/answers.ts";
+import type { Cost, ListedRoom } from "../state/answers.ts";
 import type { Desk } from "../state/desk.ts";
-import { awakeShare, countText, dollarsText, numberOf, spanText, wakesOf } from "../state/figures.ts";
+import {
+  awakeShare,
+  countText,
+  dollarsText,
+  HOUR_MS,
+  numberOf,
+  rateText,
+  spanText,
+  wakesOf,
+} from "../state/figures.ts";
 import { hashOf } from "../state/route.ts";
 import { messagesLately, type Line } from "../state/sight.ts";
 import { Connections } from "./connections.tsx";
@@ -29,24 +38,32 @@ export function RoomView({ desk, room }: RoomViewProps) {
         </h1>
         <LineChip line={sight.line} />
         <span class="spring" />
-        <button type="button" class="plain edged" data-testid="drain" onClick={() => desk.ask({ kind: "drain", room })}>
-          Drain…
-        </button>
-        <button
-          type="button"
-          class="plain edged grave"
-          data-testid="delete"
-          onClick={() => desk.ask({ kind: "delete", room })}
-        >
-          Delete…
-        </button>
+        {desk.isService && <Deeds desk={desk} room={room} />}
       </div>
       <Ended desk={desk} />
       <Now desk={desk} now={now} />
       <Connections desk={desk} room={room} now={now} />
       <ProblemLine problem={desk.statsProblem} />
-      {known && <Used use={known.use} cost={known.monthlyCost} now={now} />}
+      {known && <Used known={known} now={now} />}
     </section>
+  );
+}
+
+function Deeds({ desk, room }: RoomViewProps) {
+  return (
+    <>
+      <button type="button" class="plain edged" data-testid="drain" onClick={() => desk.ask({ kind: "drain", room })}>
+        Drain…
+      </button>
+      <button
+        type="button"
+        class="plain edged grave"
+        data-testid="delete"
+        onClick={() => desk.ask({ kind: "delete", room })}
+      >
+        Delete…
+      </button>
+    </>
   );
 }
 
@@ -113,7 +130,12 @@ function Now({ desk, now }: { readonly desk: Desk; readonly now: number }) {
 /** Where there is none, a room says so by a dash. */
 const awakeDetail = (detail: string): string => (detail === "" || detail === "-" ? "" : `${detail}, `);
 
-function Used({ use, cost, now }: { readonly use: Use; readonly cost: Cost | null; readonly now: number }) {
+interface UsedProps {
+  readonly known: Pick<ListedRoom, "use" | "monthlyCost" | "lately">;
+  readonly now: number;
+}
+
+function Used({ known: { use, monthlyCost, lately }, now }: UsedProps) {
   return (
     <>
       <h2>
@@ -128,37 +150,58 @@ function Used({ use, cost, now }: { readonly use: Use; readonly cost: Cost | nul
         <Figure label="Out" value={bytesText(use.bytesOut)} note={numberOf(use.framesOut, "frame")} />
         <Figure label="Rows written" value={countText(use.rows)} note={`and ${numberOf(use.alarmsSet, "alarm")} set`} />
         <Figure label="Requests" value={countText(use.requests)} />
-        <Figure label="Awake" value={awakeShare(use, now)} note={spanText(use.awakeSeconds * 1000)} />
+        <Figure label="Awake" value={awakeShare(use, now - use.since)} note={spanText(use.awakeSeconds * 1000)} />
       </dl>
+      <p class="hint" data-testid="lately">
+        Lately {rateText(wakesOf(lately))} wakes, {rateText(lately.rows + lately.alarmsSet)} rows and{" "}
+        {rateText(lately.delivered)} deliveries an hour; awake {awakeShare(lately, HOUR_MS)} of the time.
+      </p>
       <div class="halves">
         <section aria-labelledby="wakes-title" class="panel">
           <h3 id="wakes-title">{numberOf(wakesOf(use), "wake")}</h3>
           <WakeTable use={use} />
         </section>
         <section aria-labelledby="cost-title" class="panel">
-          <h3 id="cost-title">A month like this</h3>
-          <CostTable cost={cost} />
+          <h3 id="cost-title">A month</h3>
+          <CostTable average={monthlyCost} lately={lately.monthlyCost} />
         </section>
       </div>
     </>
   );
 }
 
-function CostTable({ cost }: { readonly cost: Cost | null }) {
-  if (!cost) return <p class="muted">It can be said after ten minutes of counting.</p>;
+const COST_LINES = [
+  ["rows", "Rows"],
+  ["requests", "Requests"],
+  ["duration", "Time awake"],
+  ["total", "Together"],
+] as const;
+
+function CostTable({ average, lately }: { readonly average: Cost | null; readonly lately: Cost | null }) {
+  if (!average || !lately) return <p class="muted">It can be said after ten minutes of counting.</p>;
   return (
     <>
-      <dl class="cost" data-testid="cost">
-        <dt>Rows</dt>
-        <dd>{dollarsText(cost.rows)}</dd>
-        <dt>Requests</dt>
-        <dd>{dollarsText(cost.requests)}</dd>
-        <dt>Time awake</dt>
-        <dd>{dollarsText(cost.duration)}</dd>
-        <dt class="total">Together</dt>
-        <dd class="total">{dollarsText(cost.total)}</dd>
-      </dl>
-      <p class="hint">In 30 days, before what the plan includes.</p>
+      <table class="cost" data-testid="cost">
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">as lately</th>
+            <th scope="col">on average</th>
+          </tr>
+        </thead>
+        <tbody>
+          {COST_LINES.map(([line, words]) => (
+            <tr key={line} class={line}>
+              <th scope="row">{words}</th>
+              <td>{dollarsText(lately[line])}</td>
+              <td>{dollarsText(average[line])}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="hint">
+        30 days that go on as the last hours, or as the time since it is counted; before what the plan includes.
+      </p>
     </>
   );
 }

@@ -1,4 +1,4 @@
-// The list of rooms as the lobbies know them, and what they come to. Looking at it wakes none of them.
+// The list of rooms as the lobbies know them, what they use lately, and what that comes to. Looking at it wakes none of them.
 import { useState } from "preact/hooks";
 
 import { isRoomName } from "../../../src/protocol/room-name.ts";
@@ -7,7 +7,18 @@ import { exactTime } from "../../page/state/times.ts";
 import { ROOMS_LISTED_MAX, type Sort } from "../state/admin-api.ts";
 import type { ListedRoom } from "../state/answers.ts";
 import type { Desk } from "../state/desk.ts";
-import { awakeShare, countText, dollarsText, matching, numberOf, spanText, sumsOf, wakesOf } from "../state/figures.ts";
+import {
+  awakeShare,
+  countText,
+  dollarsText,
+  HOUR_MS,
+  matching,
+  numberOf,
+  rateText,
+  spanText,
+  sumsOf,
+  wakesOf,
+} from "../state/figures.ts";
 import { hashOf } from "../state/route.ts";
 import { Figure, ProblemLine, WakeBar } from "./parts.tsx";
 
@@ -57,7 +68,12 @@ function Sums({ rooms }: { readonly rooms: readonly ListedRoom[] }) {
       <Figure label="Occupied" value={countText(sums.occupied)} />
       <Figure label="People" value={countText(sums.members)} testId="sum-people" />
       <Figure label="Connections" value={countText(sums.connections)} testId="sum-connections" />
-      <Figure label="A month like this" value={dollarsText(sums.monthlyCost)} note="before what the plan includes" />
+      <Figure
+        label="A month, as lately"
+        value={dollarsText(sums.monthlyCostLately)}
+        note={`on average ${dollarsText(sums.monthlyCost)}, before what the plan includes`}
+        testId="sum-cost"
+      />
     </dl>
   );
 }
@@ -120,6 +136,8 @@ function Tools({ desk, shown }: { readonly desk: Desk; readonly shown: number })
   );
 }
 
+const LATELY = "Of the last hours: what is an hour old counts half";
+
 function RoomTable({ rooms, now }: { readonly rooms: readonly ListedRoom[]; readonly now: number }) {
   return (
     <div class="table-box">
@@ -136,14 +154,16 @@ function RoomTable({ rooms, now }: { readonly rooms: readonly ListedRoom[]; read
             <th scope="col" class="number">
               Messages
             </th>
-            <th scope="col">Wakes</th>
-            <th scope="col" class="number">
+            <th scope="col" title={LATELY}>
+              Wakes an hour
+            </th>
+            <th scope="col" class="number" title={LATELY}>
               Awake
             </th>
-            <th scope="col" class="number">
-              Rows
+            <th scope="col" class="number" title={LATELY}>
+              Rows an hour
             </th>
-            <th scope="col" class="number">
+            <th scope="col" class="number" title={LATELY}>
               A month
             </th>
             <th scope="col" class="number">
@@ -162,7 +182,7 @@ function RoomTable({ rooms, now }: { readonly rooms: readonly ListedRoom[]; read
 }
 
 function RoomRow({ of, now }: { readonly of: ListedRoom; readonly now: number }) {
-  const { room, members, connections, use, monthlyCost, lastActivity } = of;
+  const { room, members, connections, use, monthlyCost, lately, lastActivity } = of;
   return (
     <tr data-testid="room-row" data-room={room}>
       <th scope="row">
@@ -177,22 +197,22 @@ function RoomRow({ of, now }: { readonly of: ListedRoom; readonly now: number })
       <td class="number" data-label="Messages">
         {countText(use.posted)}
       </td>
-      <td class="wakes-cell" data-label="Wakes">
-        <span>{countText(wakesOf(use))}</span>
-        <WakeBar use={use} />
+      <td class="wakes-cell" data-label="Wakes an hour">
+        <span>{rateText(wakesOf(lately))}</span>
+        <WakeBar use={lately} />
       </td>
       <td class="number" data-label="Awake">
-        {awakeShare(use, now)}
+        {awakeShare(lately, HOUR_MS)}
       </td>
-      <td class="number" data-label="Rows">
-        {countText(use.rows + use.alarmsSet)}
+      <td class="number" data-label="Rows an hour">
+        {rateText(lately.rows + lately.alarmsSet)}
       </td>
       <td
         class="number"
         data-label="A month"
-        title={monthlyCost ? "At the rate since it is counted" : "After ten minutes of counting"}
+        title={monthlyCost ? `On average ${dollarsText(monthlyCost.total)}` : "After ten minutes of counting"}
       >
-        {dollarsText(monthlyCost?.total ?? null)}
+        {dollarsText(lately.monthlyCost?.total ?? null)}
       </td>
       <td
         class="number wide"

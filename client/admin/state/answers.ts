@@ -4,9 +4,7 @@ import type { ConnectionFacts } from "../../../src/protocol/watching.ts";
 export const WAKE_CAUSES = ["connect", "message", "close", "alarm", "call", "watch"] as const;
 export type WakeCause = (typeof WAKE_CAUSES)[number];
 
-export interface Use {
-  /** Since when it is counted, in milliseconds since 1970. */
-  readonly since: number;
+interface Counts {
   readonly posted: number;
   readonly delivered: number;
   readonly framesIn: number;
@@ -20,6 +18,16 @@ export interface Use {
   readonly alarms: number;
   readonly awakeSeconds: number;
   readonly wakes: Readonly<Record<WakeCause, number>>;
+}
+
+export interface Use extends Counts {
+  /** Since when it is counted, in milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** The same by the hour, of the last hours. */
+export interface RecentUse extends Counts {
+  readonly monthlyCost: Cost | null;
 }
 
 /** Dollars in 30 days. */
@@ -38,7 +46,9 @@ export interface ListedRoom {
   readonly lastSeq: number;
   readonly lastActivity: number | null;
   readonly use: Use;
+  /** As on average since it is counted. */
   readonly monthlyCost: Cost | null;
+  readonly lately: RecentUse;
 }
 
 /** A room as it says itself. */
@@ -46,6 +56,7 @@ export interface RoomStats {
   readonly room: string;
   readonly use: Use;
   readonly monthlyCost: Cost | null;
+  readonly lately: RecentUse;
   readonly connections: readonly ConnectionFacts[];
   readonly hasMore: boolean;
 }

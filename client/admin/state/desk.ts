@@ -1,5 +1,6 @@
 // What the operator page knows and does: who is signed in, the list of rooms, the room that is watched, dead letters. How it
 // calls and connects is its ports' matter, so that it runs without a browser.
+import { claimsOf } from "../../claims.ts";
 import { AdminApi, type Deed, type Problem, type Result, type Sort } from "./admin-api.ts";
 import type { DeadLetter, Letters, ListedRoom, RoomStats } from "./answers.ts";
 import type { Route } from "./route.ts";
@@ -55,6 +56,11 @@ export class Desk {
     this.#ports = ports;
   }
 
+  /** Whether the token may do what is for services alone: drain, delete, dead letters. The server decides it anew. */
+  get isService(): boolean {
+    return claimsOf(this.token ?? "")?.role === "service";
+  }
+
   // ---- coming and going ------------------------------------------------------------------------------------
 
   async signIn(token: string): Promise<void> {
@@ -85,7 +91,7 @@ export class Desk {
   go(route: Route): void {
     this.#unwatch();
     this.#unwatch = () => {};
-    this.#set({ route, sight: UNSEEN, stats: undefined, statsProblem: undefined, dialog: undefined });
+    this.#set({ route, sight: UNSEEN, stats: undefined, statsProblem: undefined, dialog: undefined, said: undefined });
     if (route.view === "room") this.#watch(route.room);
     if (route.view === "dead-letters") void this.loadLetters();
     if (route.view === "rooms") void this.refresh();
@@ -167,7 +173,7 @@ export class Desk {
   // ---- what is done ----------------------------------------------------------------------------------------
 
   ask(dialog: Dialog | undefined): void {
-    this.#set({ dialog });
+    this.#set(dialog ? { dialog, said: undefined } : { dialog });
   }
 
   async moderate(room: string, deed: Deed): Promise<void> {

@@ -1,11 +1,19 @@
 // Numbers as an operator reads them, and what a list of rooms comes to. Pure.
-import { WAKE_CAUSES, type ListedRoom, type Use, type WakeCause } from "./answers.ts";
+import { WAKE_CAUSES, type Cost, type ListedRoom, type Use, type WakeCause } from "./answers.ts";
+
+export const HOUR_MS = 3_600_000;
 
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
 /** "1,234", "12.3K". */
 export const countText = (count: number): string => (count < 10_000 ? whole : short).format(count);
+
+/** By the hour: "0", "< 0.1", "2.5", "1,234". */
+export function rateText(perHour: number): string {
+  if (perHour > 0 && perHour < 0.1) return "< 0.1";
+  return perHour < 10 ? String(Math.round(perHour * 10) / 10) : countText(Math.round(perHour));
+}
 
 /** "1 room", "2 rooms". */
 export const numberOf = (count: number, one: string, many = `${one}s`): string =>
@@ -29,9 +37,9 @@ export function spanText(ms: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
 
-/** How much of the time a room could not sleep: "0 %", "< 1 %", "37 %". */
-export function awakeShare({ since, awakeSeconds }: Pick<Use, "since" | "awakeSeconds">, nowMs: number): string {
-  const share = Math.min(1, (awakeSeconds * 1000) / Math.max(1, nowMs - since));
+/** How much of a time a room could not sleep: "0 %", "< 1 %", "37 %". */
+export function awakeShare({ awakeSeconds }: Pick<Use, "awakeSeconds">, ofMs: number): string {
+  const share = Math.min(1, (awakeSeconds * 1000) / Math.max(1, ofMs));
   return share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(share * 100)} %`;
 }
 
@@ -66,19 +74,22 @@ export interface Sums {
   readonly occupied: number;
   readonly members: number;
   readonly connections: number;
-  /** `null` while no room can say. */
+  /** As on average, and as lately; `null` while no room can say. */
   readonly monthlyCost: number | null;
+  readonly monthlyCostLately: number | null;
 }
 
 export function sumsOf(rooms: readonly ListedRoom[]): Sums {
   const sum = (of: (room: ListedRoom) => number): number => rooms.reduce((all, room) => all + of(room), 0);
-  const isPriced = rooms.some(({ monthlyCost }) => monthlyCost !== null);
+  const priced = (of: (room: ListedRoom) => Cost | null): number | null =>
+    rooms.some((room) => of(room) !== null) ? sum((room) => of(room)?.total ?? 0) : null;
   return {
     rooms: rooms.length,
     occupied: rooms.filter(({ connections }) => connections > 0).length,
     members: sum(({ members }) => members),
     connections: sum(({ connections }) => connections),
-    monthlyCost: isPriced ? sum(({ monthlyCost }) => monthlyCost?.total ?? 0) : null,
+    monthlyCost: priced(({ monthlyCost }) => monthlyCost),
+    monthlyCostLately: priced(({ lately }) => lately.monthlyCost),
   };
 }
 

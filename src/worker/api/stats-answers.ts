@@ -6,36 +6,45 @@ import { atMs, count, ok, overview } from "./answers.ts";
 
 const dollars = z.number().min(0);
 
-const wakes = z
-  .object({ connect: count, message: count, close: count, alarm: count, call: count, watch: count })
-  .describe("By what woke the room; `watch` is a connection of somebody who looks after it");
+/** @param amount a number of anything */
+const counts = (amount: z.ZodNumber) => ({
+  posted: amount.describe("Messages"),
+  delivered: amount.describe("Messages times the connections that they went to"),
+  framesIn: amount.describe("Over WebSockets, heartbeats of a sleeping room not among them"),
+  bytesIn: amount,
+  framesOut: amount,
+  bytesOut: amount,
+  opened: amount.describe("Connections that were opened"),
+  requests: amount.describe("What is billed as requests besides incoming frames: connects, polls, calls, alarms"),
+  rows: amount.describe("Rows written, alarms not among them"),
+  alarmsSet: amount,
+  alarms: amount.describe("Alarms that went off"),
+  awakeSeconds: z.number().min(0).describe("In which the room could not sleep"),
+  wakes: z
+    .object({ connect: amount, message: amount, close: amount, alarm: amount, call: amount, watch: amount })
+    .describe("By what woke the room; `watch` is a connection of somebody who looks after it"),
+});
 
-const use = z
-  .object({
-    since: atMs("Since when it is counted"),
-    posted: count.describe("Messages"),
-    delivered: count.describe("Messages times the connections that they went to"),
-    framesIn: count.describe("Over WebSockets, heartbeats of a sleeping room not among them"),
-    bytesIn: count,
-    framesOut: count,
-    bytesOut: count,
-    opened: count.describe("Connections that were opened"),
-    requests: count.describe("What is billed as requests besides incoming frames: connects, polls, calls, alarms"),
-    rows: count.describe("Rows written, alarms not among them"),
-    alarmsSet: count,
-    alarms: count.describe("Alarms that went off"),
-    awakeSeconds: z.number().min(0).describe("In which the room could not sleep"),
-    wakes,
-  })
-  .meta({ id: "RoomUse" });
+const use = z.object({ since: atMs("Since when it is counted"), ...counts(count) }).meta({ id: "RoomUse" });
 
-const cost = z
-  .object({ rows: dollars, requests: dollars, duration: dollars, total: dollars })
-  .nullable()
+/** @param time that goes on for a month */
+const costAs = (time: string) =>
+  z
+    .object({ rows: dollars, requests: dollars, duration: dollars, total: dollars })
+    .nullable()
+    .describe(
+      `Dollars in 30 days that go on as ${time} did, at the prices of ${PRICES.asOf}, before what the plan includes; ` +
+        "`null` in the first ten minutes",
+    );
+
+const cost = costAs("the time since `since`");
+
+const lately = z
+  .object({ ...counts(z.number().min(0)), monthlyCost: costAs("the last hours") })
   .describe(
-    `Dollars in 30 days that go on as the time since \`since\` did, at the prices of ${PRICES.asOf}, before what the plan ` +
-      "includes; `null` in the first ten minutes",
-  );
+    "The same by the hour, of the last hours: what is an hour old counts half. The first minutes of a room are taken for ten",
+  )
+  .meta({ id: "RecentUse" });
 
 const connection = z.object({
   sid: z.string(),
@@ -58,6 +67,7 @@ export const stats = z.object({
     .describe("Why the room runs now; `call`, `stats` where this call woke it"),
   use,
   monthlyCost: cost,
+  lately,
   connectionCount: count,
   connections: z.array(connection),
   hasMore: z.boolean(),
@@ -65,5 +75,5 @@ export const stats = z.object({
 
 export const uses = z.object({
   ok,
-  rooms: z.array(overview.extend({ connections: count, use, monthlyCost: cost })),
+  rooms: z.array(overview.extend({ connections: count, use, monthlyCost: cost, lately })),
 });

@@ -3,8 +3,9 @@ import { z } from "zod";
 
 import type { LobbyDoor } from "../../access/lobby-door.ts";
 import { monthlyCost } from "../../metrics/cost.ts";
+import { HOUR_MS, recentHours } from "../../metrics/recent.ts";
 import type { RoomStats } from "../../metrics/room-stats.ts";
-import { rankOf, USE_SORTS, type RoomUse } from "../../metrics/room-use.ts";
+import { ranked, USE_SORTS, type RoomUse } from "../../metrics/room-use.ts";
 import { addUsage, USAGE_NAMES, usageOf, type Usage } from "../../metrics/room-usage.ts";
 import { lobbyNames, lobbyOf } from "../../protocol/room-list.ts";
 import { call, room, type ApiCall } from "./call.ts";
@@ -39,8 +40,8 @@ export const STATS_CALLS: readonly ApiCall[] = [
         | undefined;
       // Without what it used before, there is still what it does now.
       const [known] = (await lobby?.uses({ sort: "rows", limit: 1, room: name })) ?? [];
-      const usage = wholeUsage(known, unreported);
-      const body = { ok: true, room: name, awake, ...shown(usage, known?.sinceMs ?? awake.since), ...stats };
+      const whole = { ...withUnreported(known, unreported), sinceMs: known?.sinceMs ?? awake.since };
+      const body = { ok: true, room: name, awake, ...shown(whole, Date.now()), ...stats };
       const last = stats.connections.at(-1);
       return Response.json(body, { headers: stats.hasMore && last ? linkFrom(url, "after", last.sid) : {} });
     },
@@ -57,7 +58,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
         .enum(USE_SORTS)
         .default("traffic")
         .describe(
-          "By deliveries and frames, connections, rows and alarms set, wakes, time awake, each since it is counted, or what all that costs in a month",
+          "By deliveries and frames, rows and alarms set, wakes, time awake, or what all that costs, each lately; or by connections",
         ),
       limit: z.int().min(1).max(USES_LIMIT_MAX).default(USES_LIMIT_DEFAULT),
     }),
@@ -68,27 +69,44 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const query = { sort, limit, rooms: identity.rooms };
       const uses = (await Promise.all(doors.map((door) => door.uses(query)))).flat();
       const nowMs = Date.now();
-      uses.sort((a, b) => rankOf(b, sort, nowMs) - rankOf(a, sort, nowMs));
-      const rooms = uses.slice(0, limit).map(({ sinceMs, usage, lately: _lately, tallyId: _tallyId, ...told }) => ({
-        ...told,
-        ...shown(usage, sinceMs),
-      }));
+      const rooms = ranked(uses, sort, nowMs)
+        .slice(0, limit)
+        .map(({ sinceMs, usage, recent, tallyId: _tallyId, ...told }) => ({
+          ...told,
+          ...shown({ sinceMs, usage, recent }, nowMs),
+        }));
       return Response.json({ ok: true, rooms });
     },
   }),
 ];
 
+type Used = Pick<RoomUse, "usage" | "recent">;
+
 /** What the lobby knows, and what the room has counted since: of what was told, only what had not arrived by then. */
-function wholeUsage(known: RoomUse | undefined, { told, counts }: RoomStats["unreported"]): Usage {
-  const before: readonly number[] = known ? USAGE_NAMES.map((name) => known.usage[name]) : [];
-  const missing = told.filter(({ id }) => id > (known?.tallyId ?? 0));
-  return usageOf([...missing, { counts }].reduce((usage, tally) => addUsage(usage, tally.counts), before));
+function withUnreported(known: RoomUse | undefined, { told, counts }: RoomStats["unreported"]): Used {
+  const missing = told.filter(({ id }) => id > (known?.tallyId ?? 0)).map((tally) => tally.counts);
+  const whole = (before: Usage | undefined): Usage => {
+    const numbers = before ? USAGE_NAMES.map((name) => before[name]) : [];
+    return usageOf([...missing, counts].reduce(addUsage, numbers));
+  };
+  return { usage: whole(known?.usage), recent: whole(known?.recent) };
 }
 
 /** As the answers say it. */
-function shown(usage: Usage, sinceMs: number): object {
+function shown({ usage, recent, sinceMs }: Used & Pick<RoomUse, "sinceMs">, nowMs: number): object {
+  const countedMs = nowMs - sinceMs;
+  const hours = recentHours(countedMs);
+  return {
+    use: { since: sinceMs, ...counted(usage) },
+    monthlyCost: monthlyCost(usage, countedMs) ?? null,
+    lately: { ...counted(recent, hours), monthlyCost: monthlyCost(recent, countedMs, hours * HOUR_MS) ?? null },
+  };
+}
+
+/** @param hours that it is the use of, where it is told by the hour */
+function counted(usage: Usage, hours?: number): object {
   const { awakeMs, wokenByConnect, wokenByMessage, wokenByClose, wokenByAlarm, wokenByCall, wokenByWatch, ...counts } =
-    usage;
+    hours === undefined ? usage : hourly(usage, hours);
   const wakes = {
     connect: wokenByConnect,
     message: wokenByMessage,
@@ -97,8 +115,9 @@ function shown(usage: Usage, sinceMs: number): object {
     call: wokenByCall,
     watch: wokenByWatch,
   };
-  return {
-    use: { since: sinceMs, ...counts, awakeSeconds: awakeMs / 1000, wakes },
-    monthlyCost: monthlyCost(usage, Date.now() - sinceMs) ?? null,
-  };
+  return { ...counts, awakeSeconds: awakeMs / 1000, wakes };
+}
+
+function hourly(usage: Usage, hours: number): Usage {
+  return usageOf(USAGE_NAMES.map((name) => Math.round((usage[name] / hours) * 100) / 100));
 }
