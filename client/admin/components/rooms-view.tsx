@@ -71,7 +71,11 @@ function Sums({ rooms }: { readonly rooms: readonly ListedRoom[] }) {
       <Figure
         label="A month, as lately"
         value={dollarsText(sums.monthlyCostLately)}
-        note={`on average ${dollarsText(sums.monthlyCost)}, before what the plan includes`}
+        note={
+          sums.monthlyCost === null
+            ? "said after ten minutes of counting"
+            : `on average ${dollarsText(sums.monthlyCost)}, before what the plan includes`
+        }
         testId="sum-cost"
       />
     </dl>
