@@ -24,7 +24,7 @@ export function relayWay({ CHAT_ROOM, RELAY_QUEUE }: Env, relay: Settings["relay
     if (!RELAY_QUEUE) throw new Error("RELAY: needs the queue binding RELAY_QUEUE, which wrangler.toml does not give");
     if (isTooLargeForQueue(batch)) return direct(batch);
     await RELAY_QUEUE.send(batch);
-    return { ok: true };
+    return { ok: true, isUnderWay: true };
   };
   switch (relay) {
     case "queue":

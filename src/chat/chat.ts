@@ -91,7 +91,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
         return everyone();
       },
       now: () => this.context.now(),
-      turn: (work) => this.context.turn(work),
+      turn: (work) => this.context.turn(() => this.#withNote(work)),
       report: (problem, error) => this.context.report(problem, error),
       deadline: (deadline, run, options) => this.deadline(deadline, run, options),
       catchUp: () => this.#features.posting.catchUp(),
@@ -101,6 +101,15 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       commit: () => this.#features.posting.commit(),
       trimmed: () => this.#features.all.forEach((feature) => feature.onTrimmed?.()),
     };
+  }
+
+  /** What follows an await is an input like others. */
+  #withNote<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } finally {
+      this.noteCounted();
+    }
   }
 
   #read<Result>(read: (log: MessageLog) => Result): Result | undefined {

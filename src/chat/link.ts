@@ -45,6 +45,13 @@ export interface LinkMark {
   readonly retryAtMs?: number | undefined;
 }
 
+/** What is to be handed over. */
+export interface Collected {
+  readonly batch: RelayBatch;
+  /** When the oldest of it was said, in milliseconds since 1970. */
+  readonly sinceMs: number;
+}
+
 export class Link {
   readonly #room: Room;
   #mark: LinkMark;
@@ -102,17 +109,17 @@ export class Link {
   }
 
   /** @returns `undefined` where nothing is to be handed over */
-  collect(): RelayBatch | undefined {
+  collect(): Collected | undefined {
     const { name: from, log } = this.#room;
     // Nor is a log to be made for the question's sake.
     if (log.lastSeq === 0) return void (this.#isChanged = false);
     const { to, since, linkedAtMs, seq, rev } = this.#mark;
     const packing = new Packing();
     const posts: RelayedPost[] = [];
-    const isWhole = this.#collectPosts(packing, posts);
+    const { isWhole, firstAtMs = Infinity } = this.#collectPosts(packing, posts);
     const changes = isWhole ? this.#collectChanges(packing) : [];
     if (posts.length + changes.length === 0) return undefined;
-    return {
+    const batch: RelayBatch = {
       v: RELAY_VERSION,
       from,
       to,
@@ -130,21 +137,27 @@ export class Link {
         items: changes,
       },
     };
+    // A change is numbered by its moment.
+    return { batch, sinceMs: Math.min(firstAtMs, changes[0]?.rev ?? Infinity) };
   }
 
-  /** @returns whether it came to the end */
-  #collectPosts(packing: Packing, posts: RelayedPost[]): boolean {
+  /** @returns whether it came to the end, and when the first of them was posted */
+  #collectPosts(packing: Packing, posts: RelayedPost[]): { readonly isWhole: boolean; readonly firstAtMs?: number } {
     const problem = "messages that cannot be read are not passed on";
     const { lastSeq } = this.#room.log;
+    let first: { firstAtMs: number } | undefined;
     for (const message of readableAfter(this.#room, this.#seenSeq, problem)) {
       const post = this.#postOf(message);
-      if (post && !packing.take(post)) return false;
-      if (post) posts.push(post);
+      if (post && !packing.take(post)) return { isWhole: false, ...first };
+      if (post) {
+        posts.push(post);
+        first ??= { firstAtMs: message.timestamp };
+      }
       this.#seenSeq = message.seq;
     }
     // Behind the last message there may be empty places.
     this.#seenSeq = lastSeq;
-    return true;
+    return { isWhole: true, ...first };
   }
 
   #postOf(message: Message): RelayedPost | undefined {

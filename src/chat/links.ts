@@ -4,7 +4,7 @@ import type { Answer } from "../protocol/chat-events.ts";
 import type { LinkInfo, LinkName, Reached, RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
-import { Link, type LinkMark } from "./link.ts";
+import { Link, type Collected, type LinkMark } from "./link.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import type { Feature, KeptChange, Leave, Room } from "./room.ts";
 
@@ -173,11 +173,11 @@ export class Links implements Feature {
   // ---- passing on ------------------------------------------------------------------------------------------
 
   #pass(link: Link, way: RelayWay, nowMs: number): void {
-    const collected = this.#room.read(() => ({ batch: link.collect() }));
-    if (!collected) return this.#fail(link, new Error("the log could not be read"));
-    const { batch } = collected;
+    const read = this.#room.read(() => ({ collected: link.collect() }));
+    if (!read) return this.#fail(link, new Error("the log could not be read"));
+    const { collected } = read;
     link.ranAtMs = link.isBehind ? -Infinity : nowMs;
-    if (!batch) {
+    if (!collected) {
       this.#isStale = link.pass() || this.#isStale;
       return;
     }
@@ -189,14 +189,17 @@ export class Links implements Feature {
         run();
         this.#schedule();
       });
-    way.send(batch).then(
-      (outcome) => end(() => (outcome.ok ? this.#settle(link, batch) : this.#refused(link, outcome))),
+    way.send(collected.batch).then(
+      (outcome) => end(() => (outcome.ok ? this.#settle(link, collected, outcome) : this.#refused(link, outcome))),
       (error: unknown) => end(() => this.#fail(link, error)),
     );
   }
 
   /** Stored with what else settles at this moment: one row for all links. */
-  #settle(link: Link, batch: RelayBatch): void {
+  #settle(link: Link, { batch, sinceMs }: Collected, { isUnderWay }: Extract<RelayOutcome, { ok: true }>): void {
+    const { meter, now } = this.#room;
+    // What goes by the queue is timed by its consumer.
+    if (!isUnderWay) meter.observe("relay_lag", Math.max(0, now() - sinceMs) / 1000);
     link.settle(batch);
     this.#isStale = true;
   }

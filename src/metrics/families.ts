@@ -155,7 +155,7 @@ export const HISTOGRAMS = {
   },
   relay_lag: {
     name: "relay_lag_seconds",
-    help: "How long a message of the relay's queue was under way when the room at its end had it.",
+    help: "How long messages to another room were under way when it had them: in the queue, or since the oldest was said.",
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600],
   },
 } as const satisfies Record<string, HistogramFamily>;

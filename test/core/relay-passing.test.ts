@@ -72,6 +72,32 @@ describe("how it is passed on", () => {
     expect([world.story("b"), world.story("c")]).toEqual([["ada: 1 (a 1)"], ["ada: 1 (a 1)"]]);
   });
 
+  it("how late messages are is told where rooms call each other; by the queue its consumer knows it", async () => {
+    const lag = (world: RelayWorld): { batches: number; seconds: number } => {
+      const { counts } = world.room("a").chat.unreported;
+      const lags = Object.entries(counts).filter(([series]) => series.startsWith("relay_lag:"));
+      const batches = lags.filter(([series]) => series !== "relay_lag:sum").reduce((sum, [, count]) => sum + count, 0);
+      return { batches, seconds: counts["relay_lag:sum"] ?? 0 };
+    };
+    const world = linked();
+    await say(world, "a", "1");
+    expect(lag(world)).toMatchObject({ batches: 1 });
+    expect(lag(world).seconds).toBeLessThan(2);
+    world.mood = "refuses";
+    await say(world, "a", "2");
+    await say(world, "a", "3");
+    await world.pass(30_000);
+    expect(lag(world).batches).toBe(1);
+    world.mood = "takes";
+    await world.pass(60_000);
+    expect(world.story("b")).toHaveLength(3);
+    expect(lag(world).batches).toBe(2);
+    expect(lag(world).seconds).toBeGreaterThan(31);
+    const queued = linked([["a", "b"]], "queue");
+    await say(queued, "a", "1");
+    expect([queued.queue.length, lag(queued).batches]).toEqual([1, 0]);
+  });
+
   it("RLY-2: who does not answer has failed, and what it says later changes nothing", async () => {
     const world = linked();
     world.mood = "is silent";

@@ -79,7 +79,7 @@ export class RelayWorld {
   #hand(batch: RelayBatch): RelayOutcome {
     if (this.#way === "direct") return this.deliver(batch.to, [batch])[0]!;
     this.queue.push({ batch, attempts: 0 });
-    return { ok: true };
+    return { ok: true, isUnderWay: true };
   }
 
   deliver(to: string, batches: readonly RelayBatch[]): RelayOutcome[] {

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
+import { expositionOf } from "../core/exposition.ts";
 import { callApi } from "./api-caller.ts";
+import { ORIGIN } from "./raw-client.ts";
 import { whenTaking } from "./relay-taking.ts";
 import { alarmOf, freshRoom, join, LONG_WINDOW, useSettings, withSettings, workerWith } from "./rooms.ts";
 import { rowsWrittenByAll } from "./rows-written.ts";
@@ -78,6 +80,21 @@ it("RLY-10: an edit and a deletion cost a row more than on either side alone", a
   expect(edit).toEqual({ rows: 2 * (1 + 1), alarms: 0 });
   const deletion = await cost(() => callApi("DELETE", path(1)), ["one", ""], 2 * (2 + 1));
   expect(deletion).toEqual({ rows: 2 * (2 + 1), alarms: 0 });
+});
+
+it("how late it is reaches /metrics: MET-2", async () => {
+  const lags = async (): Promise<number> => {
+    const response = await workerWith({}).fetch(new Request(new URL("/metrics", ORIGIN)));
+    return expositionOf(await response.text()).valueOf("parley_relay_lag_seconds_count") ?? 0;
+  };
+  const [from, to] = await linked();
+  const ada = await join(from, "ada");
+  const before = await lags();
+  await post(from, "1");
+  await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(["1"]), SLOW);
+  // It goes along with what the room says next.
+  ada.close();
+  await vi.waitFor(async () => expect(await lags()).toBe(before + 1), SLOW);
 });
 
 it("RLY-2, RLY-3: a room that fails, or takes it and is aborted, is asked again", async () => {
