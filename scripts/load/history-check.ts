@@ -9,8 +9,8 @@ const ROOMS_AT_ONCE = 8;
 const PAGE_MESSAGES = 100;
 const ASK_MS_MAX = 15_000;
 const RETRY_MS = 250;
-const JOIN_TRIES = 3;
-const JOIN_RETRY_MS = 1000;
+const JOIN_TRIES = 6;
+const JOIN_RETRY_MS = 500;
 
 export interface HistoryVerdict {
   /** Acked, and not in the history where the ack said. */
@@ -43,7 +43,8 @@ const silent: Observer = {
 };
 
 export interface RoomToCheck {
-  readonly seat: Seat;
+  /** Whose place it is read from: that of the first one who is let in. */
+  readonly seats: readonly Seat[];
   readonly span: Span;
   readonly book: RoomBook;
 }
@@ -65,7 +66,7 @@ export async function checkHistories(
         checked++;
       } catch (error) {
         unread++;
-        problem ??= `${room.seat.room}: ${(error as Error).message}`;
+        problem ??= `${room.seats[0]!.room}: ${(error as Error).message}`;
       }
     }
   };
@@ -73,8 +74,8 @@ export async function checkHistories(
   return { ackedAbsent, messages, rooms: checked, unread, ...(problem !== undefined && { problem }) };
 }
 
-async function checkHistory(where: Where, run: string, { seat, span, book }: RoomToCheck) {
-  const member = await enter(where, seat, run);
+async function checkHistory(where: Where, run: string, { seats, span, book }: RoomToCheck) {
+  const member = await enter(where, seats, run);
   try {
     const stored = await readHistory(member, run, span);
     let absent = 0;
@@ -85,10 +86,13 @@ async function checkHistory(where: Where, run: string, { seat, span, book }: Roo
   }
 }
 
-/** A room that was full, or an address with all the connections that it may have, notices a moment later who has gone. */
-async function enter(where: Where, seat: Seat, run: string): Promise<LightMember> {
+/**
+ * Not every token opens a room; and one that was full, or an address with all the connections that it may have, notices a
+ * moment later who has gone.
+ */
+async function enter(where: Where, seats: readonly Seat[], run: string): Promise<LightMember> {
   for (let tries = 1; ; tries++) {
-    const member = new LightMember(where, seat, run, silent);
+    const member = new LightMember(where, seats[(tries - 1) % seats.length]!, run, silent);
     try {
       await member.join();
       return member;

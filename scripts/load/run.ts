@@ -170,9 +170,10 @@ export class LoadRun {
   ): Promise<HistoryVerdict | undefined> {
     if (!this.#target.isParley || this.#interrupt.aborted) return undefined;
     this.#phase = () => this.#progress.waiting("the rooms' histories");
-    const seats = new Map(crews.flat().map((seat) => [seat.room, seat]));
+    const reader = (seat: Seat): Seat => ({ ...seat, dialect: "stock", transport: "websocket" });
+    const seats = Map.groupBy(crews.flat().map(reader), ({ room }) => room);
     const rooms = Object.entries(spans).map(([room, span]) => ({
-      seat: { ...seats.get(room)!, dialect: "stock" as const, transport: "websocket" as const },
+      seats: seats.get(room)!,
       span,
       book: books.get(room) ?? new RoomBook(),
     }));

@@ -156,7 +156,7 @@ describe.concurrent("npm run load", () => {
 
   it("does not call a run clean in which half of the users did not get in", async () => {
     const tokens = path.join(scratch, "tokens.txt");
-    // Whoever came last to a room reads its history: the latter half is let in.
+    // Nobody of the former half is let in, nor can read what the latter said.
     const secrets = ["a-wrong-secret-of-enough-characters", TEST_SECRET].flatMap((secret) =>
       Array<string>(6).fill(secret),
     );
