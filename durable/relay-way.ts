@@ -18,13 +18,14 @@ export function relayWay({ CHAT_ROOM, RELAY_QUEUE }: Env, relay: Settings["relay
   const direct = async (batch: RelayBatch): Promise<RelayOutcome> => {
     await turns.next();
     const door = CHAT_ROOM.getByName(batch.to) as unknown as RelayDoor;
-    return (await door.takeRelayed([batch]))[0]!;
+    const outcome = (await door.takeRelayed([batch]))[0]!;
+    return outcome.ok ? { ok: true, isThere: true } : outcome;
   };
   const queued = async (batch: RelayBatch): Promise<RelayOutcome> => {
     if (!RELAY_QUEUE) throw new Error("RELAY: needs the queue binding RELAY_QUEUE, which wrangler.toml does not give");
     if (isTooLargeForQueue(batch)) return direct(batch);
     await RELAY_QUEUE.send(batch);
-    return { ok: true, isUnderWay: true };
+    return { ok: true };
   };
   switch (relay) {
     case "queue":

@@ -196,10 +196,10 @@ export class Links implements Feature {
   }
 
   /** Stored with what else settles at this moment: one row for all links. */
-  #settle(link: Link, { batch, sinceMs }: Collected, { isUnderWay }: Extract<RelayOutcome, { ok: true }>): void {
+  #settle(link: Link, { batch, sinceMs }: Collected, { isThere }: Extract<RelayOutcome, { ok: true }>): void {
     const { meter, now } = this.#room;
     // What goes by the queue is timed by its consumer.
-    if (!isUnderWay) meter.observe("relay_lag", Math.max(0, now() - sinceMs) / 1000);
+    if (isThere) meter.observe("relay_lag", Math.max(0, now() - sinceMs) / 1000);
     link.settle(batch);
     this.#isStale = true;
   }

@@ -1,11 +1,11 @@
 // Telling the lobby how the room is doing: at once after quiet, ever more seldom while it goes on, and once more when it
 // falls quiet (LOB-1, LOB-2). A report costs a request; one that is owed waits for whatever wakes the room anyway.
 import type { DirectReport } from "../protocol/direct-room.ts";
-import { marksOf } from "../protocol/people-marks.ts";
 import type { ReportAnswer, RoomReport } from "../protocol/room-list.ts";
 import type { Answer, Message } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { GrowingWindow, type WindowState } from "../socketio/growing-window.ts";
+import { isKnown, LobbyFacts } from "./lobby-facts.ts";
 import type { Members } from "./members.ts";
 import type { Reply } from "./operation.ts";
 import type { Client, Feature, Room } from "./room.ts";
@@ -17,6 +17,8 @@ import { Unreported, type KeptTally } from "./unreported.ts";
  */
 export const REPORT_WINDOW_MS_MIN = 5000;
 export const REPORT_WINDOW_MS_MAX = 60_000;
+
+const REPORT_WINDOW = { minMs: REPORT_WINDOW_MS_MIN, maxMs: REPORT_WINDOW_MS_MAX };
 
 /** How long an owed report waits for something else to wake the room: the heartbeat of stock clients is sooner. */
 export const REPORT_PATIENCE_MS = 45_000;
@@ -33,15 +35,9 @@ export const CONNECTIONS_SETTLED_MS = 10_000;
 /** An occupied room says so again when it wakes after this. */
 export const REPORT_AGAIN_MS = 30 * 60_000;
 
-/** LOB-4: even a room that is woken twice an hour says so again before this is over, twice. */
-export const REPORT_BELIEVED_MS = 150 * 60_000;
-
 /** A report that failed is tried again after this, and after twice as long each time, up to that. */
 export const REPORT_RETRY_MS_MIN = 60_000;
 export const REPORT_RETRY_MS_MAX = 3_600_000;
-
-/** So few are told unasked: they make a report no larger than it is. */
-const PEOPLE_UNASKED_MAX = 4;
 
 export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 
@@ -63,8 +59,10 @@ export class LobbyReport implements Feature {
   readonly #members: Members;
   readonly #send: ReportToLobby;
   readonly #unreported: Unreported;
-  readonly #direct: () => DirectReport | undefined;
-  readonly #window = new GrowingWindow({ minMs: REPORT_WINDOW_MS_MIN, maxMs: REPORT_WINDOW_MS_MAX });
+  readonly #facts: LobbyFacts;
+  readonly #window = new GrowingWindow(REPORT_WINDOW);
+  /** Of its own, lest who makes trouble holds up what is said. */
+  readonly #troubleWindow = new GrowingWindow(REPORT_WINDOW);
   /** When it is time, it goes along with whatever wakes the room; … */
   #along!: Deadline;
   /** … and if nothing does, it wakes the room. */
@@ -73,20 +71,21 @@ export class LobbyReport implements Feature {
   #carrier: Client | undefined;
   /** What the lobby knows; `undefined` where this life of the room cannot say. */
   #told: RoomReport | undefined;
-  /** How many were connected by the latest report, whether or not it has arrived. */
+  /** How many were connected by the latest report; `undefined` where it may not have arrived. */
   #connectionsSaid: number | undefined;
+  /** Whether neither this life of the room nor any connection knows what the lobby was told. */
+  #isUnknown = true;
   #isOwed = false;
   #wantsPeople = false;
   /** Whether the lobby should know soon: of who came and went where it wants to, and of all in a room between two people. */
   #isUrgent = false;
-  #isSending = false;
+  /** What is under way: something that the lobby has to hear, or what costs nobody anything if it is late. */
+  #sending: "owed" | "idle" | undefined;
   /** Of an erased room the next life speaks. */
   #isOver = false;
   #failures = 0;
   /** When the newest report was made that the lobby has; later than now where the clock was set back since. */
   #heardAtMs = -Infinity;
-  /** Of the newest message; `undefined` until it is looked up. */
-  #lastActivity: number | null | undefined;
 
   /** @param direct whose the room is, where it is between two people */
   constructor(
@@ -95,7 +94,7 @@ export class LobbyReport implements Feature {
     send: ReportToLobby,
     direct: () => DirectReport | undefined = () => undefined,
   ) {
-    this.#direct = direct;
+    this.#facts = new LobbyFacts(room, members, direct);
     this.#room = room;
     this.#members = members;
     this.#send = send;
@@ -105,7 +104,11 @@ export class LobbyReport implements Feature {
   start(): void {
     const { deadline } = this.#room;
     const run = (nowMs: number): void => this.#report(nowMs);
-    this.#along = deadline("lobby", run, { rides: true });
+    const ride = (nowMs: number): void => {
+      this.#isOwed ||= this.#isUnknown;
+      this.#report(nowMs);
+    };
+    this.#along = deadline("lobby", ride, { rides: true });
     this.#latest = deadline("lobby-owed", run);
     this.#awake = deadline("lobby-awake", run, { keepsAwake: true });
     this.#members.watch(() => {
@@ -120,32 +123,30 @@ export class LobbyReport implements Feature {
     const { lobby } = client.peek();
     if (!lobby) return;
     this.#carrier = client;
+    this.#isUnknown = false;
     this.#window.restore(lobby);
     this.#isOwed = lobby.isOwed === true;
     this.#connectionsSaid = lobby.connections;
     if (lobby.tally) this.#unreported.restore(lobby.tally);
     this.#wantsPeople = lobby.wantsPeople === true;
-    this.#isUrgent = this.#isOwed && (this.#wantsPeople || this.#direct() !== undefined);
+    this.#isUrgent = this.#isOwed && (this.#wantsPeople || this.#facts.direct !== undefined);
     if (this.#isOwed) this.#waitOccupied(this.#room.now());
     else this.#along.set(lobby.alongAtMs ?? lobby.atMs + REPORT_AGAIN_MS);
   }
 
   onPosted(messages: readonly Message[]): void {
-    this.#lastActivity = messages.at(-1)!.timestamp;
+    this.#facts.noteActivity(messages.at(-1)!.timestamp);
     this.#change();
   }
 
   /** Where nothing is left to be listed for, the lobby should hear of it (LOB-1). */
   onTrimmed(): void {
-    const { firstSeq, lastSeq } = this.#room.log;
-    if (firstSeq <= lastSeq || lastSeq === 0 || this.#lastActivity === null) return;
-    this.#lastActivity = null;
-    this.#change();
+    if (this.#facts.noteTrimmed()) this.#change();
   }
 
   /** DM-4: how far one of two has read goes along with whatever wakes the room: nobody is woken for it. */
   follow(event: string): Reply<Answer<object>> | undefined {
-    if (event !== "read" || !this.#direct()) return undefined;
+    if (event !== "read" || !this.#facts.direct) return undefined;
     return () => {
       this.#isOwed = true;
       this.#along.set(this.#window.dueMs(this.#room.now()));
@@ -164,7 +165,7 @@ export class LobbyReport implements Feature {
 
   /** Another tab is news for whoever watches the deployment, and worth no wake. */
   #mentionConnections(): void {
-    if (this.#isOver || this.#isOwed || this.#isSending || this.#isEmpty) return;
+    if (this.#isOver || this.#isOwed || this.#isEmpty) return;
     this.#goAlong(this.#room.now());
     this.#keep();
   }
@@ -194,8 +195,13 @@ export class LobbyReport implements Feature {
   noteCounted(): void {
     if (this.#isOver) return;
     const nowMs = this.#room.now();
-    if (this.#unreported.hasTrouble && !this.#isOwed && this.#window.isOpen(nowMs)) this.#report(nowMs);
+    if (this.#unreported.hasTrouble && this.#mayMention(nowMs)) this.#report(nowMs);
     if (!this.#isEmpty && this.#unreported.isDue(nowMs)) this.#keep();
+  }
+
+  /** While the lobby is away, it goes along with whatever is tried again. */
+  #mayMention(nowMs: number): boolean {
+    return this.#failures === 0 && this.#window.isOpen(nowMs) && this.#troubleWindow.isOpen(nowMs);
   }
 
   /** What was counted and not told yet. */
@@ -210,13 +216,13 @@ export class LobbyReport implements Feature {
 
   #change(): void {
     this.#isOwed = true;
-    this.#isUrgent ||= this.#direct() !== undefined;
+    this.#isUrgent ||= this.#facts.direct !== undefined;
     this.#settle();
   }
 
   /** Pays what is owed now, or sees to it that it will be paid. */
   #settle(): void {
-    if (this.#isSending || this.#isOver || !this.#isOwed) return;
+    if (this.#sending || this.#isOver || !this.#isOwed) return;
     const nowMs = this.#room.now();
     if (this.#mayReport(nowMs)) return this.#report(nowMs);
     if (this.#isEmpty) this.#awake.pull(this.#window.state.atMs + REPORT_WINDOW_EMPTY_MS);
@@ -252,64 +258,42 @@ export class LobbyReport implements Feature {
   }
 
   #report(nowMs: number): void {
-    if (this.#isSending) return;
+    if (this.#sending) return;
     for (const deadline of [this.#along, this.#latest, this.#awake]) deadline.clear();
     const hasNews = this.#hasNews(nowMs);
-    const report = hasNews || this.#isOwed ? this.#describe() : undefined;
-    if (!report || (!hasNews && this.#isKnown(report))) return this.#rest(nowMs);
-    this.#window.pass(nowMs);
+    const report = hasNews || this.#isOwed ? this.#describe(nowMs) : undefined;
+    if (!report || (!hasNews && isKnown(report, this.#told, this.#wantsPeople))) return this.#rest(nowMs);
+    const isTroubleAlone = !this.#isOwed && !this.#isMissing(nowMs);
+    (isTroubleAlone ? this.#troubleWindow : this.#window).pass(nowMs);
+    this.#sending = this.#isOwed ? "owed" : "idle";
     this.#isUrgent = false;
     this.#isOwed = false;
-    this.#isSending = true;
-    this.#connectionsSaid = report.connections;
     const tallies = this.#unreported.take(nowMs);
     this.#keep();
     void this.#deliver(tallies.length > 0 ? { ...report, tallies } : report);
   }
 
-  #describe(): RoomReport | undefined {
-    const { name, seenSeq, read, now } = this.#room;
-    const lastActivity = (this.#lastActivity ??= read((log) => log.page({ limit: 1 }).messages[0]?.timestamp ?? null));
+  #describe(nowMs: number): RoomReport | undefined {
+    const report = this.#facts.describe({ wantsPeople: this.#wantsPeople, heardAtMs: this.#heardAtMs });
     // A log that cannot be read is trouble enough: not each input is to try it again, but the next change in its time.
-    if (lastActivity === undefined) {
-      this.#window.pass(now());
-      return undefined;
-    }
-    const members = this.#members.count;
-    const direct = this.#direct();
-    return {
-      room: name,
-      members,
-      connections: this.#room.clients.size,
-      lastSeq: seenSeq(),
-      lastActivity,
-      believedMs: REPORT_BELIEVED_MS,
-      madeAtMs: Math.max(now(), this.#heardAtMs),
-      ...(direct && { direct }),
-      ...(this.#showsPeople && { people: marksOf([...this.#members.all()].map(({ user }) => user)) }),
-    };
-  }
-
-  get #showsPeople(): boolean {
-    return this.#wantsPeople || this.#members.count <= PEOPLE_UNASKED_MAX;
+    if (!report) for (const window of [this.#window, this.#troubleWindow]) window.pass(nowMs);
+    return report;
   }
 
   /** Whether there is something to tell, whatever the lobby knows of members and messages. */
   #hasNews(nowMs: number): boolean {
-    const { clients } = this.#room;
-    return this.#unreported.hasTrouble || clients.size !== this.#connectionsSaid || this.#isOld(nowMs);
+    return this.#unreported.hasTrouble || this.#isMissing(nowMs);
   }
 
-  #isKnown({ members, lastSeq, lastActivity, people, direct }: RoomReport): boolean {
-    const told = this.#told;
-    if (told?.direct?.read.join() !== direct?.read.join()) return false;
-    if (this.#wantsPeople && told?.people !== people) return false;
-    return told?.members === members && told.lastSeq === lastSeq && told.lastActivity === lastActivity;
+  /** Whether the lobby goes by what is not so any more, or will soon. */
+  #isMissing(nowMs: number): boolean {
+    return this.#room.clients.size !== this.#connectionsSaid || this.#isOld(nowMs);
   }
 
   /** Whether the lobby is soon going to doubt what it knows. */
   #isOld(nowMs: number): boolean {
-    return this.#members.count > 0 && nowMs - this.#window.state.atMs >= REPORT_AGAIN_MS;
+    const { atMs } = this.#window.state;
+    return this.#members.count > 0 && (nowMs >= atMs + REPORT_AGAIN_MS || nowMs < atMs);
   }
 
   async #deliver(report: RoomReport): Promise<void> {
@@ -323,7 +307,9 @@ export class LobbyReport implements Feature {
   }
 
   #succeed(report: RoomReport, { wantsPeople, overtakenByMs }: ReportAnswer): void {
-    this.#isSending = false;
+    this.#sending = undefined;
+    this.#isUnknown = false;
+    this.#connectionsSaid = report.connections;
     this.#unreported.arrived();
     this.#failures = 0;
     if (overtakenByMs !== undefined) return this.#tellAnew(overtakenByMs);
@@ -346,15 +332,17 @@ export class LobbyReport implements Feature {
 
   /** The room goes on as if nothing had happened; its next change tries again, or a deadline does. */
   #fail(error: unknown): void {
-    this.#isSending = false;
-    this.#isOwed = true;
+    this.#isOwed ||= this.#sending === "owed";
+    this.#sending = undefined;
+    this.#connectionsSaid = undefined;
     this.#told = undefined;
     // Once for a series: while the lobby is away, every room would say so again and again.
     if (this.#failures++ === 0) this.#room.report("the lobby could not be told", error);
     // Who is waited for is to be found soon after the lobby is back.
     const firstMs = this.#wantsPeople ? REPORT_WINDOW_MS_MIN : REPORT_RETRY_MS_MIN;
     const waitMs = Math.min(REPORT_RETRY_MS_MAX, firstMs * 2 ** (this.#failures - 1));
-    this.#latest.set(this.#room.now() + waitMs);
+    // Nobody is woken, and nothing written, for what need not be told: a stranger could ask for it.
+    (this.#isOwed ? this.#latest : this.#along).set(this.#room.now() + waitMs);
     this.#keep();
   }
 
@@ -380,9 +368,9 @@ export class LobbyReport implements Feature {
     const isStillThere = this.#carrier && clients.get(this.#carrier.id) === this.#carrier;
     if (!isStillThere) [this.#carrier] = clients.values();
     if (!this.#carrier) return;
-    const isOwed = this.#isOwed || this.#isSending;
-    const { atMs: alongAtMs } = this.#along;
-    const connections = this.#connectionsSaid;
+    const isOwed = this.#isOwed || this.#sending === "owed";
+    const alongAtMs = this.#sending ? this.#room.now() : this.#along.atMs;
+    const connections = this.#sending ? undefined : this.#connectionsSaid;
     const tally = this.#unreported.record();
     const lobby: Reported = {
       ...this.#window.state,

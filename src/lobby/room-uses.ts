@@ -20,7 +20,7 @@ export function mostUsed(all: Iterable<KeptRoom>, { sort, limit, rooms, room }: 
 
 function rankIn({ usage }: KeptRoom, sort: UseQuery["sort"], nowMs: number): number {
   if (!usage) return 0;
-  return rankOf({ ...usage, recent: usageOf(recentAt(usage.recent, nowMs)) }, sort, nowMs);
+  return rankOf({ ...usage, recent: usageOf(recentAt(usage.recent, nowMs)) }, sort);
 }
 
 export function sumOf(all: Iterable<KeptRoom>, nowMs: number): UseSums {

@@ -6,6 +6,8 @@ import { addUsage, type UsageNumbers } from "./room-usage.ts";
 
 export const HOUR_MS = 3_600_000;
 const HALF_LIFE_MS = HOUR_MS;
+/** LOB-4. */
+const REPORT_AGAIN_MS = 30 * 60_000;
 
 export interface Recent {
   /** Milliseconds since 1970. */
@@ -23,10 +25,20 @@ export function recentAt(recent: Recent | undefined, nowMs: number): UsageNumber
   return recent.numbers.map((number) => number * share);
 }
 
+/** @param tally what was counted since the last one was added */
 export function addRecent(before: Recent | undefined, tally: Tally, nowMs: number): Recent {
-  // To four digits: it is stored as text.
-  const numbers = addUsage(recentAt(before, nowMs), tally).map((number) => Number(number.toPrecision(4)));
+  const share = meanShare(before ? nowMs - before.atMs : 0);
+  const news = addUsage([], tally).map((number) => number * share);
+  const known = recentAt(before, nowMs);
+  // To six digits: it is stored as text, and what fades away between two reports must not be less than that.
+  const numbers = news.map((number, place) => Number((number + (known[place] ?? 0)).toPrecision(6)));
   return { atMs: nowMs, numbers };
+}
+
+/** What counts of an even use in the time that has just passed. A room that is awake says so twice an hour: what was before, it slept. */
+function meanShare(passedMs: number): number {
+  const halfLives = Math.min(passedMs, REPORT_AGAIN_MS) / HALF_LIFE_MS;
+  return halfLives <= 0 ? 1 : (1 - 2 ** -halfLives) / (halfLives * Math.LN2);
 }
 
 /**

@@ -2,7 +2,6 @@
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { Tally } from "./meter.ts";
 import { costOf } from "./cost.ts";
-import { recentHours } from "./recent.ts";
 import { trafficOf, wakesOf, type Usage } from "./room-usage.ts";
 
 export const USE_SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;
@@ -50,13 +49,12 @@ export interface Scrape extends UseSums {
   readonly top: readonly RoomUse[];
 }
 
-/** What a list is sorted by; the most come first. */
-export function rankOf({ recent, connections, sinceMs }: Ranked, sort: UseSort, nowMs: number): number {
-  if (sort === "connections") return connections;
-  return MEASURES[sort](recent) / recentHours(nowMs - sinceMs);
+/** What a list is sorted by; the most come first. By what was used, not by a rate: new rooms would have the highest ones. */
+export function rankOf({ recent, connections }: Ranked, sort: UseSort): number {
+  return sort === "connections" ? connections : MEASURES[sort](recent);
 }
 
-type Ranked = Pick<RoomUse, "recent" | "connections" | "sinceMs">;
+type Ranked = Pick<RoomUse, "recent" | "connections">;
 
 const MEASURES: Readonly<Record<Exclude<UseSort, "connections">, (usage: Usage) => number>> = {
   traffic: trafficOf,
@@ -67,9 +65,8 @@ const MEASURES: Readonly<Record<Exclude<UseSort, "connections">, (usage: Usage) 
 };
 
 /** The most first. */
-export function ranked<Use extends Ranked>(uses: readonly Use[], sort: UseSort, nowMs: number): readonly Use[] {
-  const ranks = new Map(uses.map((use) => [use, rankOf(use, sort, nowMs)]));
-  return uses.toSorted((a, b) => ranks.get(b)! - ranks.get(a)!);
+export function ranked<Use extends Ranked>(uses: readonly Use[], sort: UseSort): readonly Use[] {
+  return uses.toSorted((a, b) => rankOf(b, sort) - rankOf(a, sort));
 }
 
 export const NO_USE: UseSums = { rooms: 0, occupied: 0, members: 0, connections: 0, largest: 0 };

@@ -73,8 +73,8 @@ export interface Reached {
 }
 
 export type RelayOutcome =
-  /** `isUnderWay`: a queue has it, and the room not yet. */
-  | { readonly ok: true; readonly isUnderWay?: true }
+  /** `isThere`: the room has it, and no queue has to bring it. */
+  | { readonly ok: true; readonly isThere?: true }
   /** `isFinal`: another try would change nothing. `reached`: something between here and the batch is missing. */
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string; readonly reached?: Reached };
 

@@ -33,8 +33,9 @@ export class GrowingWindow {
     return Math.min(this.#atMs, nowMs) + this.#windowMs;
   }
 
+  /** Also where the clock was set back since it was last done. */
   isOpen(nowMs: number): boolean {
-    return nowMs >= this.#atMs + this.#windowMs;
+    return nowMs >= this.#atMs + this.#windowMs || nowMs < this.#atMs;
   }
 
   /** It is done now. Within two windows of the last time it is going on, and the next window is twice as long. */

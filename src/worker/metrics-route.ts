@@ -65,7 +65,7 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
   const { rooms, occupied, members, connections, largest } = scrapes.reduce(addUse, NO_USE);
   const one = (value: number): Sample[] => [{ value }];
   const top = mayName ? scrapes.flatMap((scrape) => scrape.top) : [];
-  const busiest = ranked(top, "traffic", Date.now()).slice(0, TOP_ROOMS_SHOWN);
+  const busiest = ranked(top, "traffic").slice(0, TOP_ROOMS_SHOWN);
   const named = (value: (use: RoomUse) => number): Sample[] =>
     busiest.map((use) => ({ labels: [use.room], value: value(use) }));
   return {

@@ -11,7 +11,7 @@ import { PATIENT, fc, runs } from "./properties.ts";
 
 type Step =
   | { readonly do: "come" | "go"; readonly user: string }
-  | { readonly do: "say" | "post" | "sleep" | "crash" | "lobby-crash" | "look" }
+  | { readonly do: "say" | "post" | "knock" | "sleep" | "crash" | "lobby-crash" | "look" }
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "lobby-away"; readonly isAway: boolean };
 
@@ -22,6 +22,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant("come"), user }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("go"), user }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constantFrom("say", "post") }) },
+  { weight: 3, arbitrary: fc.constant({ do: "knock" as const }) },
   { weight: 4, arbitrary: fc.constant({ do: "sleep" as const }) },
   { weight: 2, arbitrary: fc.constant({ do: "look" as const }) },
   {
@@ -70,6 +71,11 @@ class Life {
       case "post":
         await this.#reporting.post();
         break;
+      case "knock": {
+        const stranger = await room.joinWithToken("of nobody");
+        stranger.leave();
+        break;
+      }
       case "wait":
         await this.#wait(step.ms);
         break;
@@ -142,6 +148,7 @@ class Life {
     const { lastSeq, members, ...overview } = this.#reporting.room.chat.overview();
     const isNothing = lastSeq === 0 && members === 0;
     expect(this.#lobby.list()).toEqual(isNothing ? [] : [{ ...overview, lastSeq, members }]);
+    expect(this.#lobby.scrape().connections).toBe(this.#reporting.room.chat.sockets.size);
     expect(this.#lobby.isSaved).toBe(true);
     const before = this.#reporting.reports.length;
     for (let i = 0; i < 4; i++) await this.#wait(REPORT_AGAIN_MS);

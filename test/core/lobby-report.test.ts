@@ -1,9 +1,9 @@
 // What a room tells the lobby, and when: LOB-1 to LOB-4
 import { describe, expect, it } from "vitest";
 
+import { REPORT_BELIEVED_MS } from "../../src/chat/lobby-facts.ts";
 import {
   REPORT_AGAIN_MS,
-  REPORT_BELIEVED_MS,
   REPORT_PATIENCE_MS,
   REPORT_RETRY_MS_MIN,
   REPORT_WINDOW_MS_MIN,
@@ -234,6 +234,21 @@ describe("sleep: LOB-3", () => {
     reporting.room.shell.ring();
     await reporting.settle();
     expect(reporting.take()).toEqual([]);
+  });
+
+  it("a room that died says so also where the lobby is away just then", async () => {
+    const reporting = new ReportingRoom();
+    await reporting.room.join("ada");
+    await reporting.post();
+    await reporting.advance(60_000);
+    reporting.failure = new Error("away");
+    reporting.room.shell.crash();
+    reporting.room.shell.ring();
+    await reporting.settle();
+    reporting.failure = undefined;
+    reporting.take();
+    await reporting.advance(2 * REPORT_RETRY_MS_MIN);
+    expect(reporting.take()).toEqual([{ members: 0, lastSeq: 1 }]);
   });
 
   it("a room that is only looked at tells nothing", async () => {

@@ -1,6 +1,7 @@
 // A room that tells a lobby how it is doing, for tests: what it told, and a lobby that can be away.
 import { setImmediate } from "node:timers/promises";
 
+import type { RelayWay } from "../../src/chat/links.ts";
 import type { ReportAnswer, RoomReport } from "../../src/protocol/room-list.ts";
 import { ChatRoom, UNLIMITED } from "./chat-room.ts";
 
@@ -13,7 +14,7 @@ export class ReportingRoom {
   onReport: (report: RoomReport) => ReportAnswer | void = () => {};
   #posted = 0;
 
-  constructor() {
+  constructor(relay?: RelayWay) {
     const send = async (report: RoomReport): Promise<ReportAnswer> => {
       this.reports.push(report);
       // A call to another object answers later.
@@ -21,7 +22,7 @@ export class ReportingRoom {
       if (this.failure) throw this.failure;
       return this.onReport(report) ?? {};
     };
-    this.room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 }, {}, { reportToLobby: send });
+    this.room = new ChatRoom({ messageRate: UNLIMITED, flushWindowMs: 0 }, {}, { reportToLobby: send, relay });
   }
 
   /** What was told since the last time. */

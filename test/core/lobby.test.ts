@@ -1,7 +1,7 @@
 // The list of rooms: what is in it, in which order, for whom, and what it costs to keep: LOB-1, LOB-4 to LOB-7
 import { describe, expect, it } from "vitest";
 
-import { REPORT_BELIEVED_MS } from "../../src/chat/lobby-report.ts";
+import { REPORT_BELIEVED_MS } from "../../src/chat/lobby-facts.ts";
 import { SAVE_WINDOW_MS_MAX } from "../../src/lobby/lobby.ts";
 import { ROOMS_PER_PAGE } from "../../src/lobby/room-pages.ts";
 import {

@@ -202,18 +202,23 @@ describe("what a room used", () => {
   });
 
   it("an even use is told as it is by the hour, from the first ten minutes on", () => {
-    let recent: Recent | undefined;
-    for (let minute = 0; minute < 600; minute++) {
-      const nowMs = minute * 60_000;
-      recent = addRecent(recent, { posted: 2 }, nowMs);
-      if (minute < 10) continue;
-      const [posted] = recentAt(recent, nowMs);
-      expect(posted! / recentHours(nowMs)).toBeGreaterThan(115);
-      expect(posted! / recentHours(nowMs)).toBeLessThan(135);
+    const hourly = (recent: Recent, nowMs: number): number => recentAt(recent, nowMs)[0]! / recentHours(nowMs);
+    for (const everyMs of [5000, 60_000, 1_800_000]) {
+      let recent: Recent | undefined;
+      const go = (perHour: number, fromMs: number, untilMs: number): void => {
+        for (let nowMs = fromMs; nowMs <= untilMs; nowMs += everyMs) {
+          recent = addRecent(recent, { posted: (perHour * everyMs) / 3_600_000 }, nowMs);
+          if (fromMs > 0 || nowMs < 600_000 || everyMs > 600_000) continue;
+          expect(Math.abs(hourly(recent, nowMs) / perHour - 1)).toBeLessThan(0.2);
+        }
+      };
+      const dayMs = 24 * 3_600_000;
+      go(3600, 0, dayMs);
+      expect(Math.abs(hourly(recent!, dayMs) / 3600 - 1)).toBeLessThan(0.02);
+      go(720, dayMs + everyMs, 2 * dayMs);
+      expect(Math.abs(hourly(recent!, 2 * dayMs) / 720 - 1)).toBeLessThan(0.02);
+      expect(hourly(recent!, 3 * dayMs)).toBeLessThan(0.001);
     }
-    expect(recentAt(recent, 600 * 60_000)[0]! / recentHours(1)).toBeGreaterThan(900);
-    const [later] = recentAt(recent, (600 + 24 * 60) * 60_000);
-    expect(later).toBeLessThan(0.001);
   });
 
   it("names the rooms that are busy, not those that were", () => {
@@ -234,8 +239,7 @@ describe("what a room used", () => {
     lobby.advance(SAVE_WINDOW_MS_MAX);
     lobby.restart();
     expect(named()[0]).toBe("now");
-    // Of a room that is new it counts as a rate: it was quiet before because it was not there.
-    tell("once-7", 600);
+    tell("once-7", 60);
     expect(named().slice(0, 2)).toEqual(["once-7", "now"]);
   });
 

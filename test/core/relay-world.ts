@@ -77,9 +77,12 @@ export class RelayWorld {
   }
 
   #hand(batch: RelayBatch): RelayOutcome {
-    if (this.#way === "direct") return this.deliver(batch.to, [batch])[0]!;
+    if (this.#way === "direct") {
+      const outcome = this.deliver(batch.to, [batch])[0]!;
+      return outcome.ok ? { ok: true, isThere: true } : outcome;
+    }
     this.queue.push({ batch, attempts: 0 });
-    return { ok: true, isUnderWay: true };
+    return { ok: true };
   }
 
   deliver(to: string, batches: readonly RelayBatch[]): RelayOutcome[] {

@@ -2,6 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { REPORT_AGAIN_MS } from "../../src/chat/lobby-report.ts";
 import { KEEPING, KEPT_SERIES_MAX, TOLD_MAX, Unreported } from "../../src/chat/unreported.ts";
 import { SeenTallies } from "../../src/lobby/seen-tallies.ts";
 import { Meter, type Tally } from "../../src/metrics/meter.ts";
@@ -115,6 +116,120 @@ describe("what is told", () => {
     }
     expect(reports).toBeLessThanOrEqual(10 + 4);
     expect(room.state.writes).toBe(0);
+  });
+
+  it("a failure is told as it happens, and what fails after an await outlives a sleep", async () => {
+    let isBroken = true;
+    const reporting = new ReportingRoom({
+      windowMs: 0,
+      send: async () => {
+        if (isBroken) throw new Error("the other room is away");
+        return { ok: true, isThere: true };
+      },
+    });
+    const { room } = reporting;
+    const counted = (series: string): number =>
+      reporting.reports
+        .flatMap(({ tallies = [] }) => tallies)
+        .filter(({ id }, at, all) => all.findIndex((other) => other.id === id) === at)
+        .reduce((sum, { counts }) => sum + (counts[series] ?? 0), 0);
+    const ada = await room.join("ada");
+    await reporting.post();
+    await reporting.advance(60_000);
+    room.log.unreadable = new Error("a damaged page");
+    await ada.ask("history", {});
+    await reporting.settle();
+    room.log.unreadable = undefined;
+    expect(counted("problems:room")).toBe(1);
+    await reporting.advance(60_000);
+    room.chat.links.add("elsewhere");
+    await reporting.post();
+    isBroken = false;
+    await reporting.advance(2000);
+    room.shell.evict();
+    await reporting.live(REPORT_AGAIN_MS + 60_000, 30_000);
+    expect(counted("problems:room")).toBeGreaterThan(1);
+    expect([3, 4, 5, 6].reduce((sum, at) => sum + counted(`relay_lag:${at}`), 0)).toBe(1);
+  });
+
+  it("holds up nothing that is said", async () => {
+    const reporting = new ReportingRoom();
+    await reporting.room.join("ada");
+    await reporting.advance(60_000);
+    for (let i = 0; i < 120; i++) {
+      await reporting.room.joinWithToken("of nobody");
+      await reporting.advance(500);
+    }
+    reporting.reports.length = 0;
+    await reporting.post();
+    expect(reporting.reports).toMatchObject([{ lastSeq: 1 }]);
+  });
+
+  it("is told where the clock was set back, too", async () => {
+    const reporting = new ReportingRoom();
+    await reporting.room.join("ada");
+    await reporting.room.joinWithToken("of nobody");
+    await reporting.advance(60_000);
+    reporting.room.shell.nowMs -= 24 * 3_600_000;
+    reporting.reports.length = 0;
+    await reporting.room.joinWithToken("of nobody");
+    await reporting.settle();
+    expect(reporting.reports.flatMap(({ tallies = [] }) => tallies.at(-1)!.counts)).toMatchObject([
+      { "connects:UNAUTHORIZED": expect.any(Number) },
+    ]);
+  });
+
+  it("while the lobby is away it is not tried at each refusal, and a stranger makes no room wake for it", async () => {
+    const reporting = new ReportingRoom();
+    const { room } = reporting;
+    const knock = async (): Promise<void> => {
+      const stranger = await room.joinWithToken("of nobody");
+      stranger.leave();
+      await reporting.settle();
+    };
+    reporting.failure = new Error("away");
+    for (let life = 0; life < 3; life++) {
+      await knock();
+      expect(room.shell.quietMs).toBe(Infinity);
+      room.shell.evict();
+    }
+    expect(reporting.reports.length).toBeLessThanOrEqual(3);
+    reporting.failure = undefined;
+    const ada = await room.join("ada");
+    await reporting.advance(60_000);
+    reporting.failure = new Error("away");
+    reporting.reports.length = 0;
+    const { quietMs } = room.shell;
+    for (let i = 0; i < 100; i++) {
+      await ada.ask("chat-message", { content: i });
+      await reporting.settle();
+      if (i === 0) expect(room.shell.quietMs, "nobody is woken for it").toBe(quietMs);
+      await reporting.advance(1000);
+    }
+    expect(reporting.reports.length).toBeLessThanOrEqual(3);
+    reporting.failure = undefined;
+    await reporting.live(300_000, 30_000);
+    const told = new Map(reporting.reports.at(-1)!.tallies!.map(({ id, counts }) => [id, counts]));
+    expect([...told.values()].reduce((sum, counts) => sum + (counts["rejects:INVALID_PAYLOAD"] ?? 0), 0)).toBe(100);
+  });
+
+  it.each(["failed", "was cut off by a sleep"])("is told again with the next wake where the report %s", async (how) => {
+    const reporting = new ReportingRoom();
+    const { room, reports } = reporting;
+    const ada = await room.join("ada");
+    await reporting.advance(60_000);
+    reports.length = 0;
+    const { quietMs } = room.shell;
+    reporting.failure = new Error("away");
+    await ada.ask("chat-message", { content: "" });
+    if (how !== "failed") room.shell.evict();
+    await reporting.settle();
+    expect(reports).toHaveLength(1);
+    expect(room.shell.quietMs).toBe(quietMs);
+    reporting.failure = undefined;
+    await reporting.live(150_000, 30_000);
+    expect(reports).toHaveLength(2);
+    expect(reports[1]!.tallies![0]).toEqual(reports[0]!.tallies![0]);
   });
 
   it("where the log cannot be read, it is not tried again for each refusal", async () => {

@@ -75,7 +75,6 @@ describe("GET /metrics: MET-1", () => {
     await expect(client.connect({ token: "of-a-key-that-was-rotated" })).rejects.toMatchObject({
       data: { code: "UNAUTHORIZED" },
     });
-    client.close();
     await vi.waitFor(async () => expect(await refused()).toBe(before + 1));
   });
 

@@ -69,7 +69,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const query = { sort, limit, rooms: identity.rooms };
       const uses = (await Promise.all(doors.map((door) => door.uses(query)))).flat();
       const nowMs = Date.now();
-      const rooms = ranked(uses, sort, nowMs)
+      const rooms = ranked(uses, sort)
         .slice(0, limit)
         .map(({ sinceMs, usage, recent, tallyId: _tallyId, ...told }) => ({
           ...told,
