@@ -1,8 +1,11 @@
 // What rooms tell the lobby.
 import { Lobby } from "../../durable/lobby.ts";
 
-/** Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them. */
-export async function countReports(work: () => Promise<unknown>): Promise<number> {
+/**
+ * Counts the reports that arrive. A spy would hold on to answers, which belong to the object that gave them.
+ * @param work is given what is counted so far
+ */
+export async function countReports(work: (soFar: () => number) => Promise<unknown>): Promise<number> {
   let reports = 0;
   const report = Reflect.get(Lobby.prototype, "report");
   Lobby.prototype.report = function (this: Lobby, given) {
@@ -10,7 +13,7 @@ export async function countReports(work: () => Promise<unknown>): Promise<number
     return report.call(this, given);
   };
   try {
-    await work();
+    await work(() => reports);
     return reports;
   } finally {
     Lobby.prototype.report = report;

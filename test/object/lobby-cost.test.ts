@@ -7,7 +7,8 @@ import { describe, expect, it, vi } from "vitest";
 import { lobbyOf } from "../../src/protocol/room-list.ts";
 import { callApi } from "./api-caller.ts";
 import { countReports } from "./count-reports.ts";
-import { freshRoom, isArmed, join, Sleeper, stubOf } from "./rooms.ts";
+import { RawClient } from "./raw-client.ts";
+import { alarmOf, freshRoom, isArmed, join, Sleeper, stubOf } from "./rooms.ts";
 import { queriesMade, rowsWrittenByAll } from "./rows-written.ts";
 
 const list = async (room: string): Promise<object[]> => (await callApi("GET", `/api/rooms?prefix=${room}`)).body.rooms;
@@ -54,6 +55,27 @@ describe("what it costs: LOB-2, LOB-7", () => {
     });
     expect(rows).toEqual({ rows: 1, alarms: 0 });
     expect({ reports, lobbyRows }).toEqual({ reports: 1, lobbyRows: 1 });
+  });
+
+  it("a token that is refused where nobody is: a request and a row of the lobby; no row and no alarm of the room's", async () => {
+    const room = freshRoom();
+    await quiet();
+    let [lobbyRows, reports] = [0, 0];
+    const rows = await rowsWrittenByAll(freshRoom(), async () => {
+      ({ lobbyRows } = await queriesMade(room, async () => {
+        reports = await countReports(async (soFar) => {
+          const stranger = await RawClient.open({ room });
+          await expect(stranger.connect({ token: "nonsense" })).rejects.toMatchObject({
+            data: { code: "UNAUTHORIZED" },
+          });
+          stranger.close();
+          await vi.waitFor(() => expect(soFar()).toBe(1));
+        });
+      }));
+    });
+    expect(rows).toEqual({ rows: 0, alarms: 0 });
+    expect({ reports, lobbyRows }).toEqual({ reports: 1, lobbyRows: 1 });
+    expect(await alarmOf(room)).toBe(null);
   });
 
   it("an idle room: nothing, however often it is listed and looked at", async () => {
