@@ -4,12 +4,12 @@ import type { DirectReport } from "../protocol/direct-room.ts";
 import type { ReportAnswer, RoomReport } from "../protocol/room-list.ts";
 import type { Answer, Message } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
-import { GrowingWindow, type WindowState } from "../socketio/growing-window.ts";
+import { GrowingWindow } from "../socketio/growing-window.ts";
 import { isKnown, LobbyFacts } from "./lobby-facts.ts";
 import type { Members } from "./members.ts";
 import type { Reply } from "./operation.ts";
 import type { Client, Feature, Room } from "./room.ts";
-import { Unreported, type KeptTally } from "./unreported.ts";
+import { Unreported, type Reported } from "./unreported.ts";
 
 /**
  * From one report to the next, at least: this long at first, and up to that long in a room that is always busy. Where it is
@@ -29,7 +29,7 @@ export const REPORT_PATIENCE_MS = 45_000;
  */
 export const REPORT_WINDOW_EMPTY_MS = 1000;
 
-/** How many are connected is told when it has been so for this long: a reload is nobody's business. */
+/** That another number is connected is told when this has passed: a reload is nobody's business. */
 export const CONNECTIONS_SETTLED_MS = 10_000;
 
 /** An occupied room says so again when it wakes after this. */
@@ -40,19 +40,6 @@ export const REPORT_RETRY_MS_MIN = 60_000;
 export const REPORT_RETRY_MS_MAX = 3_600_000;
 
 export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
-
-/** What is remembered through sleep, on one of the connections: it costs no row. */
-export interface Reported extends WindowState {
-  /** Whether something has changed since. */
-  readonly isOwed?: true;
-  /** How many were connected by the latest report. */
-  readonly connections?: number;
-  /** When to see whether there is something to tell, where nothing is owed: milliseconds since 1970. */
-  readonly alongAtMs?: number;
-  readonly tally?: KeptTally;
-  /** Whether the lobby wants to know who is there. */
-  readonly wantsPeople?: true;
-}
 
 export class LobbyReport implements Feature {
   readonly #room: Room;
@@ -105,7 +92,8 @@ export class LobbyReport implements Feature {
     const { deadline } = this.#room;
     const run = (nowMs: number): void => this.#report(nowMs);
     const ride = (nowMs: number): void => {
-      this.#isOwed ||= this.#isUnknown;
+      // Where there was a message; a stranger can make any room's clock ring, and LOB-4 ends what is believed of the others.
+      this.#isOwed ||= this.#isUnknown && this.#room.log.lastSeq > 0;
       this.#report(nowMs);
     };
     this.#along = deadline("lobby", ride, { rides: true });
@@ -130,8 +118,17 @@ export class LobbyReport implements Feature {
     if (lobby.tally) this.#unreported.restore(lobby.tally);
     this.#wantsPeople = lobby.wantsPeople === true;
     this.#isUrgent = this.#isOwed && (this.#wantsPeople || this.#facts.direct !== undefined);
-    if (this.#isOwed) this.#waitOccupied(this.#room.now());
+    if (lobby.failing) {
+      this.#failures = lobby.failing.times;
+      this.#along.clear();
+      this.#retry.set(Math.min(lobby.failing.retryAtMs, this.#room.now() + REPORT_RETRY_MS_MAX));
+    } else if (this.#isOwed) this.#waitOccupied(this.#room.now());
     else this.#along.set(lobby.alongAtMs ?? lobby.atMs + REPORT_AGAIN_MS);
+  }
+
+  /** Nobody is woken, and nothing written, for what need not be told: a stranger could ask for it. */
+  get #retry(): Deadline {
+    return this.#isOwed ? this.#latest : this.#along;
   }
 
   onPosted(messages: readonly Message[]): void {
@@ -166,7 +163,7 @@ export class LobbyReport implements Feature {
   /** Another tab is news for whoever watches the deployment, and worth no wake. */
   #mentionConnections(): void {
     if (this.#isOver || this.#isOwed || this.#isEmpty) return;
-    this.#goAlong(this.#room.now());
+    if (this.#failures === 0) this.#goAlong(this.#room.now());
     this.#keep();
   }
 
@@ -195,13 +192,10 @@ export class LobbyReport implements Feature {
   noteCounted(): void {
     if (this.#isOver) return;
     const nowMs = this.#room.now();
-    if (this.#unreported.hasTrouble && this.#mayMention(nowMs)) this.#report(nowMs);
+    // While the lobby is away, it goes along with whatever is tried again.
+    const isTime = this.#failures === 0 && this.#window.isOpen(nowMs) && this.#troubleWindow.isOpen(nowMs);
+    if (isTime && this.#unreported.hasTrouble) this.#report(nowMs, this.#troubleWindow);
     if (!this.#isEmpty && this.#unreported.isDue(nowMs)) this.#keep();
-  }
-
-  /** While the lobby is away, it goes along with whatever is tried again. */
-  #mayMention(nowMs: number): boolean {
-    return this.#failures === 0 && this.#window.isOpen(nowMs) && this.#troubleWindow.isOpen(nowMs);
   }
 
   /** What was counted and not told yet. */
@@ -257,14 +251,16 @@ export class LobbyReport implements Feature {
     if (this.#latest.atMs !== latestMs) this.#keep();
   }
 
-  #report(nowMs: number): void {
+  /** @param window that it passes, if it is sent */
+  #report(nowMs: number, window = this.#window): void {
     if (this.#sending) return;
-    for (const deadline of [this.#along, this.#latest, this.#awake]) deadline.clear();
+    // What a clock that is set is to find stays, until the lobby has heard of this life of the room.
+    if (!this.#isUnknown || this.#isOwed) this.#along.clear();
+    for (const deadline of [this.#latest, this.#awake]) deadline.clear();
     const hasNews = this.#hasNews(nowMs);
     const report = hasNews || this.#isOwed ? this.#describe(nowMs) : undefined;
     if (!report || (!hasNews && isKnown(report, this.#told, this.#wantsPeople))) return this.#rest(nowMs);
-    const isTroubleAlone = !this.#isOwed && !this.#isMissing(nowMs);
-    (isTroubleAlone ? this.#troubleWindow : this.#window).pass(nowMs);
+    window.pass(nowMs);
     this.#sending = this.#isOwed ? "owed" : "idle";
     this.#isUrgent = false;
     this.#isOwed = false;
@@ -282,12 +278,8 @@ export class LobbyReport implements Feature {
 
   /** Whether there is something to tell, whatever the lobby knows of members and messages. */
   #hasNews(nowMs: number): boolean {
-    return this.#unreported.hasTrouble || this.#isMissing(nowMs);
-  }
-
-  /** Whether the lobby goes by what is not so any more, or will soon. */
-  #isMissing(nowMs: number): boolean {
-    return this.#room.clients.size !== this.#connectionsSaid || this.#isOld(nowMs);
+    const { clients } = this.#room;
+    return this.#unreported.hasTrouble || clients.size !== this.#connectionsSaid || this.#isOld(nowMs);
   }
 
   /** Whether the lobby is soon going to doubt what it knows. */
@@ -338,12 +330,16 @@ export class LobbyReport implements Feature {
     this.#told = undefined;
     // Once for a series: while the lobby is away, every room would say so again and again.
     if (this.#failures++ === 0) this.#room.report("the lobby could not be told", error);
+    if (!this.#isUnknown || this.#isOwed) this.#retry.set(this.#room.now() + this.#retryMs);
+    this.#keep();
+  }
+
+  get #retryMs(): number {
+    // Where nobody is, nobody remembers how often it failed.
+    if (this.#isUnknown && this.#isEmpty) return REPORT_AGAIN_MS;
     // Who is waited for is to be found soon after the lobby is back.
     const firstMs = this.#wantsPeople ? REPORT_WINDOW_MS_MIN : REPORT_RETRY_MS_MIN;
-    const waitMs = Math.min(REPORT_RETRY_MS_MAX, firstMs * 2 ** (this.#failures - 1));
-    // Nobody is woken, and nothing written, for what need not be told: a stranger could ask for it.
-    (this.#isOwed ? this.#latest : this.#along).set(this.#room.now() + waitMs);
-    this.#keep();
+    return Math.min(REPORT_RETRY_MS_MAX, firstMs * 2 ** (this.#failures - 1));
   }
 
   /** Nothing is owed. */
@@ -355,8 +351,8 @@ export class LobbyReport implements Feature {
 
   /** Sees again whether there is something to tell, with whatever wakes the room then. */
   #goAlong(nowMs: number): void {
+    if (this.#isEmpty) return this.#along.clear();
     const dueMs = this.#window.dueMs(nowMs);
-    if (this.#isEmpty) return;
     const againMs = Math.min(this.#window.state.atMs, nowMs) + REPORT_AGAIN_MS;
     if (this.#room.clients.size === this.#connectionsSaid) this.#along.set(Math.max(againMs, dueMs));
     else this.#along.pull(Math.max(nowMs + CONNECTIONS_SETTLED_MS, dueMs));
@@ -370,11 +366,14 @@ export class LobbyReport implements Feature {
     if (!this.#carrier) return;
     const isOwed = this.#isOwed || this.#sending === "owed";
     const alongAtMs = this.#sending ? this.#room.now() : this.#along.atMs;
+    const retryAtMs = this.#retry.atMs;
+    const failing = this.#failures > 0 && retryAtMs !== undefined && { times: this.#failures, retryAtMs };
     const connections = this.#sending ? undefined : this.#connectionsSaid;
     const tally = this.#unreported.record();
     const lobby: Reported = {
       ...this.#window.state,
       ...(isOwed && { isOwed }),
+      ...(failing && { failing }),
       ...(!isOwed && alongAtMs !== undefined && { alongAtMs }),
       ...(connections !== undefined && { connections }),
       ...(this.#wantsPeople && { wantsPeople: true }),

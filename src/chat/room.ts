@@ -8,7 +8,7 @@ import type { Refusal } from "../socketio/namespace.ts";
 import type { Socket } from "../socketio/socket.ts";
 import type { Change } from "./change.ts";
 import type { Leaver } from "./leavers.ts";
-import type { Reported } from "./lobby-report.ts";
+import type { Reported } from "./unreported.ts";
 import type { ChangedMessage, MessageLog } from "./message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "./posts.ts";

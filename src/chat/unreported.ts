@@ -2,6 +2,7 @@
 // lost, or only its answer, is told again under the same number, so that the lobby can tell it from a new one (MET-2).
 import type { Meter, Tally } from "../metrics/meter.ts";
 import type { RoomTally } from "../protocol/room-list.ts";
+import type { WindowState } from "../socketio/growing-window.ts";
 import { fullBucket, takeToken, type Bucket, type RateLimit } from "./rate-limit.ts";
 
 /** Series that are remembered through sleep: some 3 KB of the connection that carries them. More of them are lost in it. */
@@ -22,6 +23,21 @@ export interface KeptTally {
   /** What was told and may not have arrived. */
   readonly told: readonly RoomTally[];
   readonly counts: Tally;
+}
+
+/** What is remembered of reports through sleep, on one of the connections: it costs no row. */
+export interface Reported extends WindowState {
+  /** Whether something has changed since. */
+  readonly isOwed?: true;
+  /** While reports fail: how often one did, and when it is tried again, in milliseconds since 1970. */
+  readonly failing?: { readonly times: number; readonly retryAtMs: number };
+  /** How many were connected by the latest report. */
+  readonly connections?: number;
+  /** When to see whether there is something to tell, where nothing is owed: milliseconds since 1970. */
+  readonly alongAtMs?: number;
+  readonly tally?: KeptTally;
+  /** Whether the lobby wants to know who is there. */
+  readonly wantsPeople?: true;
 }
 
 export class Unreported {

@@ -6,7 +6,6 @@ import { addUsage, type UsageNumbers } from "./room-usage.ts";
 
 export const HOUR_MS = 3_600_000;
 const HALF_LIFE_MS = HOUR_MS;
-/** LOB-4. */
 const REPORT_AGAIN_MS = 30 * 60_000;
 
 export interface Recent {
@@ -35,7 +34,7 @@ export function addRecent(before: Recent | undefined, tally: Tally, nowMs: numbe
   return { atMs: nowMs, numbers };
 }
 
-/** What counts of an even use in the time that has just passed. A room that is awake says so twice an hour: what was before, it slept. */
+/** What counts of an even use in the time that has just passed. A room that is awake says so twice an hour (LOB-4): what was before, it slept. */
 function meanShare(passedMs: number): number {
   const halfLives = Math.min(passedMs, REPORT_AGAIN_MS) / HALF_LIFE_MS;
   return halfLives <= 0 ? 1 : (1 - 2 ** -halfLives) / (halfLives * Math.LN2);

@@ -2,15 +2,10 @@
 import { describe, expect, it } from "vitest";
 
 import { REPORT_BELIEVED_MS } from "../../src/chat/lobby-facts.ts";
-import {
-  REPORT_AGAIN_MS,
-  REPORT_PATIENCE_MS,
-  REPORT_RETRY_MS_MIN,
-  REPORT_WINDOW_MS_MIN,
-} from "../../src/chat/lobby-report.ts";
+import { REPORT_AGAIN_MS, REPORT_PATIENCE_MS, REPORT_WINDOW_MS_MIN } from "../../src/chat/lobby-report.ts";
 import { marksOf } from "../../src/protocol/people-marks.ts";
 import { ROOM_DELETED } from "../../src/chat/farewell.ts";
-import { ChatRoom, ROOM } from "./chat-room.ts";
+import { ROOM } from "./chat-room.ts";
 import { START_MS } from "./harness.ts";
 import { ReportingRoom } from "./lobby-room.ts";
 import { MemoryLobby } from "./memory-lobby.ts";
@@ -236,21 +231,6 @@ describe("sleep: LOB-3", () => {
     expect(reporting.take()).toEqual([]);
   });
 
-  it("a room that died says so also where the lobby is away just then", async () => {
-    const reporting = new ReportingRoom();
-    await reporting.room.join("ada");
-    await reporting.post();
-    await reporting.advance(60_000);
-    reporting.failure = new Error("away");
-    reporting.room.shell.crash();
-    reporting.room.shell.ring();
-    await reporting.settle();
-    reporting.failure = undefined;
-    reporting.take();
-    await reporting.advance(2 * REPORT_RETRY_MS_MIN);
-    expect(reporting.take()).toEqual([{ members: 0, lastSeq: 1 }]);
-  });
-
   it("a room that is only looked at tells nothing", async () => {
     const reporting = new ReportingRoom();
     await reporting.room.call("history", "ada", {});
@@ -258,63 +238,6 @@ describe("sleep: LOB-3", () => {
     await reporting.settle();
     expect(reporting.reports).toEqual([]);
     expect(reporting.room.shell.quietMs).toBe(Infinity);
-  });
-});
-
-describe("a lobby that is away: LOB-3", () => {
-  it("disturbs nobody, is in the log once, and hears of the next change", async () => {
-    const reporting = new ReportingRoom();
-    reporting.failure = new Error("the lobby is moving");
-    const ada = await reporting.room.join("ada");
-    for (let i = 0; i < 20; i++) {
-      expect(await ada.ask("chat-message", { content: `${i}` })).toMatchObject({ ok: true });
-      await reporting.advance(2000);
-    }
-    expect(reporting.room.shell.reports).toMatchObject([{ problem: "the lobby could not be told" }]);
-    expect(reporting.take().length).toBeLessThan(8);
-    reporting.failure = undefined;
-    await reporting.advance(180_000);
-    reporting.take();
-    await reporting.post();
-    expect(reporting.take()).toEqual([{ members: 1, lastSeq: 21 }]);
-  });
-
-  it("is told after a while where nothing changes, less and less often, through sleep", async () => {
-    const reporting = new ReportingRoom();
-    reporting.failure = new Error("the lobby is moving");
-    await reporting.room.join("ada");
-    await reporting.settle();
-    reporting.take();
-    for (let i = 0; i < 10; i++) {
-      await reporting.advance(REPORT_RETRY_MS_MIN);
-      if (i % 3 === 2) reporting.room.shell.evict();
-    }
-    expect(reporting.take().length).toBeGreaterThan(0);
-    reporting.failure = undefined;
-    await reporting.live(HOUR_MS, 60_000);
-    expect(reporting.take().at(-1)).toEqual({ members: 1, lastSeq: 0 });
-  });
-
-  it("hears soon again from a room that tells who is there: ANN-7", async () => {
-    const reporting = new ReportingRoom();
-    reporting.onReport = () => ({ wantsPeople: true });
-    await reporting.room.join("ada");
-    await reporting.advance(60_000);
-    reporting.failure = new Error("the lobby is moving");
-    await reporting.room.join("ben");
-    await reporting.settle();
-    reporting.failure = undefined;
-    reporting.take();
-    await reporting.advance(REPORT_WINDOW_MS_MIN);
-    expect(reporting.take()).toEqual([{ members: 2, lastSeq: 0 }]);
-  });
-
-  it("without a lobby a room does as it always did", async () => {
-    const room = new ChatRoom();
-    const ada = await room.join("ada");
-    expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
-    room.chat.tellLobby();
-    expect(room.shell.reports).toEqual([]);
   });
 });
 
