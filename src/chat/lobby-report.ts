@@ -254,8 +254,7 @@ export class LobbyReport implements Feature {
   /** @param window that it passes, if it is sent */
   #report(nowMs: number, window = this.#window): void {
     if (this.#sending) return;
-    // What a clock that is set is to find stays, until the lobby has heard of this life of the room.
-    if (!this.#isUnknown || this.#isOwed) this.#along.clear();
+    if (!this.#awaitsRing) this.#along.clear();
     for (const deadline of [this.#latest, this.#awake]) deadline.clear();
     const hasNews = this.#hasNews(nowMs);
     const report = hasNews || this.#isOwed ? this.#describe(nowMs) : undefined;
@@ -330,8 +329,13 @@ export class LobbyReport implements Feature {
     this.#told = undefined;
     // Once for a series: while the lobby is away, every room would say so again and again.
     if (this.#failures++ === 0) this.#room.report("the lobby could not be told", error);
-    if (!this.#isUnknown || this.#isOwed) this.#retry.set(this.#room.now() + this.#retryMs);
+    if (!this.#awaitsRing) this.#retry.set(this.#room.now() + this.#retryMs);
     this.#keep();
+  }
+
+  /** A clock that an earlier life set may ring yet, and is to find that something is owed; nothing else is, so far. */
+  get #awaitsRing(): boolean {
+    return this.#isUnknown && this.#isEmpty && !this.#isOwed;
   }
 
   get #retryMs(): number {
