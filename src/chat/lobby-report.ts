@@ -1,7 +1,7 @@
 // Telling the lobby how the room is doing: at once after quiet, ever more seldom while it goes on, and once more when it
 // falls quiet (LOB-1, LOB-2). A report costs a request; one that is owed waits for whatever wakes the room anyway.
 import type { DirectReport } from "../protocol/direct-room.ts";
-import type { ReportAnswer, RoomReport } from "../protocol/room-list.ts";
+import { REPORT_AGAIN_MS, type ReportAnswer, type RoomReport } from "../protocol/room-list.ts";
 import type { Answer, Message } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { GrowingWindow } from "../socketio/growing-window.ts";
@@ -31,9 +31,6 @@ export const REPORT_WINDOW_EMPTY_MS = 1000;
 
 /** That another number is connected is told when this has passed: a reload is nobody's business. */
 export const CONNECTIONS_SETTLED_MS = 10_000;
-
-/** An occupied room says so again when it wakes after this. */
-export const REPORT_AGAIN_MS = 30 * 60_000;
 
 /** A report that failed is tried again after this, and after twice as long each time, up to that. */
 export const REPORT_RETRY_MS_MIN = 60_000;

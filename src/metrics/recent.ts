@@ -1,12 +1,12 @@
 // What a room used in the last hours: what is an hour old counts half, what is a day old next to nothing. Sums since the
 // beginning name the rooms that were busy once.
+import { REPORT_AGAIN_MS } from "../protocol/room-list.ts";
 import { MEASURED_MS_MIN } from "./cost.ts";
 import type { Tally } from "./meter.ts";
 import { addUsage, type UsageNumbers } from "./room-usage.ts";
 
 export const HOUR_MS = 3_600_000;
 const HALF_LIFE_MS = HOUR_MS;
-const REPORT_AGAIN_MS = 30 * 60_000;
 
 export interface Recent {
   /** Milliseconds since 1970. */

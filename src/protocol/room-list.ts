@@ -3,6 +3,9 @@
 import type { RoomOverview } from "./chat-events.ts";
 import type { DirectReport } from "./direct-room.ts";
 
+/** An occupied room says so again when it wakes after this: LOB-4. */
+export const REPORT_AGAIN_MS = 30 * 60_000;
+
 /** What a room has counted since it last said so: MET-2. */
 export interface RoomTally {
   /** Higher than that of the tally before; the same where it is told again because it may not have arrived. */

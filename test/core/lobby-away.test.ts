@@ -1,7 +1,8 @@
 // What a room does while the lobby cannot be told: it goes on, tries less and less often, and forgets nothing. LOB-3
 import { describe, expect, it } from "vitest";
 
-import { REPORT_AGAIN_MS, REPORT_WINDOW_MS_MIN } from "../../src/chat/lobby-report.ts";
+import { REPORT_WINDOW_MS_MIN } from "../../src/chat/lobby-report.ts";
+import { REPORT_AGAIN_MS } from "../../src/protocol/room-list.ts";
 import { ChatRoom } from "./chat-room.ts";
 import { ReportingRoom } from "./lobby-room.ts";
 

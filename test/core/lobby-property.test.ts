@@ -3,7 +3,7 @@
 import { expect, it } from "vitest";
 
 import { ANNOUNCE_VERSION } from "../../src/protocol/announcement.ts";
-import { REPORT_AGAIN_MS } from "../../src/chat/lobby-report.ts";
+import { REPORT_AGAIN_MS } from "../../src/protocol/room-list.ts";
 import { ReportingRoom } from "./lobby-room.ts";
 import type { Client } from "./harness.ts";
 import { MemoryLobby } from "./memory-lobby.ts";

@@ -2,9 +2,10 @@
 import { describe, expect, it } from "vitest";
 
 import { REPORT_BELIEVED_MS } from "../../src/chat/lobby-facts.ts";
-import { REPORT_AGAIN_MS, REPORT_PATIENCE_MS, REPORT_WINDOW_MS_MIN } from "../../src/chat/lobby-report.ts";
+import { REPORT_PATIENCE_MS, REPORT_WINDOW_MS_MIN } from "../../src/chat/lobby-report.ts";
 import { marksOf } from "../../src/protocol/people-marks.ts";
 import { ROOM_DELETED } from "../../src/chat/farewell.ts";
+import { REPORT_AGAIN_MS } from "../../src/protocol/room-list.ts";
 import { ROOM } from "./chat-room.ts";
 import { START_MS } from "./harness.ts";
 import { ReportingRoom } from "./lobby-room.ts";

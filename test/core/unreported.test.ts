@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { REPORT_AGAIN_MS } from "../../src/chat/lobby-report.ts";
+import { REPORT_AGAIN_MS } from "../../src/protocol/room-list.ts";
 import { KEEPING, KEPT_SERIES_MAX, TOLD_MAX, Unreported } from "../../src/chat/unreported.ts";
 import { SeenTallies } from "../../src/lobby/seen-tallies.ts";
 import { Meter, type Tally } from "../../src/metrics/meter.ts";
