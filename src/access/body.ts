@@ -4,10 +4,18 @@
 export const BODY_MS_MAX = 30_000;
 
 /**
- * @returns `undefined` for a body of more than `maxBytes`, of which no more than that is read, and for one that is not there
+ * So much of a body that is too long is read and thrown away. A proxy in front may use its connection for somebody else's
+ * request next, which fails where the rest of this one is still under way.
+ */
+const DISCARDED_BYTES_MAX = 1 << 20;
+
+/**
+ * @returns `undefined` for a body of more than `maxBytes`, of which no more than that is kept, and for one that is not there
  * after `msMax`
  */
 export async function readText(request: Request, maxBytes: number, msMax = BODY_MS_MAX): Promise<string | undefined> {
+  // Of one that says it is far too long nothing is read: who refuses it before the end anyway had better not begin.
+  if (Number(request.headers.get("Content-Length")) > maxBytes + DISCARDED_BYTES_MAX) return undefined;
   const reader = (request.body as ReadableStream<Uint8Array> | null)?.getReader();
   if (!reader) return "";
   let isLate = false;
@@ -29,11 +37,11 @@ async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes
   let bytes = 0;
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
     bytes += chunk.value.byteLength;
-    if (bytes > maxBytes) {
+    if (bytes > maxBytes + DISCARDED_BYTES_MAX) {
       await reader.cancel();
       return undefined;
     }
-    text += decoder.decode(chunk.value, { stream: true });
+    if (bytes <= maxBytes) text += decoder.decode(chunk.value, { stream: true });
   }
-  return text + decoder.decode();
+  return bytes <= maxBytes ? text + decoder.decode() : undefined;
 }

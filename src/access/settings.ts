@@ -3,6 +3,7 @@
 import { z } from "zod";
 
 import { LOG_LEVELS, type LogSettings } from "./log.ts";
+import { isPublicKey } from "./public-key-form.ts";
 
 z.config({ jitless: true });
 
@@ -160,18 +161,8 @@ function isDecodable(address: string): boolean {
 }
 
 const publicKey = z.string().refine(isPublicKey, {
-  error: "must be a public key: a PEM (-----BEGIN PUBLIC KEY-----) or a JWK of kind RSA, EC or OKP",
+  error: "must be a public key: a PEM (-----BEGIN PUBLIC KEY-----) or a JWK, of kind RSA, P-256 or Ed25519",
 });
-
-function isPublicKey(text: string): boolean {
-  if (!text.trimStart().startsWith("{")) return text.includes("-----BEGIN PUBLIC KEY-----");
-  try {
-    const jwk = JSON.parse(text) as { kty?: unknown; d?: unknown };
-    return ["RSA", "EC", "OKP"].includes(String(jwk.kty)) && jwk.d === undefined;
-  } catch {
-    return false;
-  }
-}
 
 const origins = z
   .string()

@@ -11,8 +11,13 @@ import {
 
 const KEY = { JWT_SECRET: "a secret" };
 
-/** Form is all that the settings look at. */
-const PUBLIC_KEY = "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----";
+const pem = (...lines: readonly string[]): string =>
+  ["-----BEGIN PUBLIC KEY-----", ...lines, "-----END PUBLIC KEY-----"].join("\n");
+
+const PUBLIC_KEY = pem(
+  "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEny7uRUKlLcgIcjHE9crJH97x2/pO",
+  "WZ2l5Mps04/zT8WMMFdwsEXhiQFLBohtVGJWyhPWhUjJCPH5uCYc4BCXhA==",
+);
 
 function settingsOf(variables: Variables): Settings {
   const result = readSettings({ ...KEY, ...variables });
@@ -212,6 +217,35 @@ describe("settings that depend on each other", () => {
 
   it.each([{ JWT_PUBLIC_KEY: PUBLIC_KEY }, { JWT_JWKS_URL: "https://example.com/keys" }])("%j is key enough", (key) => {
     expect(problemsOf({ JWT_SECRET: undefined, ...key })).toEqual([]);
+  });
+
+  it.each([
+    ["nothing in it", pem()],
+    ["no base64 in it", pem("?")],
+    ["four letters in it", pem("AAAA")],
+    ["no end", PUBLIC_KEY.slice(0, -26)],
+    [
+      "P-384",
+      pem(
+        "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEjmwHAm3KZ/azPH2QP81TkYtwJxMiuup8",
+        "0zutx9dlmqzeb/V+qHhnqEx7YFqRS/C+blM1YjKfQH0PojngmeRwWOVDXSRhy5NnKjwftwXS8qAoAkt168mMCSreuW7mzBMq",
+      ),
+    ],
+    ["a JWK of P-384", '{"kty":"EC","crv":"P-384","x":"AQ","y":"AQ"}'],
+    ["a JWK of P-256 without its point", '{"kty":"EC","crv":"P-256"}'],
+    ["a JWK of RSA without its modulus", '{"kty":"RSA","e":"AQAB"}'],
+    ["a JWK of X25519, which signs nothing", '{"kty":"OKP","crv":"X25519","x":"AQ"}'],
+    ["a JWK cut off", '{"kty":"EC"'],
+  ])("a public key with which nothing can be verified is named at once: %s", (_what, key) => {
+    expect(problemsOf({ JWT_PUBLIC_KEY: key })).toEqual([
+      expect.stringMatching(/^JWT_PUBLIC_KEY: must be a public key/),
+    ]);
+  });
+
+  it("a public key may have its line breaks escaped, or be all in one line", () => {
+    for (const key of [PUBLIC_KEY.replaceAll("\n", "\\n"), PUBLIC_KEY.replaceAll("\n", "")]) {
+      expect(problemsOf({ JWT_PUBLIC_KEY: key })).toEqual([]);
+    }
   });
 
   it("GUEST_ACCESS=on needs the secret that signs the guests' tokens", () => {

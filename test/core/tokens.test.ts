@@ -248,10 +248,10 @@ describe("a public key that is none", () => {
     expect(readSettings({ JWT_PUBLIC_KEY: key })).toMatchObject({ ok: false });
   });
 
-  it("one that only looks like a PEM lets nobody in, and the log says why", async () => {
+  it("one that only looks like a key lets nobody in, and the log says why", async () => {
     const complaint = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { privateKey } = await generateKeyPair("ES256");
-    const key = "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----";
+    const key = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----";
     expect(await verifier({ JWT_PUBLIC_KEY: key }).verify(await sign({}, privateKey, "ES256"))).toEqual(UNAUTHORIZED);
     expect(complaint).toHaveBeenCalled();
     complaint.mockRestore();

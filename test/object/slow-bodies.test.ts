@@ -16,9 +16,12 @@ describe("a body", () => {
     expect(await readText(posted(null), 100)).toBe("");
   });
 
-  it("is not read beyond its limit", async () => {
+  it("is not taken beyond its limit", async () => {
     expect(await readText(posted("x".repeat(100)), 100)).toHaveLength(100);
     expect(await readText(posted("x".repeat(101)), 100)).toBeUndefined();
+    expect(
+      await readText(posted(new ReadableStream({ pull: (rest) => rest.enqueue(new Uint8Array(65_536)) })), 100),
+    ).toBeUndefined();
   });
 
   it("that never ends is not waited for", async () => {

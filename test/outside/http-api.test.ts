@@ -19,6 +19,18 @@ async function call(method: string, path: string, body?: object): Promise<Record
   return (await response.json()) as Record<string, unknown>;
 }
 
+it.each([
+  ["70 kB", 70_000],
+  ["5 MB", 5_000_000],
+])("a body of %s that is refused breaks nobody else's request", async (_what, bytes) => {
+  const post = (body: string): Promise<Response> =>
+    fetch(`${url}/api/guest`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  for (let round = 0; round < 5; round++) {
+    expect((await post("x".repeat(bytes))).status).toBe(413);
+    expect((await post('{"name":"Ada"}')).status).toBe(200);
+  }
+});
+
 describe.each(VERSIONS)("socket.io-client %s", (version, connect) => {
   const roomFor = (what: string): string => `http-${what}-${version}`;
   const enter = async (room: string, user: string) => {
