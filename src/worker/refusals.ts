@@ -49,6 +49,12 @@ export function refuseStranger(code: string, message: string): Response {
   return refuseRequest(401, code, message, { "WWW-Authenticate": "Bearer" });
 }
 
+/** 405 (API-3). HEAD is answered wherever GET is. */
+export function refuseMethod(methods: readonly string[]): Response {
+  const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
+  return refuseRequest(405, "METHOD_NOT_ALLOWED", `This address takes ${allowed}`, { Allow: allowed });
+}
+
 /** 400 that names every field which was wrong. */
 export function refuseIssues(issues: readonly Issue[]): Response {
   const message = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");

@@ -25,7 +25,7 @@ describe("package.json", () => {
   );
 
   it("has the version that /health shows", () => {
-    const [, version] = /export const VERSION = "([^"]+)"/.exec(textOf("src/worker/app.ts"))!;
+    const [, version] = /export const VERSION = "([^"]+)"/.exec(textOf("src/worker/version.ts"))!;
     expect(version).toBe(manifest.version);
   });
 });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import worker from "../../src/index.ts";
 import type { WebhookBatch, WebhookDelivery, WebhookEvent } from "../../src/protocol/webhook-events.ts";
-import { VERSION } from "../../src/worker/app.ts";
+import { VERSION } from "../../src/worker/version.ts";
 import type { WorkerEnv } from "../../src/worker/deployment.ts";
 import { TRIES_MAX } from "../../src/worker/queue/webhooks.ts";
 

@@ -3,7 +3,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
-import app from "../../src/worker/app.ts";
+import app from "../../src/worker/socketio.ts";
 import { Probe, request, SEPARATOR, textOf } from "../object/poller.ts";
 import { RawClient, upgrade } from "../object/raw-client.ts";
 

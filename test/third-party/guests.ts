@@ -2,7 +2,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
-import app from "../../src/worker/app.ts";
+import app from "../../src/worker/socketio.ts";
 import { RawClient } from "../object/raw-client.ts";
 
 export interface Ticket {

@@ -3,7 +3,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 
-import app from "../../src/worker/app.ts";
+import app from "../../src/worker/socketio.ts";
 import { RawClient } from "../object/raw-client.ts";
 import { LeagueRoom } from "./league.ts";
 

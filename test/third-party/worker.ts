@@ -3,4 +3,4 @@ export { GuestbookRoom } from "./guestbook.ts";
 export { Halls } from "./halls.ts";
 export { LeagueRoom } from "./league.ts";
 export { WhiteboardRoom } from "./whiteboard.ts";
-export { default } from "../../src/worker/app.ts";
+export { default } from "../../src/worker/socketio.ts";

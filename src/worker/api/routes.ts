@@ -8,7 +8,7 @@ import { mayOpenDirect } from "../../protocol/direct-room.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isRoomName } from "../../protocol/room-name.ts";
 import type { App, WorkerEnv } from "../deployment.ts";
-import { refuseRequest, refuseRoomName } from "../refusals.ts";
+import { refuseMethod, refuseRoomName } from "../refusals.ts";
 import { identify, refuseByRoom, refuseRoom } from "./access.ts";
 import type { ApiCall } from "./call.ts";
 import { CALLS } from "./calls.ts";
@@ -23,12 +23,6 @@ for (const path of [...new Set(CALLS.map((call) => call.path))].sort((a, b) => (
   const calls = CALLS.filter((call) => call.path === path);
   for (const call of calls) api.on(call.method.toUpperCase(), honoPath(path), (c) => answer(c, call));
   api.all(honoPath(path), () => refuseMethod(calls.map(({ method }) => method.toUpperCase())));
-}
-
-/** 405 (API-3). HEAD is answered wherever GET is. */
-export function refuseMethod(methods: readonly string[]): Response {
-  const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
-  return refuseRequest(405, "METHOD_NOT_ALLOWED", `This address takes ${allowed}`, { Allow: allowed });
 }
 
 function honoPath(path: string): string {

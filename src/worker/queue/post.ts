@@ -2,7 +2,7 @@
 // internal network; what answers there can neither redirect us elsewhere nor be read by anybody.
 import type { Webhook } from "../../access/settings.ts";
 import type { WebhookDelivery } from "../../protocol/webhook-events.ts";
-import { VERSION } from "../app.ts";
+import { VERSION } from "../version.ts";
 import { sign } from "./signature.ts";
 
 /** A receiver has so long to answer. */

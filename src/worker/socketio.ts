@@ -1,0 +1,68 @@
+// The Worker of an application of one's own: health, metrics, and the Socket.IO endpoint with its checks. An entry file exports
+// it beside the application's objects; the chat's Worker (app.ts) adds what belongs to the chat.
+import { Hono } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+import { logProblem } from "../access/log.ts";
+import { countAnswer, noteConnect } from "./answers-counted.ts";
+import { deploymentOf, type App } from "./deployment.ts";
+import { connect } from "./engine-route.ts";
+import { showMetrics } from "./metrics-route.ts";
+import { refuseMethod, refuseRequest } from "./refusals.ts";
+import { VERSION } from "./version.ts";
+
+export function socketIoWorker(): Hono<App> {
+  const app = new Hono<App>();
+
+  app.get("/health", (c) => {
+    const isHealthy = deploymentOf(c.env) !== undefined;
+    const status: ContentfulStatusCode = isHealthy ? 200 : 503;
+    return c.json({ status: isHealthy ? "healthy" : "misconfigured", timestamp: Date.now(), version: VERSION }, status);
+  });
+
+  // Fails closed: with a bad setting or no key nobody is let in, and the log says why.
+  app.use(async (c, next) => {
+    const deployment = deploymentOf(c.env);
+    if (!deployment)
+      return refuseRequest(503, "MISCONFIGURED", "The server is not set up yet; its log says what is missing");
+    c.set("deployment", deployment);
+    await next();
+    countAnswer(c);
+    return undefined;
+  });
+
+  /** In front of none but these: who watches is not watched. */
+  app.get("/metrics", (c) => showMetrics(c.req.raw, c.env, c.var.deployment, VERSION));
+  app.all("/metrics", () => refuseMethod(["GET"]));
+
+  // No middleware that touches headers may wrap these: those of an upgrade's answer are immutable.
+  for (const path of ["/socket.io", "/socket.io/"]) {
+    app.all(path, async (c) => noteConnect(c, await connect(c.req.raw, c.env, c.var.deployment)));
+  }
+  for (const path of ["/rooms/:room/socket.io", "/rooms/:room/socket.io/"]) {
+    app.all(path, async (c) => noteConnect(c, await connect(c.req.raw, c.env, c.var.deployment, c.req.param("room"))));
+  }
+
+  app.notFound(() => refuseRequest(404, "NOT_FOUND", "No such address"));
+
+  app.onError((error, c) => {
+    const { pathname } = new URL(c.req.url);
+    logProblem("request.failed", "a request failed", error, { method: c.req.method, path: pathname });
+    c.var.deployment?.meter.count("problems:worker");
+    if (isPassing(error)) {
+      const message = "The room cannot be reached right now; try again";
+      return refuseRequest(503, "UNAVAILABLE", message, { "Retry-After": "1" });
+    }
+    return refuseRequest(500, "INTERNAL", "Something went wrong here; try again");
+  });
+
+  return app;
+}
+
+/** What the platform says of a room that has too much to do, or whose machine has just gone. */
+function isPassing(error: Error): boolean {
+  const { overloaded, retryable } = error as { overloaded?: unknown; retryable?: unknown };
+  return overloaded === true || retryable === true;
+}
+
+export default socketIoWorker();
