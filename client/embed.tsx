@@ -100,7 +100,8 @@ class ParleyRoom extends HTMLElement {
   #draw(session: Session): void {
     if (session !== this.#session || !this.#mount) return;
     render(<App session={session} />, this.#mount);
-    const { connection, missed } = session.visit ?? {};
+    const { connection, reading } = session.visit ?? {};
+    const missed = reading?.missed;
     const state = `${connection?.kind} ${missed}`;
     if (state === this.#lastState) return;
     this.#lastState = state;

@@ -222,17 +222,17 @@ it("a message that is not on the page: while offline nobody says that it is gone
   await enter("first");
   line.close();
   await vi.advanceTimersByTimeAsync(0);
-  await visit.jumpTo(7);
+  await visit.reading.jumpTo(7);
   expect(visit.notice).toBe("That message cannot be loaded while you are offline.");
   await enter("first");
-  await visit.jumpTo(7);
+  await visit.reading.jumpTo(7);
   expect(visit.notice).toBe("That message is not there any more.");
 });
 
 it("a question that the connection takes with it: neither", async () => {
   await enter("first");
   delete answers["history"];
-  const jumping = visit.jumpTo(7);
+  const jumping = visit.reading.jumpTo(7);
   line.close();
   await jumping;
   expect(visit.notice).toBe("That message cannot be loaded while you are offline.");

@@ -19,7 +19,7 @@ interface ContentProps {
 export function Content({ visit, id, content, mentions }: ContentProps) {
   const box = useRef<HTMLDivElement>(null);
   const [isLong, setLong] = useState(false);
-  const isOpen = visit.opened.has(id);
+  const isOpen = visit.reading.opened.has(id);
   const isCut = isLong && !isOpen;
   useLayoutEffect(() => {
     if (!isOpen) setLong(endsEarly(box.current!));
@@ -32,7 +32,7 @@ export function Content({ visit, id, content, mentions }: ContentProps) {
         class={`content ${isOpen ? "whole" : isCut ? "cut" : ""}`}
         dir="auto"
         // A link beyond the end.
-        onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && visit.open(id)}
+        onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && visit.reading.open(id)}
       >
         {blocksOf(content, mentions ?? []).map((block, at) => {
           if (block.kind === "pre")
@@ -58,7 +58,7 @@ export function Content({ visit, id, content, mentions }: ContentProps) {
           onClick={({ currentTarget }) => {
             // The button goes.
             currentTarget.closest("li")!.focus({ preventScroll: true });
-            visit.open(id);
+            visit.reading.open(id);
           }}
         >
           Show more

@@ -39,7 +39,8 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
   const [focused, setFocused] = useState("");
   useNow(RELATIVE_TIMES_EVERY_MS);
   const now = visit.clock.now();
-  const { timeline, history, self, unreadAfter } = visit;
+  const { timeline, history, reading, self } = visit;
+  const { unreadAfter, target } = reading;
   const { outgoing, hasLater } = timeline;
   // What is new has its place below what was there before, which is not known yet.
   const messages = history.isOpening ? NONE : timeline.messages;
@@ -54,14 +55,14 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
     () => new RowLayout(rows.length, (at) => place.heights.get(rows[at]!.key) ?? GUESSES[rows[at]!.kind]),
     [rows, place.version],
   );
-  const isNewTarget = visit.target !== undefined && visit.target !== place.target;
+  const isNewTarget = target !== undefined && target !== place.target;
   const viewHeight = scroller.current?.clientHeight ?? innerHeight;
   if (isNewTarget) {
-    place.target = visit.target;
-    place.anchor = { key: `m${visit.target!.seq}`, offset: viewHeight / 3 };
+    place.target = target;
+    place.anchor = { key: `m${target.seq}`, offset: viewHeight / 3 };
   }
   const anchored = place.anchor && indexes.get(place.anchor.key);
-  const top = topOf(layout, place.anchor, visit.following ? undefined : anchored, viewHeight);
+  const top = topOf(layout, place.anchor, reading.following ? undefined : anchored, viewHeight);
   const range = layout.between(top - OVERSCAN, top + viewHeight + OVERSCAN);
   const drawn = rows.slice(range.from, range.to);
   const tabStop = tabStopOf(drawn, focused, rows[layout.at(top + viewHeight - 1)]);
@@ -74,10 +75,10 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
     }
     const isMeasured = measure(list.current!, place.heights);
     if (isMeasured) place.version++;
-    settle(scroller.current!, list.current!, place, visit.following);
+    settle(scroller.current!, list.current!, place, reading.following);
     // Where nothing can be scrolled, the newest is in view.
     const { scrollHeight, clientHeight } = scroller.current!;
-    if (!visit.following && !hasLater && scrollHeight <= clientHeight) visit.follow(true);
+    if (!reading.following && !hasLater && scrollHeight <= clientHeight) reading.follow(true);
     const isFocusHere = keepFocus(scroller.current!, list.current!, place);
     if (!isFocusHere && !isBorrowed(session)) setFocused("");
     if (isMeasured) again();
@@ -110,7 +111,7 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
     if (sizeOf(scroller.current!) !== place.size) return again();
     const { scrollTop, clientHeight, scrollHeight } = scroller.current!;
     place.anchor = anchorAt(layout, rows, scrollTop);
-    visit.follow(!timeline.hasLater && scrollHeight - scrollTop - clientHeight <= BOTTOM_SLACK);
+    reading.follow(!timeline.hasLater && scrollHeight - scrollTop - clientHeight <= BOTTOM_SLACK);
     again();
   };
   const onFocusIn = (event: FocusEvent): void => {
@@ -152,20 +153,20 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
               {...{ session, visit, row, now }}
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
-              isTarget={visit.target !== undefined && row.key === `m${visit.target.seq}`}
+              isTarget={target !== undefined && row.key === `m${target.seq}`}
               readers={row.kind === "message" ? (readers.get(row.message.seq) ?? []) : []}
             />
           ))}
         </ol>
       </div>
       {history.loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
-      {(!visit.following || hasLater) && history.loaded && <NewestButton visit={visit} />}
+      {(!reading.following || hasLater) && history.loaded && <NewestButton visit={visit} />}
     </div>
   );
 }
 
 function NewestButton({ visit }: { readonly visit: Visit }) {
-  const { missed } = visit;
+  const { missed } = visit.reading;
   // Without news it covers no more of the messages than it has to.
   const news = missed === 0 ? "" : missed === 1 ? "1 new message" : `${missed} new messages`;
   return (
@@ -175,7 +176,7 @@ function NewestButton({ visit }: { readonly visit: Visit }) {
       title="Jump to newest"
       aria-label={news === "" ? "Jump to newest" : `${news}, jump to newest`}
       data-testid="newest"
-      onClick={() => void visit.jumpToNewest()}
+      onClick={() => void visit.reading.jumpToNewest()}
     >
       <Icon name="down" />
       {news}
@@ -206,7 +207,7 @@ function loadMore({ scrollTop, scrollHeight, clientHeight }: HTMLElement, visit:
 
 function tellSeen(visit: Visit, rows: readonly Row[], layout: RowLayout, scroller: HTMLElement): void {
   if (document.visibilityState !== "visible" || rows.length === 0) return;
-  const last = visit.following ? rows.length - 1 : layout.at(scroller.scrollTop + scroller.clientHeight);
+  const last = visit.reading.following ? rows.length - 1 : layout.at(scroller.scrollTop + scroller.clientHeight);
   const newest = rows.slice(0, last + 1).findLast((row) => row.kind === "message");
-  if (newest?.kind === "message") visit.saw(newest.message.seq);
+  if (newest?.kind === "message") visit.reading.saw(newest.message.seq);
 }

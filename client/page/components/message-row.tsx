@@ -86,7 +86,7 @@ function Quote({ visit, id }: { readonly visit: Visit; readonly id: string }) {
   const quoted = visit.history.quoted(id);
   if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : "Deleted message"}</p>;
   return (
-    <button type="button" class="quote" data-testid="quote" onClick={() => void visit.jumpTo(quoted.seq)}>
+    <button type="button" class="quote" data-testid="quote" onClick={() => void visit.reading.jumpTo(quoted.seq)}>
       <bdi class="author">{quoted.name}</bdi>{" "}
       <span dir="auto">{lineOf(quoted.content) || quoted.attachment?.name}</span>
     </button>

@@ -93,7 +93,7 @@ function outcome(count: number, hasMore: boolean): string {
 function go(session: Session, visit: Visit, seq: number): void {
   // On a phone the panel covers the message.
   if (matchMedia("(max-width: 48rem)").matches) session.open(undefined);
-  void visit.jumpTo(seq);
+  void visit.reading.jumpTo(seq);
 }
 
 function Excerpt({ message: { content, matches } }: { readonly message: FoundMessage }) {

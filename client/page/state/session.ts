@@ -257,7 +257,7 @@ export class Session {
     const { visit } = this;
     if (visit?.welcome && visit.welcome !== this.#welcomed) this.#onWelcome(visit.welcome);
     const newest = visit?.timeline.messages.at(-1);
-    if (visit?.following && newest && document.visibilityState === "visible")
+    if (visit?.reading.following && newest && document.visibilityState === "visible")
       this.directory?.saw(visit.room, newest.seq);
     this.changed();
   }

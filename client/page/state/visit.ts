@@ -20,6 +20,7 @@ import { History } from "./history.ts";
 import { Hold, RoomClock } from "./hold.ts";
 import { inheritanceOf, TokenNeeded } from "./identity.ts";
 import { named } from "./names.ts";
+import { Reading } from "./reading.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { Roster } from "./roster.ts";
 import { describeFailure, settled } from "./settled.ts";
@@ -31,8 +32,6 @@ import type { Connection, TokenSource, VisitHooks } from "./visit-ports.ts";
 import { Uploads } from "./uploads.ts";
 import { Writing } from "./writing.ts";
 
-/** Messages on the page while the reader follows the newest; older ones make room. */
-const MESSAGES_KEPT_MAX = 1_000;
 /** How long news of moderators stay. */
 const NEWS_MS = 15_000;
 
@@ -45,25 +44,16 @@ export class Visit {
   readonly history: History;
   readonly deeds: Deeds;
   readonly signals: Signals;
+  readonly reading: Reading;
   readonly writing: Writing;
   readonly uploads: Uploads;
   readonly clock = new RoomClock();
   readonly hold = new Hold(this.clock);
-  /** Long messages that the reader has opened, by `id`. */
-  readonly opened = new Set<string>();
   welcome: Welcome | undefined;
   role: Role = "member";
   modes: RoomModes = { slowModeSeconds: 0, readOnly: false };
   /** The newest notice or error of the room, until the reader dismisses it. */
   notice = "";
-  /** Whether the reader looks at the newest messages; if not, nothing is taken away under their eyes. */
-  following = true;
-  /** Messages of others that came while the reader looked elsewhere. */
-  missed = 0;
-  /** What is new to the reader comes after this seq. */
-  unreadAfter: number | undefined;
-  /** The message that was jumped to last; another object each time. */
-  target: { readonly seq: number } | undefined;
   readonly #room: Room;
   readonly #token: TokenSource;
   readonly #hooks: VisitHooks;
@@ -86,6 +76,7 @@ export class Visit {
     this.history = new History(ports);
     this.deeds = new Deeds(ports);
     this.signals = new Signals(this.#room);
+    this.reading = new Reading({ ...ports, history: this.history, signals: this.signals });
     const upload: Room["upload"] = (file, options) => this.#room.upload(file, options);
     this.uploads = new Uploads({ upload, writing: this.writing, rules: () => this.welcome?.files, changed });
     this.#listen(this.#room);
@@ -125,10 +116,7 @@ export class Visit {
     this.signals.typing(false);
     // First of all: from here on it is kept.
     void this.#room.send(content, options);
-    // What one has written one wants to see.
-    if (this.timeline.hasLater) await this.jumpToNewest();
-    this.following = true;
-    this.missed = 0;
+    await this.reading.wrote();
   }
 
   /** Also where so much has failed since that the room has forgotten it. */
@@ -145,41 +133,6 @@ export class Visit {
 
   download: Room["download"] = (attachment, options) => this.#room.download(attachment, options);
   search: Room["search"] = (query) => this.#room.search(query);
-
-  /** Begins to follow the newest messages. */
-  async jumpToNewest(): Promise<void> {
-    if (this.timeline.hasLater && !(await this.history.loadNewest())) return;
-    this.follow(true);
-  }
-
-  /** Shows a message of the past, wherever it is. */
-  async jumpTo(seq: number): Promise<void> {
-    const isThere = await this.history.showAround(seq);
-    if (isThere === false) this.show("That message is not there any more.");
-    if (!isThere) return;
-    this.target = { seq };
-    this.follow(false);
-    this.#hooks.changed();
-  }
-
-  follow(following: boolean): void {
-    if (this.following === following && this.missed === 0) return;
-    this.following = following;
-    if (following) this.missed = 0;
-    this.#hooks.changed();
-  }
-
-  /** Shows all of a long message, from where the reader is in it. */
-  open(id: string): void {
-    this.opened.add(id);
-    this.following = false;
-    this.#hooks.changed();
-  }
-
-  /** The reader has these on the screen. */
-  saw(seq: number): void {
-    this.signals.saw(seq);
-  }
 
   show(text: string): void {
     this.notice = text;
@@ -236,7 +189,7 @@ export class Visit {
     room.on("moderation", (change) => this.#onModeration(change));
     room.on(
       "gap",
-      changing((gap: Gap) => this.timeline.leaveOut(gap, this.following)),
+      changing((gap: Gap) => this.reading.leaveOut(gap)),
     );
     room.on(
       "restart",
@@ -297,7 +250,7 @@ export class Visit {
     this.#names.set(welcome.user, welcome.name);
     this.roster.count = welcome.presence.count;
     this.typists.replace(welcome.typing ?? []);
-    if (isFirst && welcome.unread > 0 && welcome.readSeq > 0) this.unreadAfter = welcome.readSeq;
+    if (isFirst) this.reading.begin(welcome);
     this.signals.welcome(welcome.readSeq ?? 0);
     this.#hooks.changed();
     void this.#refreshRoster();
@@ -309,8 +262,7 @@ export class Visit {
     this.#names.set(message.sender, message.name);
     this.timeline.add(message, this.self);
     const isOwn = message.sender === this.self;
-    if (this.following) this.timeline.keepNewest(MESSAGES_KEPT_MAX);
-    else if (!isOwn) this.missed += 1;
+    this.reading.arrived(isOwn);
     // What comes again after a break may have been deleted meanwhile: then nothing is left to be told.
     const said = message.content || message.attachment?.name;
     if (!isOwn && said) this.#hooks.announce(`${named(message.name)}: ${said}`);
