@@ -1,5 +1,5 @@
 // Connection state recovery on the stock client's own terms: a private id (`pid`) given at CONNECT and an
-// offset at the end of every event. Recovered is said only when nothing is missing, whatever happened to
+// offset in it and at the end of every event. Recovered is said only when nothing is missing, whatever happened to
 // the object in between. Source: https://socket.io/docs/v4/connection-state-recovery
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -70,11 +70,19 @@ export interface RecoveryLog {
 export interface Claim {
   readonly nsp: string;
   readonly id: string;
+  readonly pid: string;
   readonly seq: number;
+}
+
+/** Whose a private id is. */
+interface Holder {
+  readonly nsp: string;
+  readonly owner: string;
 }
 
 export interface Resumed {
   readonly id: string;
+  readonly pid: string;
   readonly remembered: RememberedSocket | undefined;
   /** The events that it missed, each with its offset. */
   readonly missed: readonly Frame[];
@@ -129,26 +137,44 @@ export class Recovery {
     return this.offset(seq) === offset && seq >= 0 && seq <= this.log.lastSeq ? seq : undefined;
   }
 
-  /** Nobody but the same owner in the same namespace can use it, and the server needs no row to believe it. */
+  /**
+   * The private id of a socket that begins now. Nobody but the same owner in the same namespace can use it, and the server
+   * needs no row to believe it. It carries the place where the socket began, for a client that hears no event (REC-1).
+   */
   pid(nsp: string, id: string, owner: string): string {
+    return this.#sign(id, this.offset(this.log.lastSeq), { nsp, owner });
+  }
+
+  #sign(id: string, begun: string, { nsp, owner }: Holder): string {
     const { key } = this.log;
     if (this.#signing?.key !== key) this.#signing = { key, mac: hmac.create(sha256, utf8ToBytes(key)) };
     const mac = this.#signing.mac
       .clone()
-      .update(utf8ToBytes(JSON.stringify([nsp, id, owner])))
+      .update(utf8ToBytes(JSON.stringify([nsp, id, begun, owner])))
       .digest();
-    return `${id}.${bytesToHex(mac).slice(0, 32)}`;
+    return `${id}.${begun}.${bytesToHex(mac).slice(0, 32)}`;
   }
 
   /** REC-3. @returns `undefined` when the client asks for nothing, or for what is not its own */
   claim(
     { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
-    { nsp, owner }: { nsp: string; owner: string },
+    { nsp, owner }: Holder,
   ): Claim | undefined {
     if (typeof pid !== "string") return undefined;
     const id = pid.slice(0, pid.indexOf("."));
-    const seq = this.#seqOf(offset);
-    return seq !== undefined && isSame(pid, this.pid(nsp, id, owner)) ? { nsp, id, seq } : undefined;
+    const begun = pid.slice(id.length + 1, pid.lastIndexOf("."));
+    const seq = this.#reached(begun, offset);
+    return seq !== undefined && isSame(pid, this.#sign(id, begun, { nsp, owner })) ? { nsp, id, pid, seq } : undefined;
+  }
+
+  /**
+   * How far the client is: to the offset that it heard last, and at least to where its socket began, for a stock client goes on
+   * naming what an earlier socket heard until it hears an event.
+   */
+  #reached(begun: string, offset: unknown): number | undefined {
+    const first = this.#seqOf(begun);
+    const last = offset === undefined ? first : this.#seqOf(offset);
+    return first === undefined || last === undefined ? undefined : Math.max(first, last);
   }
 
   /** @returns `undefined` when it cannot be given whole; it is not given later either then */
@@ -159,7 +185,7 @@ export class Recovery {
     return resumed;
   }
 
-  #resume({ nsp, id, seq }: Claim, { nowMs, bytesMax, wasThere }: ResumeOptions): Resumed | undefined {
+  #resume({ nsp, id, pid, seq }: Claim, { nowMs, bytesMax, wasThere }: ResumeOptions): Resumed | undefined {
     const remembered = this.log.recall?.(id);
     if (this.log.recall && (!remembered || remembered.saidGoodbye)) return undefined;
     const departure = this.#departed.get(id);
@@ -172,7 +198,7 @@ export class Recovery {
     const noticedAtMs = wasThere ? undefined : (departure?.atMs ?? remembered?.goneAtMs);
     if (nowMs - (noticedAtMs ?? missed[0]?.atMs ?? nowMs) > this.windowMs) return undefined;
     const frames = this.#encode(nsp, missed, bytesMax);
-    return frames && { id, remembered, missed: frames };
+    return frames && { id, pid, remembered, missed: frames };
   }
 
   /** Encoded once for all who missed the same, where the log answers them with the same list. */

@@ -229,17 +229,14 @@ export class Server extends SessionServer implements SocketHost {
     const resumed = claim && this.#recover(() => recovery?.resume(claim, { nowMs: this.now(), bytesMax, wasThere }));
     countAccepted(this.meter, { asksForMore: typeof auth["pid"] === "string", claim, resumed });
     const id = resumed?.id ?? this.ports.newId();
-    const pid = owner === undefined ? undefined : recovery?.pid(nsp, id, owner);
+    const pid = owner === undefined ? undefined : (resumed?.pid ?? recovery?.pid(nsp, id, owner));
     const socket = this.#makeSocket(session, seat, { id, pid, verdict, resumed });
     this.outbox.save(session);
     this.outbox.send([session], encodeConnect(nsp, id, pid));
     socket.replay(resumed?.missed ?? []);
     this.#seatSocket(session, seat, socket);
     socket.remember();
-    const work = this.#inTurns(session, () => seat.namespace.onConnect?.(socket));
-    // An offset right away: a client that has heard nothing yet could not say from where to go on.
-    socket.sendOffset();
-    return work;
+    return this.#inTurns(session, () => seat.namespace.onConnect?.(socket));
   }
 
   /** What cannot be read back is not recovered: it would be asked for again and again, and keep its owner out. */

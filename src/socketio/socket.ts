@@ -47,7 +47,6 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly #host: SocketHost;
   readonly #rule: number | undefined;
   #channels: Set<string> | undefined;
-  #hasOffset = false;
   /** What the log remembers of this socket; `undefined` where nobody can tell whether it is still the same. */
   #remembered: string | undefined;
   #stays: Stays | undefined;
@@ -133,7 +132,6 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   #write(event: string, args: readonly unknown[], offset: string | undefined, ackId?: number): void {
     if (!this.connected) return;
-    if (offset !== undefined) this.#hasOffset = true;
     const withOffset = offset === undefined ? args : [...args, offset];
     this.#host.outbox.send([this.session], encodeEvent(this.nsp, event, withOffset, ackId));
   }
@@ -155,14 +153,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** Sends what was missed, with its offsets. Called by the server. */
   replay(missed: readonly Frame[]): void {
     if (missed.length === 0) return;
-    this.#hasOffset = true;
     this.#host.outbox.send([this.session], missed);
-  }
-
-  /** Sends an offset to a client that has none yet. Called by the server. */
-  sendOffset(): void {
-    const offset = this.#currentOffset();
-    if (offset !== undefined && !this.#hasOffset && this.connected) this.#write("offset", [], offset);
   }
 
   /** For the hub, which knows who is in a channel. */

@@ -56,6 +56,7 @@ class Person {
   client: Client | undefined;
   id = "";
   pid = "";
+  /** As a stock client does it: kept, also where it comes back to a fresh socket, until another one is heard. */
   offset = "";
   heard: unknown[] = [];
   meant: unknown[] = [];
@@ -101,10 +102,8 @@ class Life {
   }
 
   async come(person: Person): Promise<void> {
-    const ticket = person.pid ? { pid: person.pid, offset: person.offset } : {};
+    const ticket = person.pid ? { pid: person.pid, ...(person.offset && { offset: person.offset }) } : {};
     this.came.push(person.arrive(await this.shell.connect({ canRecover: true }, ticket)));
-    // Whoever gets this far has read the CONNECT answer; the first offset may still be on its way.
-    if (person.offset === "") person.read(1);
   }
 
   async take(step: Step): Promise<void> {

@@ -21,11 +21,12 @@ function recoverableShell(parts: ProbeParts): { shell: FakeShell; logs: MemoryLo
 
 const HANDSHAKE = { canRecover: true };
 
-/** What brings a client back into that namespace. */
-function ticketOf(client: Client, nsp = "/"): { sid: string; pid: string; offset: string } {
+/** What brings a client back into that namespace; it has no offset until it hears an event. */
+function ticketOf(client: Client, nsp = "/"): { sid: string; pid: string; offset?: string } {
   const here = client.packets.filter((packet) => packet.nsp === nsp && packet.id === undefined);
   const { data } = here.find(({ type }) => type === PacketType.CONNECT)! as AnyArgument;
-  return { ...data, offset: here.findLast(({ type }) => type === PacketType.EVENT)!.data.at(-1) };
+  const last = here.findLast(({ type }) => type === PacketType.EVENT);
+  return { ...data, ...(last && { offset: last.data.at(-1) }) };
 }
 
 describe("socket.data of one whose going was not noticed is as it was last changed", () => {
@@ -146,6 +147,52 @@ describe("the connection that is still there when its client comes back", () => 
   });
 });
 
+describe("a client that has heard no event", () => {
+  it("is sent none to have an offset from: REC-1", async () => {
+    const { shell } = recoverableShell({});
+    const ada = await shell.connect(HANDSHAKE);
+    expect(ada.packets.map(({ type }) => type)).toEqual([PacketType.CONNECT]);
+    expect((ada.packets[0]!.data as { pid: string }).pid).toMatch(/^[\w-]+\.one\.0\.[0-9a-f]{32}$/);
+    const back = await shell.connect(HANDSHAKE, ticketOf(ada));
+    expect([back.socketId(), back.packets.length]).toEqual([ada.socketId(), 1]);
+  });
+
+  it("recovers from where its socket began, again and again: REC-3", async () => {
+    const { shell, logs } = recoverableShell({});
+    logs[0]!.append({ event: "before", args: [] });
+    const ada = await shell.connect(HANDSHAKE);
+    const ticket = ticketOf(ada);
+    for (const missed of [[], ["one"], ["one", "two"]]) {
+      if (missed.length > 0) logs[0]!.append({ event: missed.at(-1)!, args: [] });
+      const back = await shell.connect(HANDSHAKE, ticket);
+      expect(ticketOf(back)).toMatchObject({ sid: ticket.sid, pid: ticket.pid });
+      expect(namesOf(back)).toEqual(missed);
+    }
+  });
+
+  it("and names what an earlier socket heard gets nothing from before its own: REC-3", async () => {
+    const { shell, logs } = recoverableShell({});
+    logs[0]!.append({ event: "before", args: [] });
+    const ada = await shell.connect(HANDSHAKE);
+    logs[0]!.append({ event: "missed", args: [] });
+    const back = await shell.connect(HANDSHAKE, { ...ticketOf(ada), offset: "one.0" });
+    expect(back.socketId()).toBe(ada.socketId());
+    expect(namesOf(back)).toEqual(["missed"]);
+  });
+
+  it("is fresh where its socket began beyond the end of the log, as after a backup: REC-3", async () => {
+    const { shell, logs } = recoverableShell({});
+    logs[0]!.append({ event: "lost", args: [] });
+    const ticket = ticketOf(await shell.connect(HANDSHAKE));
+    const [older] = [new MemoryLog("one")];
+    const restored = new FakeShell(() => ({ "/": new RecoverableProbe(older, {}, []) }));
+    for (const offset of [undefined, "one.0", "one.1"]) {
+      const back = await restored.connect(HANDSHAKE, { ...ticket, ...(offset && { offset }) });
+      expect((back.packets[0]!.data as { pid: string }).pid).not.toBe(ticket.pid);
+    }
+  });
+});
+
 it("what channels say of one who is back comes after what it missed: REC-4", async () => {
   class Announcing extends RecoverableProbe {
     override onChannelJoined = (channel: string, socket: Socket): void =>
@@ -193,8 +240,8 @@ describe("who missed more than is replayed", () => {
     for (const text of missing(100_000)) logs[0]!.append({ event: "long", args: [text] });
     const fresh = await shell.connect(HANDSHAKE, ticket);
     expect(fresh.socketId()).not.toBe(ticket.sid);
-    expect(namesOf(fresh)).toEqual(["offset"]);
-    const later = await shell.connect(HANDSHAKE, { ...ticket, offset: ticketOf(fresh).offset });
+    expect(namesOf(fresh)).toEqual([]);
+    const later = await shell.connect(HANDSHAKE, { ...ticket, offset: `one.${logs[0]!.lastSeq.toString(36)}` });
     expect(later.socketId(), "not later either").not.toBe(ticket.sid);
   });
 });

@@ -298,12 +298,13 @@ describe("does not recover: REC-3", () => {
     ["a pid that is an object", ({ offset }) => ({ pid: { toString: 1, length: 3 }, offset })],
     ["a giant pid", ({ pid, offset }) => ({ pid: pid.repeat(500), offset })],
     ["no pid", ({ offset }) => ({ offset })],
-    ["no offset", ({ pid }) => ({ pid })],
     ["null for an offset", ({ pid }) => ({ pid, offset: null })],
     ["an empty offset", ({ pid }) => ({ pid, offset: "" })],
     ["an offset that is a number", ({ pid }) => ({ pid, offset: 2 })],
     ["an offset that is a list", ({ pid, offset }) => ({ pid, offset: [offset] })],
     ["an offset of another epoch", ({ pid, offset }) => ({ pid, offset: `x${offset}` })],
+    ["a pid that began elsewhere", ({ pid, offset }) => ({ pid: pid.replace(/\.\w+\.(\w+)$/, ".1.$1"), offset })],
+    ["a pid of another epoch", ({ pid, offset }) => ({ pid: pid.replace(".", ".x"), offset: `x${offset}` })],
     ["an offset without a place", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".") })],
     ["an offset beyond the end", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".zz") })],
     ["an offset below zero", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".-1") })],
@@ -314,6 +315,15 @@ describe("does not recover: REC-3", () => {
     ["an infinite offset", ({ pid, offset }) => ({ pid, offset: offset.replace(/\..*/, ".Infinity") })],
     ["a giant offset", ({ pid, offset }) => ({ pid, offset: `${offset.replace(/\..*/, ".")}${"1".repeat(20_000)}` })],
   ];
+
+  it("a client that has no offset is replayed all since its CONNECT: REC-3", async () => {
+    const story = await begin();
+    await drop(story);
+    await story.say(MISSED);
+    const back = await comeBack(story.room, { pid: story.ticket.pid });
+    expect(connectAnswer(back)).toEqual({ sid: story.ticket.sid, pid: story.ticket.pid });
+    expect(contentsOf(back)).toEqual([...HEARD, ...MISSED]);
+  });
 
   it("whatever a client makes of its pid and its offset", { timeout: 60_000 }, async () => {
     const story = await begin();

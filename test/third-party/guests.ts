@@ -8,7 +8,8 @@ import { RawClient } from "../object/raw-client.ts";
 export interface Ticket {
   readonly sid: string;
   readonly pid: string;
-  readonly offset: string;
+  /** Absent until an event was heard. */
+  readonly offset?: string;
 }
 
 interface Packet {
@@ -86,7 +87,8 @@ export class Guest {
   /** What brings this guest back into that namespace. */
   ticket(nsp: string): Ticket {
     const { sid, pid } = this.packets(nsp).find(({ digit }) => digit === "0")!.data as { sid: string; pid: string };
-    return { sid, pid, offset: this.#events(nsp).at(-1)!.at(-1) as string };
+    const last = this.#events(nsp).at(-1);
+    return { sid, pid, ...(last && { offset: last.at(-1) as string }) };
   }
 
   leave(nsp: string): void {

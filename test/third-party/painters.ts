@@ -13,7 +13,8 @@ export const evict = (room: string, webSockets: "hibernate" | "close"): Promise<
 interface Ticket {
   readonly sid: string;
   readonly pid: string;
-  readonly offset: string;
+  /** Absent until an event was heard. */
+  readonly offset?: string;
 }
 
 interface WhoAmI {
@@ -54,15 +55,14 @@ export const say = (client: RawClient, ...event: unknown[]): void => client.send
 export const heard = (client: RawClient): unknown[][] =>
   client
     .packets()
-    .flatMap(({ digit, id, data }) => (digit === "2" && id === undefined ? [(data as unknown[]).slice(0, -1)] : []))
-    .filter(([event]) => event !== "offset");
+    .flatMap(({ digit, id, data }) => (digit === "2" && id === undefined ? [(data as unknown[]).slice(0, -1)] : []));
 
 export const ticketOf = (client: RawClient): Ticket => {
   const packets = client.packets();
   const events = packets.filter(({ digit, id }) => digit === "2" && id === undefined);
   return {
     ...(packets.find(({ digit }) => digit === "0")!.data as { sid: string; pid: string }),
-    offset: (events.at(-1)!.data as string[]).at(-1)!,
+    ...(events.length > 0 && { offset: (events.at(-1)!.data as string[]).at(-1)! }),
   };
 };
 

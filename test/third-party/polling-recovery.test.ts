@@ -53,8 +53,9 @@ class Poller {
     return JSON.parse(this.packets.find((packet) => packet.startsWith("40"))!.slice(2));
   }
 
-  get ticket(): { pid: string; offset: string } {
-    return { pid: this.answer.pid, offset: this.#events.at(-1)!.at(-1) as string };
+  get ticket(): { pid: string; offset?: string } {
+    const last = this.#events.at(-1);
+    return { pid: this.answer.pid, ...(last && { offset: last.at(-1) as string }) };
   }
 
   get drawn(): unknown[] {
