@@ -1,6 +1,7 @@
 // Who did what to whom, as far back as a ring of rows reaches: each entry takes the place of the oldest, so
 // that it costs one row and the list never grows (MOD-11).
 import type { AuditEntry, ModerationChange } from "../protocol/moderation-events.ts";
+import { fitLast } from "./fitting.ts";
 import type { RoomState } from "./room-state.ts";
 
 export const AUDIT_ENTRIES_MAX = 500;
@@ -34,11 +35,12 @@ export class AuditTrail {
   }
 
   page({ before = Infinity, limit }: { readonly before?: number | undefined; readonly limit: number }): {
-    entries: AuditEntry[];
+    entries: readonly AuditEntry[];
     hasMore: boolean;
   } {
     const found = this.#read().filter(({ number }) => number < before);
-    return { entries: found.slice(-limit), hasMore: found.length > limit };
+    const entries = fitLast(found.slice(-limit));
+    return { entries, hasMore: found.length > entries.length };
   }
 
   #read(): AuditEntry[] {

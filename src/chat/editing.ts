@@ -7,6 +7,7 @@ import { refuse } from "./answers.ts";
 import { UNCHANGED, withChange, type Change, type Kept } from "./change.ts";
 import { editSchema, messageSchema } from "./changes-payloads.ts";
 import { contentProblem } from "./content.ts";
+import { fitLast } from "./fitting.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "./mentions.ts";
@@ -137,7 +138,9 @@ export class Editing implements Feature {
     const { posted, change = UNCHANGED } = found;
     if (change.deletedBy !== undefined) return { ok: true, versions: [] };
     const { content, timestamp, sender: by } = posted;
-    return { ok: true, versions: [{ content, timestamp, by }, ...change.edits] };
+    const all = [{ content, timestamp, by }, ...change.edits];
+    const versions = fitLast(all);
+    return { ok: true, versions, ...(versions.length < all.length && { hasMore: true as const }) };
   }
 }
 

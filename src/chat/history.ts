@@ -3,7 +3,8 @@ import type { z } from "zod";
 
 import type { ErrorAnswer, HistoryAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
-import type { MessageLog } from "./message-log.ts";
+import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "./fitting.ts";
+import type { MessageLog, Page } from "./message-log.ts";
 import { operation } from "./operation.ts";
 import { historySchema } from "./payloads.ts";
 import type { Feature, Room } from "./room.ts";
@@ -39,15 +40,29 @@ type HistoryPage = Omit<Exclude<HistoryAnswer, ErrorAnswer>, "ok">;
 function readPage(log: MessageLog, query: z.output<typeof historySchema>): HistoryPage {
   const { limit, before, after, around, beforeTime, afterTime } = query;
   if (around !== undefined) return pageAround(log, around, limit);
-  if (beforeTime !== undefined) return log.page({ limit, before: seqAtTime(log, beforeTime) });
-  if (afterTime !== undefined) return log.page({ limit, after: seqAtTime(log, afterTime + 1) - 1 });
-  return log.page({ limit, ...(before !== undefined && { before }), ...(after !== undefined && { after }) });
+  if (beforeTime !== undefined) return cutOlder(log.page({ limit, before: seqAtTime(log, beforeTime) }));
+  if (afterTime !== undefined) return cutNewer(log.page({ limit, after: seqAtTime(log, afterTime + 1) - 1 }));
+  if (after !== undefined) return cutNewer(log.page({ limit, after }));
+  return cutOlder(log.page({ limit, ...(before !== undefined && { before }) }));
+}
+
+/** MSG-11, for a page that goes back in time. */
+function cutOlder({ messages, hasMore }: Page, bytesMax = ANSWER_BYTES_MAX): Page {
+  const kept = fitLast(messages, { bytesMax });
+  return { messages: kept, hasMore: hasMore || kept.length < messages.length };
+}
+
+/** MSG-11, for a page that goes on in time. */
+function cutNewer({ messages, hasMore }: Page, bytesMax = ANSWER_BYTES_MAX, countMin = 1): Page {
+  const kept = fitFirst(messages, { bytesMax, countMin });
+  return { messages: kept, hasMore: hasMore || kept.length < messages.length };
 }
 
 /** A place in the middle of a page; where there is less on one side, the other gets no more. */
 function pageAround(log: MessageLog, seq: number, limit: number): HistoryPage {
-  const older = log.page({ before: seq + 1, limit: Math.ceil(limit / 2) });
-  const newer = log.page({ after: seq, limit: Math.floor(limit / 2) || 1 });
+  const older = cutOlder(log.page({ before: seq + 1, limit: Math.ceil(limit / 2) }), ANSWER_BYTES_MAX / 2);
+  const newerMin = older.messages.length === 0 ? 1 : 0;
+  const newer = cutNewer(log.page({ after: seq, limit: Math.floor(limit / 2) || 1 }), ANSWER_BYTES_MAX / 2, newerMin);
   const newest = limit === 1 ? [] : newer.messages;
   return {
     messages: [...older.messages, ...newest],

@@ -4,6 +4,7 @@ import type { ChangesAnswer, ChangesPayload } from "../protocol/changes-events.t
 import type { ErrorAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
 import { withChange, type Change, type Kept } from "./change.ts";
+import { fitFirst } from "./fitting.ts";
 import { seqOf } from "./message-id.ts";
 import type { KeptChange, Room } from "./room.ts";
 
@@ -91,18 +92,19 @@ export class MessageChanges {
     const { log, read } = this.#room;
     const changed = read(() => {
       const revs = log.changedAfter(after, limit + 1);
-      const page = revs.slice(0, limit);
-      // Of what was trimmed in between nothing is left to tell.
-      const kept = page.flatMap(({ seq }) => log.find(seq) ?? []);
-      return {
-        messages: kept.map(({ posted, change }) => withChange(posted, change)),
-        page,
-        hasMore: revs.length > limit,
-      };
+      const page = revs.slice(0, limit).map(({ seq, rev }) => {
+        const kept = log.find(seq);
+        return { rev, message: kept && withChange(kept.posted, kept.change) };
+      });
+      return { page, isLast: revs.length <= limit };
     });
     if (!changed) return refuse("INTERNAL", "The changes could not be read.");
-    const { messages, page, hasMore } = changed;
-    return { ok: true, messages, rev: hasMore ? page.at(-1)!.rev : this.toldRev, hasMore };
+    const { page, isLast } = changed;
+    const told = fitFirst(page);
+    const hasMore = !isLast || told.length < page.length;
+    // Of what was trimmed in between nothing is left to tell.
+    const messages = told.flatMap(({ message }) => message ?? []);
+    return { ok: true, messages, rev: hasMore ? told.at(-1)!.rev : this.toldRev, hasMore };
   }
 }
 

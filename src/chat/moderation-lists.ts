@@ -3,6 +3,7 @@ import type { Answer } from "../protocol/chat-events.ts";
 import type { AuditAnswer, Decision, ModeratedUser, ModerationStateAnswer } from "../protocol/moderation-events.ts";
 import { refuse } from "./answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
+import { fitFirst } from "./fitting.ts";
 import { refuseUnlessModerator } from "./moderation.ts";
 import { auditSchema, moderationStateSchema } from "./moderation-payloads.ts";
 import { operation, type Caller, type Reply } from "./operation.ts";
@@ -49,7 +50,18 @@ function forModerators<Page extends object>(room: Room, caller: Caller, read: ()
   return page ? { ok: true, ...page } : refuse("INTERNAL", "The list could not be read.");
 }
 
-function usersOf(standings: Iterable<[string, Standing]>, limit: number): { users: ModeratedUser[]; hasMore: boolean } {
+interface UsersPage {
+  readonly users: readonly ModeratedUser[];
+  readonly hasMore: boolean;
+}
+
+function usersOf(standings: Iterable<[string, Standing]>, limit: number): UsersPage {
+  const page = pageOf(standings, limit);
+  const users = fitFirst(page.users);
+  return { users, hasMore: page.hasMore || users.length < page.users.length };
+}
+
+function pageOf(standings: Iterable<[string, Standing]>, limit: number): UsersPage {
   const users: ModeratedUser[] = [];
   for (const [user, { ban, mute, grant }] of standings) {
     // Somebody who was only kicked may come back as they like.

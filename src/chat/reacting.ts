@@ -6,6 +6,7 @@ import type { ErrorAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
 import { summaries, UNCHANGED, type Change } from "./change.ts";
 import { messageSchema, reactSchema } from "./changes-payloads.ts";
+import { fitFirst } from "./fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { operation, type Caller } from "./operation.ts";
 import type { Feature, Room } from "./room.ts";
@@ -63,8 +64,16 @@ export class Reacting implements Feature {
   #list(id: string): ReactionsAnswer {
     const found = this.#changes.findUndeleted(id);
     if ("error" in found) return found;
-    return { ok: true, reactions: summaries(found.change ?? UNCHANGED, REACTIONS_PER_MESSAGE_MAX) };
+    return listOf(found.change ?? UNCHANGED);
   }
+}
+
+/** All emoji, and of each as many users as fit (MSG-11): with long ids not all of them do. */
+function listOf(change: Change, usersMax = REACTIONS_PER_MESSAGE_MAX): ReactionsAnswer {
+  const reactions = summaries(change, usersMax);
+  if (fitFirst(reactions, { countMin: 0 }).length < reactions.length) return listOf(change, usersMax >> 1);
+  const isCut = reactions.some(({ users, count }) => users.length < count);
+  return { ok: true, reactions, ...(isCut && { hasMore: true as const }) };
 }
 
 function withReactions(change: Change, emoji: string, users: readonly string[]): Change {

@@ -6,6 +6,7 @@ import type { ErrorAnswer } from "../protocol/chat-events.ts";
 import type { FoundMessage, SearchAnswer } from "../protocol/search-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { refuse } from "./answers.ts";
+import { fitFirst } from "./fitting.ts";
 import { seqAtTime } from "./history.ts";
 import { operation, type Caller, type Reply } from "./operation.ts";
 import type { Feature, KeptChange, Room } from "./room.ts";
@@ -136,8 +137,13 @@ export class Searching implements Feature {
   }
 
   #answer({ walk, reply }: Search, messages: readonly FoundMessage[] | undefined): void {
+    if (!messages) return reply(unreadable());
+    const kept = fitFirst(messages);
+    // What does not fit is found again by who goes on.
+    if (kept.length < messages.length)
+      return reply({ ok: true, messages: kept, hasMore: true, before: kept.at(-1)!.seq });
     const { hasMore, before } = walk;
-    reply(messages ? { ok: true, messages, hasMore, before } : unreadable());
+    reply({ ok: true, messages, hasMore, before });
   }
 
   /** SRCH-6: between its turns anything may have become of the messages that the search had found. */

@@ -47,11 +47,11 @@ export interface ReactionSummary {
 export type MessageAnswer = Answer<{ readonly message: Message }>;
 export type EditAnswer = Answer<{ readonly editedAt: number }>;
 export type DeleteAnswer = Answer<object>;
-/** The oldest first, the present one last; none of a deleted message. */
-export type VersionsAnswer = Answer<{ readonly versions: readonly Version[] }>;
+/** The oldest first, the present one last; none of a deleted message. `hasMore`: older ones do not fit in the answer. */
+export type VersionsAnswer = Answer<{ readonly versions: readonly Version[]; readonly hasMore?: true }>;
 export type ReactAnswer = Answer<object>;
-/** With all users. */
-export type ReactionsAnswer = Answer<{ readonly reactions: readonly ReactionSummary[] }>;
+/** With all users. `hasMore`: not all of them fit in the answer. */
+export type ReactionsAnswer = Answer<{ readonly reactions: readonly ReactionSummary[]; readonly hasMore?: true }>;
 /** Messages that changed, as they stand now, in the order of their last changes. `rev`: where to go on. */
 export type ChangesAnswer = Answer<{
   readonly messages: readonly Message[];

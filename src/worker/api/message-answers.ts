@@ -14,5 +14,11 @@ const version = z
 
 export const oneMessage = z.object({ ok, message });
 export const edited = z.object({ ok, editedAt: atMs("When it was edited") });
-export const versions = z.object({ ok, versions: z.array(version).describe("The oldest first, the present one last") });
-export const allReactions = z.object({ ok, reactions });
+const cut = (what: string) => z.exactOptional(z.literal(true)).describe(what);
+
+export const versions = z.object({
+  ok,
+  versions: z.array(version).describe("The oldest first, the present one last"),
+  hasMore: cut("Older ones do not fit in the answer"),
+});
+export const allReactions = z.object({ ok, reactions, hasMore: cut("Not all users fit in the answer") });
