@@ -5,7 +5,8 @@ import { render } from "preact";
 import { isRoomName } from "../src/protocol/room-name.ts";
 import { App } from "./page/components/app.tsx";
 import { applyChosenTheme } from "./page/components/theme.ts";
-import { fetchGuestToken, TokenNeeded } from "./page/state/identity.ts";
+import { embeddedGuest } from "./page/state/embedded-guest.ts";
+import { TokenNeeded } from "./page/state/identity.ts";
 import { Session } from "./page/state/session.ts";
 import type { TokenSource } from "./page/state/visit-ports.ts";
 
@@ -122,15 +123,15 @@ class ParleyRoom extends HTMLElement {
 
   #tokenSource(origin: string): TokenSource {
     let known: string | undefined;
-    const renew = async (): Promise<string> => (known = await this.#fetchToken(origin));
+    const renew = async (): Promise<string> => (known = await this.#fetchToken(origin, known));
     return { current: async () => known ?? renew(), renew };
   }
 
-  async #fetchToken(origin: string): Promise<string> {
+  async #fetchToken(origin: string, refused: string | undefined): Promise<string> {
     if (typeof this.#token === "string") return this.#token;
     if (this.#token) return this.#token();
     const from = this.getAttribute("token-from");
-    if (from === null) return this.#askForGuest(origin);
+    if (from === null) return this.#askForGuest(origin, refused);
     // The page's own server knows its visitors by their cookies.
     const response = await fetch(new URL(from, document.baseURI), { method: "POST", credentials: "same-origin" });
     if (response.status === 401 || response.status === 403) throw new TokenNeeded("Sign in to join the conversation.");
@@ -140,9 +141,9 @@ class ParleyRoom extends HTMLElement {
     return body.token;
   }
 
-  async #askForGuest(origin: string): Promise<string> {
+  async #askForGuest(origin: string, refused: string | undefined): Promise<string> {
     try {
-      return await fetchGuestToken(origin, this.getAttribute("name") ?? "Guest");
+      return await embeddedGuest(origin, this.getAttribute("name") ?? "Guest", refused);
     } catch (error) {
       // Visitors have none to paste.
       if (error instanceof TokenNeeded) throw new TokenNeeded("This chat needs a token, and its page gives none.");

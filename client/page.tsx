@@ -21,15 +21,19 @@ const session = new Session({
   },
 });
 
-addEventListener("hashchange", () => {
-  const room = roomOfHash();
-  if (room === undefined || !session.visit) draw();
-  else session.enter(room);
-});
+addEventListener("hashchange", open);
+addEventListener("storage", (event) => session.onKept(event));
 addEventListener("pagehide", () => session.visit?.signals.close());
 
-const first = roomOfHash();
-if (first === undefined || !session.resume(first)) draw();
+open();
+
+/** A link to a room opens it at once for a reader who is known here; others give a name first. */
+function open(): void {
+  const room = roomOfHash();
+  if (room === undefined) draw();
+  else if (session.visit) session.enter(room);
+  else if (!session.resume(room)) draw();
+}
 
 function draw(): void {
   render(<App session={session} room={roomOfHash()} />, root);

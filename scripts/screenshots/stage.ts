@@ -181,7 +181,7 @@ async function openPage({ browser, url, cast, options, hash }: Opening): Promise
   const kept = { seen: cast.seen, me: { name: PEOPLE[READER], token: await tokenOf(READER) } };
   if (hash !== "")
     await page.addInitScript(`localStorage.setItem("parley.seen", ${JSON.stringify(JSON.stringify(kept.seen))});
-      sessionStorage.setItem("parley.token", ${JSON.stringify(JSON.stringify(kept.me))});`);
+      localStorage.setItem("parley.token", ${JSON.stringify(JSON.stringify(kept.me))});`);
   await page.goto(`${url}/${hash}`);
   if (hash !== "") await page.locator("[data-testid=connection][data-state=connected]").waitFor({ state: "attached" });
   return page;

@@ -127,14 +127,26 @@ export function displayName(user: string, name?: string): string {
   return name?.trim() || Array.from(user).slice(0, NAME_LENGTH_MAX).join("");
 }
 
+interface TokenClaims {
+  readonly user: string;
+  readonly name?: string;
+  readonly role?: string;
+  readonly rooms?: readonly string[];
+  /** Marks a visitor without an account, who may ask for another token of the same user (guest-tokens.ts). */
+  readonly guest?: boolean;
+  readonly issuer?: string;
+  readonly audience?: string;
+}
+
 /** Signs a token for the local secret. @param ttlSeconds how long it lives */
-export function signToken(
-  secret: string,
-  claims: { user: string; name?: string; role?: string; rooms?: readonly string[]; issuer?: string; audience?: string },
-  ttlSeconds: number,
-): Promise<string> {
-  const { user, name, role, rooms, issuer, audience } = claims;
-  const token = new SignJWT({ ...(name && { name }), ...(role && { role }), ...(rooms && { rooms }) })
+export function signToken(secret: string, claims: TokenClaims, ttlSeconds: number): Promise<string> {
+  const { user, name, role, rooms, guest, issuer, audience } = claims;
+  const token = new SignJWT({
+    ...(name && { name }),
+    ...(role && { role }),
+    ...(rooms && { rooms }),
+    ...(guest && { guest }),
+  })
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
     .setIssuedAt()

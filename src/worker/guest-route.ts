@@ -1,12 +1,15 @@
-// Tokens for visitors without an account: a fresh user id and whatever name they like.
+// Tokens for visitors without an account: a fresh user id and any name they like. A guest who brings an earlier token stays
+// the same user. app.ts calls it.
 import { z } from "zod";
 
+import { readGuestToken, type Guest } from "../access/guest-tokens.ts";
 import { nameSchema, signToken } from "../access/tokens.ts";
 import { readText } from "../access/body.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { addressOf } from "./address.ts";
 import type { Deployment } from "./deployment.ts";
-import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "./refusals.ts";
+import { issuesOf, refuseForNow, refuseIssues, refuseRequest, refuseStranger } from "./refusals.ts";
+import { bearerOf } from "./token-source.ts";
 
 /** A guest's token lives for a day. */
 const GUEST_TTL_SECONDS = 24 * 60 * 60;
@@ -34,14 +37,22 @@ export async function issueGuestToken(request: Request, { settings, guestRate }:
   if (text === undefined) return refuseRequest(413, "TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);
   const body = readAs(guestSchema, parseJson(text));
   if (!body.success) return refuseIssues(issuesOf(body.error));
-  const user = `guest-${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
-  const name = body.data.name || user;
+  const bearer = bearerOf(request.headers.get("Authorization"));
+  const former = bearer === undefined ? freshGuest() : await readGuestToken(bearer, secret, settings);
+  if (!former) return refuseStranger("UNAUTHORIZED", "This is no guest's token, or it ended more than 30 days ago");
+  const { user } = former;
+  const name = body.data.name || former.name;
   const token = await signToken(
     secret,
-    { user, name, ...(issuer && { issuer }), ...(audience && { audience }) },
+    { user, name, guest: true, ...(issuer && { issuer }), ...(audience && { audience }) },
     GUEST_TTL_SECONDS,
   );
   return Response.json({ token, user, name });
+}
+
+function freshGuest(): Guest {
+  const user = `guest-${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
+  return { user, name: user };
 }
 
 /** An empty body is an empty object; text that is no JSON fails the schema. */

@@ -3,7 +3,7 @@ import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
 import { ORIGIN, RawClient } from "./raw-client.ts";
-import { freshRoom, workerWith } from "./rooms.ts";
+import { freshRoom, tokenFor, workerWith } from "./rooms.ts";
 
 const fetchPath = (path: string, init?: RequestInit): Promise<Response> =>
   exports.default.fetch(new Request(new URL(path, ORIGIN), init));
@@ -67,6 +67,36 @@ describe("guests", () => {
       users.add(user);
     }
     expect(users.size).toBe(2);
+  });
+
+  const DAY_SECONDS = 24 * 60 * 60;
+  const renew = (token: string, body = "{}"): Promise<Response> =>
+    fetchPath("/api/guest", { method: "POST", body, headers: { Authorization: `Bearer ${token}` } });
+
+  it("a guest who brings their token stays the same user, under the same name or another one", async () => {
+    const { token, user } = await (await guest('{"name":"Zoë"}')).json<Record<string, string>>();
+    const { status, body } = await answerOf(await renew(token!));
+    expect({ status, body }).toEqual({ status: 200, body: { token: expect.any(String), user, name: "Zoë" } });
+    const { token: next } = body as { readonly token: string };
+    const renamed = await (await renew(next, '{"name":"Zoe"}')).json<Record<string, string>>();
+    expect(renamed).toMatchObject({ user, name: "Zoe" });
+    const client = await RawClient.open({ room: freshRoom() });
+    await client.connect({ token: renamed["token"]! });
+    expect(await client.receives("welcome")).toMatchObject([{ user, name: "Zoe", role: "member" }]);
+  });
+
+  it("a guest's token is renewed until 30 days after its end, and not later", async () => {
+    const lately = await tokenFor("guest-a", { guest: true }, -30 * DAY_SECONDS + 60);
+    expect((await answerOf(await renew(lately))).body).toMatchObject({ user: "guest-a", name: "guest-a" });
+    const longAgo = await tokenFor("guest-a", { guest: true }, -30 * DAY_SECONDS - 60);
+    expect(await answerOf(await renew(longAgo))).toEqual({ status: 401, body: error("UNAUTHORIZED") });
+  });
+
+  it("nobody but a guest is renewed: no user of an application, no forged token", async () => {
+    const { token } = await (await guest("{}")).json<Record<string, string>>();
+    const forged = `${token!.slice(0, token!.lastIndexOf("."))}.${"A".repeat(43)}`;
+    for (const bearer of [await tokenFor("ada"), await tokenFor("ada", { role: "moderator" }), forged, "nonsense"])
+      expect(await answerOf(await renew(bearer))).toEqual({ status: 401, body: error("UNAUTHORIZED") });
   });
 
   it.each([

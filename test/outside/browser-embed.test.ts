@@ -26,6 +26,8 @@ const complaints: string[] = [];
 /** Its own styles are hostile, and it lets no inline style or script run. */
 const HOST_PAGE = `<!doctype html><link rel="stylesheet" href="/host.css"><script type="module" src="${url}/embed.js"></script>
 <h1>A page of its own</h1><parley-room room="embedded" token-from="/token"></parley-room>`;
+/** A page that knows no visitors. */
+const GUEST_PAGE = HOST_PAGE.replace(' token-from="/token"', "");
 const HOST_CSS = "* { color: red; font-size: 40px } button, textarea { display: none !important }";
 
 beforeAll(async () => {
@@ -43,7 +45,7 @@ beforeAll(async () => {
           "content-security-policy",
           `default-src 'self'; script-src ${url}; connect-src 'self' ${url} ${socket}; img-src blob:`,
         );
-        response.end(HOST_PAGE);
+        response.end(request.url === "/guests" ? GUEST_PAGE : HOST_PAGE);
       }
     })();
   });
@@ -108,6 +110,24 @@ it("tells its page how it stands, follows its attributes, and leaves when it is 
   await page.evaluate(() => document.querySelector("parley-room")!.remove());
   await vi.waitFor(() => expect(joined.flatMap(({ left }) => left.map(({ user }) => user))).toEqual(["ada"]), WAIT);
   expect(complaints).toEqual([]);
+});
+
+it("a guest of the embed is the same person after a reload, and in another tab", async () => {
+  const context = await browser.newContext();
+  const tabs = [await context.newPage(), await context.newPage()];
+  const ownIn = async (tab: Page): Promise<number> => tab.locator("[data-testid=message].own").count();
+  const [first, second] = tabs as [Page, Page];
+  await first.goto(`${hostUrl}/guests`);
+  await first.getByTestId("composer").fill("from a guest");
+  await first.getByTestId("composer").press("Enter");
+  await vi.waitFor(async () => expect(await ownIn(first)).toBe(1), WAIT);
+  await first.reload();
+  await second.goto(`${hostUrl}/guests`);
+  for (const tab of tabs) {
+    await tab.getByText("from a guest").first().waitFor();
+    expect(await ownIn(tab)).toBe(1);
+  }
+  await context.close();
 });
 
 // Every server that is started builds, and others serve the same files meanwhile.

@@ -1,5 +1,5 @@
-// Who the reader is, in a real Chromium against the real server: guests whose token ended, what another guest of the browser
-// left, and what stays when somebody signs out.
+// The reader's identity, in a real Chromium against the real server: guests who come back, guests whose token ended, what another
+// guest of the browser left, and what stays when somebody signs out.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
@@ -27,7 +27,7 @@ async function leaveBehind(visitor: Visitor, kept: { room: string; user: string;
       if (sessionStorage.getItem("is-seeded") !== null) return;
       sessionStorage.setItem("is-seeded", "yes");
       if (token !== undefined)
-        sessionStorage.setItem("parley.token", JSON.stringify({ name: "Ada", token, isGuest: true }));
+        localStorage.setItem("parley.token", JSON.stringify({ name: "Ada", token, isGuest: true }));
       for (const [at, content] of contents.entries()) {
         const message = { clientMsgId: content, content, user, order: Date.now() + at };
         localStorage.setItem(`parley.outbox ${location.origin} ${room} ${content}`, JSON.stringify(message));
@@ -49,6 +49,49 @@ it("a guest whose token has ended gets another one unasked, and what they wrote 
   await ada.page.reload();
   await ada.isConnected();
   await ada.sees("one", "two");
+  await ada.close();
+});
+
+it("a guest stays the same person in a new tab, which a link to a room opens at once; signing out ends it in all", async () => {
+  const [room, other] = [freshRoom(), freshRoom()];
+  const ada = await (await open()).enter(room, "Ada");
+  await ada.say("mine");
+  await ada.sees("mine");
+  await ada.page.close();
+
+  const tabs: Visitor[] = [];
+  for (const name of [room, other]) {
+    const tab = await ada.tab();
+    await tab.page.goto(`${url}/#${name}`);
+    await tab.isConnected();
+    tabs.push(tab);
+  }
+  const [first, second] = tabs as [Visitor, Visitor];
+  await first.sees("mine");
+  expect(await first.page.locator("[data-testid=message].own").count()).toBe(1);
+  await first.use("mine", "more");
+  await first.choose("Delete");
+  await first.page.getByRole("button", { name: "Cancel" }).click();
+
+  await second.page.getByTestId("room-menu").click();
+  await second.choose("Sign out");
+  for (const { page } of tabs) await page.getByTestId("join-form").waitFor();
+  expect(await first.page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+  await ada.close();
+});
+
+it("a guest whose token has ended is the same user again, and what they said before is still theirs", async () => {
+  const [room, user] = [freshRoom(), "guest-00000000000000cc"];
+  const before = await join(url, room, user, { auth: { token: await tokenFor(user, { name: "Ada" }) } });
+  await ask(before, "chat-message", { content: "yesterday" });
+  before.disconnect();
+  const ada = await open();
+  const token = await signToken(TEST_SECRET, { user, name: "Ada", guest: true }, -3600);
+  await leaveBehind(ada, { room, user, contents: ["today"], token });
+  await ada.page.goto(`${url}/#${room}`);
+  await ada.isConnected();
+  await ada.sees("yesterday", "today");
+  expect(await ada.page.locator("[data-testid=message].own").count()).toBe(2);
   await ada.close();
 });
 

@@ -25,6 +25,11 @@ export class Visitor {
     page.on("pageerror", (error) => this.complaints.push(error.message));
   }
 
+  /** Another tab of the same browser profile. */
+  async tab(): Promise<Visitor> {
+    return new Visitor(this.context, await this.context.newPage(), this.#url);
+  }
+
   async enter(room: string, name: string): Promise<this> {
     await this.page.goto(this.#url);
     await this.fillIn(room, name);
@@ -32,10 +37,10 @@ export class Visitor {
     return this;
   }
 
-  /** With a token in place of a guest's, as a tab has it that was there before. */
+  /** With a token in place of a guest's, as a browser has it that was there before. */
   async enterWith(token: string, room: string, name: string): Promise<this> {
     await this.page.addInitScript(
-      ([token, name]) => sessionStorage.setItem("parley.token", JSON.stringify({ name, token })),
+      ([token, name]) => localStorage.setItem("parley.token", JSON.stringify({ name, token })),
       [token, name] as const,
     );
     await this.page.goto(`${this.#url}/#${room}`);

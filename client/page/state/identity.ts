@@ -1,15 +1,15 @@
-// Who the reader is: the token of this tab, fetched from POST /api/guest or pasted by hand. It stays in the storage of the tab,
-// never in an address.
+// The identity of the reader: a token, fetched from POST /api/guest or pasted by hand. It stays in this browser, for all its
+// tabs, until the reader signs out; it is never in an address. The session and the embedded room call this.
 import type { Inheritance } from "../../api.ts";
 import { claimsOf } from "../../claims.ts";
 import { keep, readKept } from "./kept.ts";
 
 const KEY = "parley.token";
-const session = (): Storage => sessionStorage;
+const local = (): Storage => localStorage;
 /** As POST /api/guest makes the ids of guests. */
 const GUEST = /^guest-[0-9a-f]{16}$/;
 export const isGuest = (user: string): boolean => GUEST.test(user);
-/** Guests that a tab remembers to have been. */
+/** Guests that a browser remembers to have been. */
 const FORMER_MAX = 10;
 
 /** The server gives no tokens to guests, so the reader has to bring one. */
@@ -22,39 +22,52 @@ export interface Identity {
   readonly token: string;
   /** Whether the server gives another one to whoever asks. */
   readonly isGuest?: boolean;
-  /** The guests that this tab was before, under the same name: a token that ended is followed by one for another user. */
+  /** The guests that this reader was before, under the same name: a token that ended long ago is followed by another user's. */
   readonly formerly?: readonly string[];
 }
 
 // Where the browser keeps nothing, a reader still stays the same guest until the page is left.
 let current: Identity | undefined;
 
-/** Who this tab was the last time. */
+/** As it was the last time; a tab stays who it is, whatever another one does meanwhile. */
 export function keptIdentity(): Identity | undefined {
   return (current ??= readIdentity());
 }
 
-/** The token that this tab used last under the same name. */
+/** The token that was used last under the same name. */
 export function keptToken(name: string): string | undefined {
   const kept = keptIdentity();
   return kept?.name === name ? kept.token : undefined;
 }
 
-export function keepToken(identity: Identity): void {
-  current = identity;
-  keep(session, KEY, current);
+/** Another tab may have fetched the next token of the same reader. */
+export function adoptNewer(name: string): string | undefined {
+  const newest = readIdentity();
+  if (newest?.name !== name || newest.token === current?.token) return undefined;
+  current = newest;
+  return newest.token;
 }
 
-/** Another token for a guest, who stays the same person: what they wrote as the guest they were is theirs. */
+export function keepToken(identity: Identity): void {
+  current = identity;
+  keep(local, KEY, current);
+}
+
+/** The token of a guest, who stays the same person: what they wrote as another user under this name is theirs. */
 export function keepGuest(name: string, token: string): void {
-  const kept = keptIdentity();
-  const isSame = kept?.name === name && kept.isGuest === true;
-  const user = isSame ? claimsOf(kept.token)?.user : undefined;
-  const formerly = [...((isSame && kept.formerly) || []), ...(user === undefined ? [] : [user])].slice(-FORMER_MAX);
+  const kept = keptGuest(name);
+  const before = kept && claimsOf(kept.token)?.user;
+  const isOther = before !== undefined && before !== claimsOf(token)?.user;
+  const formerly = [...(kept?.formerly ?? []), ...(isOther ? [before] : [])].slice(-FORMER_MAX);
   keepToken({ name, token, isGuest: true, formerly });
 }
 
-/** Guests do not come back: who comes after them is asked. Nobody sends what belongs to anybody else. */
+export function keptGuest(name: string): Identity | undefined {
+  const kept = keptIdentity();
+  return kept?.name === name && kept.isGuest === true ? kept : undefined;
+}
+
+/** Guests who signed out do not come back: the next one here is asked. Nobody sends what belongs to anybody else. */
 export function inheritanceOf(user: string): Inheritance {
   if (keptIdentity()?.formerly?.includes(user)) return "send";
   return isGuest(user) ? "ask" : "leave";
@@ -62,20 +75,24 @@ export function inheritanceOf(user: string): Inheritance {
 
 export function forgetToken(): void {
   current = undefined;
-  keep(session, KEY, undefined);
+  keep(local, KEY, undefined);
 }
 
 function readIdentity(): Identity | undefined {
-  const kept = readKept(session, KEY) as { readonly [Key in keyof Identity]?: unknown } | undefined;
+  const kept = readKept(local, KEY) as { readonly [Key in keyof Identity]?: unknown } | undefined;
   if (typeof kept?.name !== "string" || typeof kept.token !== "string") return undefined;
   const former: readonly unknown[] = Array.isArray(kept.formerly) ? kept.formerly : [];
   const formerly = former.filter((user) => typeof user === "string");
   return { name: kept.name, token: kept.token, isGuest: kept.isGuest === true, formerly };
 }
 
-/** A token for a visitor of that name. The message of a rejection is fit to be shown. */
-export async function fetchGuestToken(origin: string, name: string): Promise<string> {
-  const response = await requestGuest(origin, name);
+/**
+ * A token for a visitor of that name. The message of a rejection is fit to be shown.
+ * @param former the token that the guest had before: they stay the same user where the server still knows it
+ */
+export async function fetchGuestToken(origin: string, name: string, former?: string): Promise<string> {
+  const response = await requestGuest(origin, name, former);
+  if (response.status === 401 && former !== undefined) return fetchGuestToken(origin, name);
   if (response.status === 403) throw new TokenNeeded("This server does not admit guests. Paste a token to join.");
   const body = (await response.json().catch(() => undefined)) as
     | { token?: unknown; error?: { message?: unknown } }
@@ -85,11 +102,12 @@ export async function fetchGuestToken(origin: string, name: string): Promise<str
   throw new Error(`No guest token: ${reason}`);
 }
 
-async function requestGuest(origin: string, name: string): Promise<Response> {
+async function requestGuest(origin: string, name: string, former: string | undefined): Promise<Response> {
+  const authorization = former === undefined ? {} : { authorization: `Bearer ${former}` };
   try {
     return await fetch(`${origin}/api/guest`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...authorization },
       body: JSON.stringify({ name }),
     });
   } catch {

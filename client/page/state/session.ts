@@ -4,10 +4,12 @@ import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 import { claimsOf } from "../../claims.ts";
 import {
+  adoptNewer,
   fetchGuestToken,
   forgetToken,
   keepGuest,
   keepToken,
+  keptGuest,
   keptIdentity,
   keptToken,
   TokenNeeded,
@@ -101,7 +103,7 @@ export class Session {
     };
   }
 
-  /** Goes straight back into the room where this tab was. @returns whether it knows who the reader is */
+  /** Goes straight into a room. @returns whether it is known who the reader is */
   resume(room: string): boolean {
     const identity = keptIdentity();
     if (!identity) return false;
@@ -189,6 +191,11 @@ export class Session {
     this.#name = "";
     this.problem = "";
     this.isTokenAsked = this.isTokenNeeded = false;
+  }
+
+  /** Another tab has changed what this browser keeps: a reader who signed out there has signed out here. */
+  onKept({ key, newValue }: StorageEvent): void {
+    if (key === JOIN_KEY && newValue === null) this.signOutNow();
   }
 
   /** After an end that only the reader can go on from, or instead of waiting. */
@@ -284,11 +291,14 @@ export class Session {
   }
 
   async #renew(): Promise<string> {
+    const name = this.#name;
+    const newer = adoptNewer(name);
+    if (newer !== undefined) return newer;
     const kept = keptIdentity();
-    // Whoever came with a token of their own is not to become a guest on the way.
-    if (kept?.name === this.#name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
-    const token = await fetchGuestToken(this.origin, this.#name);
-    keepGuest(this.#name, token);
+    // A reader who came with a token of their own is not to become a guest on the way.
+    if (kept?.name === name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
+    const token = await fetchGuestToken(this.origin, name, keptGuest(name)?.token);
+    keepGuest(name, token);
     return token;
   }
 }

@@ -118,11 +118,12 @@ function mapValues<Value, Mapped>(
 const GUEST: ZodOpenApiOperationObject = {
   operationId: "becomeGuest",
   summary: "A token for a visitor without an account",
-  description: "While `GUEST_ACCESS` is on.",
-  security: [],
+  description:
+    "While `GUEST_ACCESS` is on. With the token of a guest, up to 30 days after its end: another one for the same user.",
+  security: [{}, { token: [] }],
   requestBody: { content: { [JSON_TYPE]: { schema: guestSchema } } },
   responses: {
     200: goodResponse({ description: "A user of their own, for a day", schema: answers.guest }),
-    ...refusals(400, 403, 413, "default"),
+    ...refusals(400, 401, 403, 413, "default"),
   },
 };
