@@ -59,8 +59,8 @@ export class Heartbeat {
   }
 
   /**
-   * A session came, came back from sleep, or changed its transport. Its last pong stands for its last ping; what else it said does
-   * not, as its client waits for pings alone.
+   * A session came, came back from sleep, or changed its transport. Its last pong may be younger than the last ping that was kept;
+   * what else it said does not count, as its client waits for pings alone.
    */
   watch(session: Session): void {
     session.seenAtMs = this.#aliveAtMs(session);
@@ -145,6 +145,8 @@ export class Heartbeat {
         session.pingedAtMs = nowMs;
         session.setsBeat = false;
         session.reading.pings++;
+        // Else a room that wakes before the pong would ping it once more.
+        this.#context.outbox.save(session);
         pinged.push(session);
       }
       nextAtMs = Math.min(nextAtMs, session.pingedAtMs + pingIntervalMs);

@@ -139,14 +139,18 @@ export class Outbox {
 
   #drainOnce(): void {
     this.#depth++;
-    for (const session of this.#overfed) this.#ports.overflow(session);
-    this.#overfed.clear();
-    // Whatever carries it: a polling session has no record, and its client comes back all the same.
-    for (const session of this.#unsaved) if (!session.closed) this.#ports.remember(session);
-    // Only at the end of a turn, so that one poll takes all that the turn had for it.
-    for (const session of this.#fed) this.answerPoll(session);
-    this.#fed.clear();
-    this.#depth--;
+    try {
+      for (const session of this.#overfed) this.#ports.overflow(session);
+      this.#overfed.clear();
+      // Whatever carries it: a polling session has no record, and its client comes back all the same.
+      for (const session of this.#unsaved) if (!session.closed) this.#ports.remember(session);
+      // Only at the end of a turn, so that one poll takes all that the turn had for it.
+      for (const session of this.#fed) this.answerPoll(session);
+      this.#fed.clear();
+    } finally {
+      // A turn that never ended would keep back all that is sent from then on.
+      this.#depth--;
+    }
     // State first: a frame that got out must not outlive what it says of its session.
     const saves: Effect[] = [];
     for (const session of this.#unsaved) if (session.isKept) saves.push({ type: "save", session });

@@ -112,7 +112,7 @@ export abstract class SessionServer implements EngineLayer {
     session.isExtended = record.isExtended ?? false;
     session.nextAckId = record.nextAckId;
     session.setsBeat = record.setsBeat ?? false;
-    session.pingedAtMs = record.handshake.issued;
+    session.pingedAtMs = record.pingedAtMs ?? record.handshake.issued;
     this.outbox.turn(() => {
       link(session);
       this.engine.restore(session);
@@ -127,7 +127,7 @@ export abstract class SessionServer implements EngineLayer {
 
   /** What has to be kept of a session for `restore`. */
   record(session: Session): SessionRecord {
-    const { sid, handshake, seenAtMs, isExtended, nextAckId, setsBeat } = session;
+    const { sid, handshake, seenAtMs, isExtended, nextAckId, setsBeat, pingedAtMs } = session;
     return {
       v: 1,
       sid,
@@ -136,6 +136,7 @@ export abstract class SessionServer implements EngineLayer {
       seenAtMs,
       ...(isExtended && { isExtended }),
       ...(setsBeat && { setsBeat }),
+      ...(pingedAtMs > handshake.issued && { pingedAtMs }),
       ...(nextAckId !== undefined && { nextAckId }),
     };
   }

@@ -61,6 +61,8 @@ export interface SessionRecord {
   /** Whether its WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: true;
   readonly setsBeat?: true;
+  /** When it was pinged last, once it was; in milliseconds since 1970. */
+  readonly pingedAtMs?: number;
 }
 
 /** The record of a session whose state leaves no room for a packet that is half received (SIO-9). */
