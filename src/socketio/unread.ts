@@ -128,7 +128,10 @@ export class Unread {
     reading.probe = { atMs: now(), bytes: reading.bytes, ...(nonce !== undefined && { nonce }) };
     reading.pings++;
     // It serves the heartbeat as well.
-    if (!isExtended) session.pingedAtMs = now();
+    if (!isExtended) {
+      session.pingedAtMs = now();
+      outbox.save(session);
+    }
     this.#behind.add(session);
     outbox.send([session], [ENGINE_PING + (nonce ?? "")]);
   }

@@ -61,6 +61,25 @@ describe("EIO-7: a client that answers", () => {
   });
 });
 
+describe("EIO-7: a client that has not answered its ping yet", () => {
+  it.each([
+    ["its first one, with which the beat of its room began", 0],
+    ["one of many", 5],
+  ])("is not pinged again because the room slept in between: %s", async (_which, answered) => {
+    const { shell } = probeShell({}, { phase: 0.5 });
+    const client = await shell.connect();
+    shell.advance(pingIntervalMs * answered);
+    const before = client.pings;
+    client.answersPings = false;
+    while (client.pings === before) shell.advance(1000);
+    for (let i = 0; i < 20; i++) {
+      shell.evict();
+      shell.advance(1000);
+    }
+    expect(client.pings).toBe(before + 1);
+  });
+});
+
 describe("EIO-7: rooms that fill at the same moment, as after a restart of the server", () => {
   const PHASES = Array.from({ length: 10 }, (_, at) => at / 10);
 
