@@ -1,20 +1,37 @@
-// The connections of a room as those are told of them who look after it.
+// The connections of a room as its stats and its watchers see them. Called by the chat room.
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+
 import type { Membership } from "../src/chat/room.ts";
 import { WATCH_NAMESPACE, type ConnectionFacts } from "../src/protocol/watching.ts";
 import type { Server } from "../src/socketio/server.ts";
 import type { Session } from "../src/socketio/session.ts";
+
+/** Hexadecimal digits of an id: 128 bits. */
+const ID_CHARS = 32;
+
+const ids = new WeakMap<Session, string>();
+
+/** Names a connection to others than its owner. A hash, because the `sid` opens the session to anybody who has it. EIO-12 */
+function idOf(session: Session): string {
+  const known = ids.get(session);
+  if (known !== undefined) return known;
+  const id = bytesToHex(sha256(utf8ToBytes(session.sid))).slice(0, ID_CHARS);
+  ids.set(session, id);
+  return id;
+}
 
 export function connectionsOf(
   { sessions }: Pick<Server, "sessions">,
   lastSeenAtMs: (session: Session) => number,
 ): ConnectionFacts[] {
   return [...sessions.values()].map((session) => {
-    const { sid, handshake, polling, isExtended, sockets } = session;
+    const { handshake, polling, isExtended, sockets } = session;
     const member = sockets.get("/")?.peek() as Membership | undefined;
     const watcher = member ? undefined : (sockets.get(WATCH_NAMESPACE)?.peek() as Membership | undefined);
     const who = member ?? watcher;
     return {
-      sid,
+      id: idOf(session),
       ...(who && { user: who.user, name: who.name, role: who.role }),
       ...(watcher && { isWatching: true }),
       transport: polling ? "polling" : "websocket",

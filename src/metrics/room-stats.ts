@@ -5,7 +5,7 @@ import type { Tally } from "./meter.ts";
 
 export interface StatsQuery {
   readonly limit: number;
-  /** The `sid` that the page before ended with. */
+  /** The `id` of the connection that the page before ended with. */
   readonly after?: string | undefined;
 }
 
@@ -24,6 +24,6 @@ export function pageOf(
   all: Iterable<ConnectionFacts>,
   { limit, after = "" }: StatsQuery,
 ): Pick<RoomStats, "connections" | "hasMore"> {
-  const behind = [...all].filter(({ sid }) => sid > after).sort((a, b) => (a.sid < b.sid ? -1 : 1));
+  const behind = [...all].filter(({ id }) => id > after).sort((a, b) => (a.id < b.id ? -1 : 1));
   return { connections: behind.slice(0, limit), hasMore: behind.length > limit };
 }

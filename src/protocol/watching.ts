@@ -13,8 +13,8 @@ export const WATCH_INTERVAL_MS = 1000;
 export const WATCHED_CONNECTIONS_MAX = 100;
 
 export interface ConnectionFacts {
-  /** Of the Engine.IO session; pages of the list stand in its order. */
-  readonly sid: string;
+  /** Names the connection, and opens nothing (EIO-12); pages of the list stand in its order. */
+  readonly id: string;
   /** Absent before CONNECT. */
   readonly user?: string;
   readonly name?: string;

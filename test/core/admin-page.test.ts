@@ -172,15 +172,15 @@ describe("a watched room", () => {
   });
 
   it("who has been there longest comes first, who watches last", () => {
-    const facts = (sid: string, since: number, isWatching?: true): ConnectionFacts => ({
-      sid,
+    const facts = (id: string, since: number, isWatching?: true): ConnectionFacts => ({
+      id,
       since,
       lastSeen: since,
       transport: "websocket",
       isExtended: false,
       ...(isWatching && { isWatching }),
     });
-    const order = inOrder([facts("w", 1, true), facts("b", 3), facts("a", 2)]).map(({ sid }) => sid);
+    const order = inOrder([facts("w", 1, true), facts("b", 3), facts("a", 2)]).map(({ id }) => id);
     expect(order).toEqual(["a", "b", "w"]);
   });
 });

@@ -38,7 +38,7 @@ export function Connections({ desk, room, now }: ConnectionsProps) {
           </thead>
           <tbody>
             {inOrder(all).map((connection) => (
-              <Row key={connection.sid} desk={desk} room={room} of={connection} at={now + aheadMs} />
+              <Row key={connection.id} desk={desk} room={room} of={connection} at={now + aheadMs} />
             ))}
           </tbody>
         </table>

@@ -40,7 +40,7 @@ export class AdminApi {
     return this.#call("GET", `/api/stats?sort=${sort}&limit=${ROOMS_LISTED_MAX}`);
   }
 
-  /** Wakes the room. @param after the last `sid` of the page before */
+  /** Wakes the room. @param after the last `id` of the page before */
   stats(room: string, after?: string): Promise<Result<RoomStats>> {
     const from = after === undefined ? "" : `&after=${encodeURIComponent(after)}`;
     return this.#call("GET", `/api/rooms/${room}/stats?limit=${CONNECTIONS_PER_PAGE}${from}`);

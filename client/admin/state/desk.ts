@@ -156,7 +156,7 @@ export class Desk {
     const { sight, route } = this;
     const last = connectionsOf(sight).at(-1);
     if (route.view !== "room" || !last) return;
-    const page = await this.#api?.stats(route.room, last.sid);
+    const page = await this.#api?.stats(route.room, last.id);
     if (!page || this.route !== route) return;
     if (page.ok) this.#set({ sight: withMore(this.sight, page.value.connections) });
     else this.#failed(page.problem, (problem) => this.#say(problem.message, true));

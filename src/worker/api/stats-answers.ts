@@ -47,7 +47,7 @@ const lately = z
   .meta({ id: "RecentUse" });
 
 const connection = z.object({
-  sid: z.string(),
+  id: z.string().describe("Names the connection here; it is not the session id, which stays a secret"),
   user: z.exactOptional(z.string()).describe("Absent before CONNECT"),
   name: z.exactOptional(z.string()),
   role: z.exactOptional(z.string()),

@@ -30,7 +30,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     given: z.object({
       room,
       limit: z.int().min(1).max(CONNECTIONS_LIMIT_MAX).default(CONNECTIONS_LIMIT_DEFAULT),
-      after: z.string().max(64).optional().describe("The last `sid` of the page before; `Link` has it"),
+      after: z.string().max(64).optional().describe("The last `id` of the page before; `Link` has it"),
     }),
     answers: { 200: { description: "The room", schema: answers.stats, headers: LINK_HEADER } },
     run: async ({ given: { room: name, limit, after }, url, doorOf, env, deployment }) => {
@@ -43,7 +43,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const whole = { ...withUnreported(known, unreported), sinceMs: known?.sinceMs ?? awake.since };
       const body = { ok: true, room: name, awake, ...shown(whole, Date.now()), ...stats };
       const last = stats.connections.at(-1);
-      return Response.json(body, { headers: stats.hasMore && last ? linkFrom(url, "after", last.sid) : {} });
+      return Response.json(body, { headers: stats.hasMore && last ? linkFrom(url, "after", last.id) : {} });
     },
   }),
   call({
