@@ -15,7 +15,7 @@ export interface UpgradeFacts {
   readonly isExtended?: true;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;
-  /** The WebSocket subprotocol to select, if the client offered one that is known. */
+  /** The WebSocket subprotocol to select, if the client offered any (EIO-11). */
   readonly subprotocol?: string;
 }
 

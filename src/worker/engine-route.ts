@@ -10,7 +10,7 @@ import type { Deployment, WorkerEnv } from "./deployment.ts";
 import { isOriginAllowed } from "./origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
 import { refuseEngine, refuseRequest, refuseRoomName } from "./refusals.ts";
-import { findToken, type FoundToken } from "./token-source.ts";
+import { findSubprotocol, findToken, type FoundToken } from "./token-source.ts";
 
 /** The ids that the server gives to sessions: anything else is unknown without asking. */
 const SESSION_ID = /^[A-Za-z0-9_-]{20}$/;
@@ -114,7 +114,6 @@ async function open(request: Request, env: WorkerEnv, room: string, deployment: 
     ),
     ...extensions(query),
     ...(identity && { identity }),
-    ...(found.subprotocol && { subprotocol: found.subprotocol }),
   });
 }
 
@@ -145,10 +144,14 @@ function withoutToken(query: URLSearchParams): UpgradeFacts["query"] {
 
 function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeFacts): Promise<Response> {
   const transport = new URL(request.url).searchParams.get("transport");
+  const subprotocol = findSubprotocol(request);
   const inner = new Request(`https://room/${transport}`, request);
   inner.headers.delete("Authorization");
   inner.headers.delete("Sec-WebSocket-Protocol");
-  if (facts.subprotocol) inner.headers.set("Sec-WebSocket-Protocol", facts.subprotocol);
-  inner.headers.set(UPGRADE_HEADER, encodeUpgradeFacts(facts));
+  if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
+  inner.headers.set(
+    UPGRADE_HEADER,
+    encodeUpgradeFacts({ ...facts, ...(subprotocol !== undefined && { subprotocol }) }),
+  );
   return env.CHAT_ROOM.getByName(room).fetch(inner);
 }

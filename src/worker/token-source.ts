@@ -1,22 +1,35 @@
-// Where a token may stand in a request, and in which order it is looked for.
+// Where a token may stand in a request, and in which order it is looked for; and which of the WebSocket subprotocols that a
+// client offers is selected, as a token may be among them. The Engine.IO endpoint and the HTTP API call it.
 
 export interface FoundToken {
   readonly token?: string;
-  /** The subprotocol to select: a client that offered `bearer` waits for that answer. */
-  readonly subprotocol?: "bearer";
 }
 
-const SUBPROTOCOL = "bearer";
+/** A token is offered behind it. */
+const TOKEN_FOLLOWS = "bearer";
+
+/** RFC 6455 4.1: a token of HTTP, and so nothing that could not stand in the answer's header. */
+const SUBPROTOCOL = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** `Authorization: Bearer`, then `?token=`, then `Sec-WebSocket-Protocol: bearer, TOKEN`. */
 export function findToken(request: Request): FoundToken {
-  const offered = (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",").map((name) => name.trim());
-  const bearerAt = offered.indexOf(SUBPROTOCOL);
+  const offered = offeredBy(request);
+  const bearerAt = offered.indexOf(TOKEN_FOLLOWS);
   const token =
     bearerOf(request.headers.get("Authorization")) ??
     new URL(request.url).searchParams.get("token") ??
     (bearerAt >= 0 ? offered[bearerAt + 1] : undefined);
-  return { ...(token && { token }), ...(bearerAt >= 0 && { subprotocol: SUBPROTOCOL }) };
+  return { ...(token && { token }) };
+}
+
+/** EIO-11: a client that offered any waits for one of them, and takes none for a failure. */
+export function findSubprotocol(request: Request): string | undefined {
+  const offered = offeredBy(request);
+  return offered.includes(TOKEN_FOLLOWS) ? TOKEN_FOLLOWS : offered.find((name) => SUBPROTOCOL.test(name));
+}
+
+function offeredBy(request: Request): string[] {
+  return (request.headers.get("Sec-WebSocket-Protocol") ?? "").split(",").map((name) => name.trim());
 }
 
 export function bearerOf(authorization: string | null): string | undefined {

@@ -105,6 +105,29 @@ describe("a token", () => {
     expect(silent.headers.get("Sec-WebSocket-Protocol")).toBeNull();
   });
 
+  it.each(["bearer, TOKEN", "chat, bearer, TOKEN"])(
+    "among the subprotocols %s: bearer is selected: EIO-11",
+    async (list) => {
+      const offered = list.replace("TOKEN", await tokenFor("ada"));
+      const client = await RawClient.open({ room: freshRoom(), headers: { "Sec-WebSocket-Protocol": offered } });
+      await client.connect();
+      expect(await client.receives("welcome")).toMatchObject([{ user: "ada" }]);
+      const { headers } = await upgrade({ headers: { "Sec-WebSocket-Protocol": offered } });
+      expect(headers.get("Sec-WebSocket-Protocol")).toBe("bearer");
+    },
+  );
+
+  it.each([
+    ["chat", "chat"],
+    ["v2.chat, v1.chat", "v2.chat"],
+    ["a/b, chat", "chat"],
+    ["a/b", null],
+    [",", null],
+  ])("where none stands among the subprotocols %s: %s is selected: EIO-11", async (offered, selected) => {
+    const { headers } = await upgrade({ headers: { "Sec-WebSocket-Protocol": offered } });
+    expect(headers.get("Sec-WebSocket-Protocol")).toBe(selected);
+  });
+
   it.each(atUpgrade)("in %s goes no further than the Worker", async (_place, options) => {
     const token = await tokenFor("ada");
     const forwarded: Request[] = [];

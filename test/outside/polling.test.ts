@@ -32,7 +32,11 @@ afterAll(async () => {
 });
 
 /** `io()` as an application calls it; `transports` is set only where a test is about it. */
-async function connect(room: string, user: string, options: { transports?: string[] } = {}): Promise<Socket> {
+async function connect(
+  room: string,
+  user: string,
+  options: { transports?: string[]; protocols?: string[] } = {},
+): Promise<Socket> {
   const auth = { token: await tokenFor(user) };
   const socket = io(server.url, { path: `/rooms/${room}/socket.io`, auth, forceNew: true, ...options });
   opened.push(socket);
@@ -69,6 +73,16 @@ describe("a client without a word about transports", () => {
     await vi.waitFor(() => expect(transports).toEqual(["polling", "websocket"]), WAIT);
     expect(await ask(ada, "chat-message", { content: "upgraded" })).toMatchObject({ ok: true, seq: 1 });
     expect(ada.connected).toBe(true);
+  });
+
+  it("that offers subprotocols of its own upgrades all the same, and connects without polling: EIO-11", async () => {
+    const [ada, ben] = [
+      await connect(freshRoom(), "ada", { protocols: ["chat", "v1"] }),
+      await connect(freshRoom(), "ben", { protocols: ["chat", "v1"], transports: ["websocket"] }),
+    ];
+    await Promise.all([next(ada, "welcome"), next(ben, "welcome")]);
+    await vi.waitFor(() => expect([ada, ben].map(transportOf)).toEqual(["websocket", "websocket"]), WAIT);
+    expect(await ask(ada, "chat-message", { content: "upgraded" })).toMatchObject({ ok: true, seq: 1 });
   });
 
   it(`${MESSAGES} messages each way during the upgrade: none lost, doubled or reordered`, async () => {
