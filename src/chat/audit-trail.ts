@@ -1,6 +1,6 @@
 // Who did what to whom, as far back as a ring of rows reaches: each entry takes the place of the oldest, so
 // that it costs one row and the list never grows (MOD-11).
-import type { AuditEntry, ModerationChange } from "../protocol/moderation-events.ts";
+import type { AuditEntry } from "../protocol/moderation-events.ts";
 import { fitLast } from "./fitting.ts";
 import type { RoomState } from "./room-state.ts";
 
@@ -18,7 +18,7 @@ export class AuditTrail {
   }
 
   /** @returns takes it back, for a deed that came to nothing */
-  note(change: ModerationChange, nowMs: number): () => void {
+  note(change: Omit<AuditEntry, "number" | "at">, nowMs: number): () => void {
     const entries = this.#read();
     const number = (entries.at(-1)?.number ?? 0) + 1;
     const entry = { number, at: nowMs, ...change };

@@ -2,8 +2,9 @@
 // all read back through `decodeBatch`.
 //
 //   version 2   [2, timestampMs, [message, …]]
-//   message     {s, n?, c, t?, m?, r?, a?, o?}: sender, name where it is not the sender's id, content, milliseconds after
-//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin
+//   message     {s, n?, c, t?, m?, r?, a?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
+//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin, the role it was written in where that is
+//               "moderator" or "service"
 //   attachment  [key, name, type, size, width?, height?]
 //   origin      [room, seq, epoch, hops, via?]: where a mirrored message began, and how it came from there
 //   version 1   [1, [message, …]], each `t` a whole timestamp; read for the sake of rooms that began with it
@@ -12,6 +13,7 @@
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Message, Origin } from "../protocol/chat-events.ts";
 import type { Attachment } from "../protocol/files-events.ts";
+import { isStaff, staffRoleOf, writtenAs, type StaffRole } from "./authorship.ts";
 import { messageId } from "./message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
 
@@ -28,6 +30,7 @@ interface StoredMessage {
   readonly r?: string;
   readonly a?: StoredAttachment;
   readonly o?: StoredOrigin;
+  readonly w?: StaffRole;
 }
 
 type StoredOrigin = readonly [room: string, seq: number, epoch: string, hops: number, ...via: [] | readonly [string]];
@@ -62,6 +65,7 @@ export function encodeBatch(messages: readonly Message[]): string {
 
 function toStored(message: Message, startMs: number): StoredMessage {
   const { sender, name, content, timestamp, clientMsgId, replyTo, attachment, origin } = message;
+  const role = staffRoleOf(message);
   return {
     s: sender,
     ...(name !== sender && { n: name }),
@@ -71,6 +75,7 @@ function toStored(message: Message, startMs: number): StoredMessage {
     ...(replyTo !== undefined && { r: replyTo }),
     ...(attachment && { a: storedAttachment(attachment) }),
     ...(origin && { o: storedOrigin(origin) }),
+    ...(role && { w: role }),
   };
 }
 
@@ -103,13 +108,14 @@ export function decodeBatch(text: string, place: BatchPlace): Message[] {
 /** Whether what was read has the shape of what was written: JSON that is whole may still be of something else. */
 function isWhole(stored: StoredMessage | null): stored is StoredMessage {
   if (stored === null || typeof stored !== "object") return false;
-  const { s, n, c, t, m, r, a, o } = stored;
+  const { s, n, c, t, m, r, a, o, w } = stored;
   return (
     [s, c].every((text) => typeof text === "string") &&
     [n, m, r].every((text) => text === undefined || typeof text === "string") &&
     (t === undefined || Number.isFinite(t)) &&
     (a === undefined || isListOf(a, ["string", "string", "string", "number", "number", "number"], 4)) &&
-    (o === undefined || isListOf(o, ["string", "number", "string", "number", "string"], 4))
+    (o === undefined || isListOf(o, ["string", "number", "string", "number", "string"], 4)) &&
+    (w === undefined || isStaff(w))
   );
 }
 
@@ -146,12 +152,12 @@ function parseList(text: string, firstSeq: number): unknown[] {
 }
 
 function toMessage(
-  { s, n, c, t, m, r, a, o }: StoredMessage,
+  { s, n, c, t, m, r, a, o, w }: StoredMessage,
   startMs: number,
   seq: number,
   place: BatchPlace,
 ): Message {
-  return {
+  const message = {
     id: messageId(place.epoch, seq),
     seq,
     room: place.room,
@@ -164,4 +170,5 @@ function toMessage(
     ...(a && { attachment: toAttachment(a) }),
     ...(o && { origin: toOrigin(o) }),
   };
+  return writtenAs(message, w);
 }

@@ -1,6 +1,7 @@
 // What became of a message after it was posted, and how that is laid over it for whoever reads it.
 import type { ReactionSummary, Version } from "../protocol/changes-events.ts";
 import type { Message } from "../protocol/chat-events.ts";
+import { staffRoleOf, writtenAs } from "./authorship.ts";
 import { withMentions } from "./mentions.ts";
 
 /** Users named below an emoji in a message; `reactions {id}` names them all (MSG-5). */
@@ -35,12 +36,22 @@ export function editToPassOn({ posted, change }: Kept): Version | undefined {
 
 /** The message as it stands after a change. */
 export function withChange(posted: Message, change: Change | undefined): Message {
+  return writtenAs(changed(posted, change), staffRoleOf(posted));
+}
+
+function changed(posted: Message, change: Change | undefined): Message {
   if (!change) return withMentions(posted);
-  if (change.deletedBy !== undefined) return { ...emptied(posted), deleted: true };
+  const { sender } = posted;
+  const { deletedBy } = change;
+  if (deletedBy !== undefined) return { ...emptied(posted), deleted: true, ...(deletedBy !== sender && { deletedBy }) };
   const edit = change.edits.at(-1);
-  const message = edit ? { ...posted, content: edit.content, editedAt: edit.timestamp } : posted;
+  const message = edit ? { ...posted, content: edit.content, ...editedFrom(edit, sender) } : posted;
   const reactions = summaries(change, REACTION_USERS_SHOWN_MAX);
   return withMentions(reactions.length > 0 ? { ...message, reactions } : message);
+}
+
+function editedFrom({ timestamp, by }: Version, sender: string): Pick<Message, "editedAt" | "editedBy"> {
+  return { editedAt: timestamp, ...(by !== sender && { editedBy: by }) };
 }
 
 /** What stays of a deleted message. Its `clientMsgId` does: sent again, it must not come back. */

@@ -1,6 +1,7 @@
 // How a batch of posts gets from the room into the log and before everyone's eyes. This is `strict`: stored,
 // then seen, then acked.
-import type { Message } from "../protocol/chat-events.ts";
+import type { Message, Role } from "../protocol/chat-events.ts";
+import { writtenAs } from "./authorship.ts";
 import { withMentions } from "./mentions.ts";
 import { messageId } from "./message-id.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -10,7 +11,13 @@ export interface Post {
   readonly draft: Draft;
 }
 
-export type Draft = Pick<Message, "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment" | "origin">;
+export interface Draft extends Pick<
+  Message,
+  "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment" | "origin"
+> {
+  /** What the author's token says; no part of the message that others see. */
+  readonly role?: Role;
+}
 
 /** A post that was given its place. */
 export interface Placed<P extends Post> {
@@ -87,7 +94,9 @@ export class Commit<P extends Post> {
       const { epoch } = log;
       return posts.map((post, at) => {
         const seq = firstSeq + at;
-        return { post, message: withMentions({ id: messageId(epoch, seq), seq, room, timestamp, ...post.draft }) };
+        const { role, ...draft } = post.draft;
+        const message = withMentions({ id: messageId(epoch, seq), seq, room, timestamp, ...draft });
+        return { post, message: writtenAs(message, role) };
       });
     } catch (error) {
       this.context.report("messages could not be given their places", error);

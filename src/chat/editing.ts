@@ -1,9 +1,12 @@
-// Editing (MSG-1, MSG-2) and deleting (MSG-3) messages: one's own, or a moderator anybody's.
+// Editing (MSG-1, MSG-2) and deleting (MSG-3) messages: one's own, or a moderator those of who ranks below (MOD-2).
 import type { z } from "zod";
 
 import type { DeleteAnswer, EditAnswer, Version, VersionsAnswer } from "../protocol/changes-events.ts";
-import type { ErrorAnswer, Message, Role } from "../protocol/chat-events.ts";
+import type { Answer, ErrorAnswer, Message } from "../protocol/chat-events.ts";
+import type { AuditAction } from "../protocol/moderation-events.ts";
 import { refuse } from "./answers.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { staffRoleOf } from "./authorship.ts";
 import { UNCHANGED, withChange, type Change, type Kept } from "./change.ts";
 import { editSchema, messageSchema } from "./changes-payloads.ts";
 import { contentProblem } from "./content.ts";
@@ -12,6 +15,7 @@ import type { FileSweep } from "./file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "./mentions.ts";
 import { operation, type Caller } from "./operation.ts";
+import { mayModerate, type Ranks } from "./ranks.ts";
 import type { Feature, Room } from "./room.ts";
 
 /** What they take from the bucket of requests: an edit about as much as the message bucket lets people post. */
@@ -32,10 +36,16 @@ interface Rewrite {
   readonly rootRev?: number;
 }
 
+export interface EditingParts {
+  readonly changes: MessageChanges;
+  readonly files: FileSweep;
+  readonly ranks: Ranks;
+  readonly trail: AuditTrail;
+}
+
 export class Editing implements Feature {
   readonly #room: Room;
-  readonly #changes: MessageChanges;
-  readonly #files: FileSweep;
+  readonly #parts: EditingParts;
   readonly operations = {
     "edit-message": operation(
       editSchema,
@@ -54,10 +64,9 @@ export class Editing implements Feature {
     ),
   };
 
-  constructor(room: Room, changes: MessageChanges, files: FileSweep) {
+  constructor(room: Room, parts: EditingParts) {
     this.#room = room;
-    this.#changes = changes;
-    this.#files = files;
+    this.#parts = parts;
   }
 
   #edit(caller: Caller, payload: z.output<typeof editSchema>): EditAnswer {
@@ -65,7 +74,7 @@ export class Editing implements Feature {
     const { maxContentLength } = this.#room.settings;
     const problem = readerProblem(caller) ?? contentProblem(content, maxContentLength, true);
     if (problem) return problem;
-    const found = this.#changes.findUndeleted(payload.id);
+    const found = this.#parts.changes.findUndeleted(payload.id);
     if ("error" in found) return found;
     const { attachment } = found.posted;
     const refusal =
@@ -74,25 +83,52 @@ export class Editing implements Feature {
     const message = withChange(found.posted, found.change);
     // Nothing to change; perhaps it was asked for before.
     if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
-    return this.rewrite(found, { content, by: caller.user });
+    return this.#audited("edit-message", caller, found.posted, () => this.rewrite(found, { content, by: caller.user }));
   }
 
-  #refuseEdit({ user, role }: Caller, { sender, timestamp }: Message): ErrorAnswer | undefined {
-    if (mayModerate(role)) return undefined;
-    if (sender !== user) return refuse("FORBIDDEN", "Only a moderator may edit another's message.");
+  #refuseEdit(caller: Caller, posted: Message): ErrorAnswer | undefined {
+    const { sender, timestamp } = posted;
+    if (sender !== caller.user) return this.#refuseAnothers(caller, posted, "edit");
+    if (mayModerate(caller)) return undefined;
     const { editWindowMs } = this.#room.settings;
     if (editWindowMs === 0) return refuse("FORBIDDEN", "Messages may not be edited here.");
     if (this.#room.now() - timestamp <= editWindowMs) return undefined;
     return refuse("FORBIDDEN", `A message may be edited for ${editWindowMs / 1000} s after it was posted.`);
   }
 
+  /** In which role it was written is known, also where its author is away. */
+  #refuseAnothers(caller: Caller, posted: Message, deed: "edit" | "delete"): ErrorAnswer | undefined {
+    if (!mayModerate(caller)) return refuse("FORBIDDEN", `Only a moderator may ${deed} another's message.`);
+    if (this.#parts.ranks.mayChangeWordsOf(caller, posted.sender, staffRoleOf(posted))) return undefined;
+    return refuse("FORBIDDEN", `You cannot ${deed} what somebody of your rank or above wrote.`);
+  }
+
+  /** What is done to another's message stands in the audit list, or is not done (MOD-11). */
+  #audited<Given extends Answer<object>>(
+    action: AuditAction,
+    { user: by }: Caller,
+    { id, seq, sender: user }: Message,
+    keep: () => Given,
+  ): Given | ErrorAnswer {
+    if (user === by) return keep();
+    try {
+      const takeBack = this.#parts.trail.note({ action, by, user, id, seq }, this.#room.now());
+      const answer = keep();
+      if ("error" in answer) takeBack();
+      return answer;
+    } catch (error) {
+      this.#room.report("what a moderator did could not be stored", error);
+      return refuse("INTERNAL", "It could not be stored; try again.");
+    }
+  }
+
   /** Keeps an edit that may be made, and tells everyone. */
   rewrite({ posted, change = UNCHANGED }: Kept, { content, by, rootRev }: Rewrite): EditAnswer {
     // The change's own place: no two edits of a message have the same moment.
-    const editedAt = this.#changes.nextRev;
+    const editedAt = this.#parts.changes.nextRev;
     const edits = clip([...change.edits, { content, timestamp: editedAt, by }]);
     const changed = { ...edited(change, rootRev), edits };
-    const problem = this.#changes.rewrite(posted.seq, changed, editedAt);
+    const problem = this.#parts.changes.rewrite(posted.seq, changed, editedAt);
     if (problem) return problem;
     const mentions = mentionsIn(content);
     this.#room.everyone.emit("message-edited", {
@@ -100,8 +136,9 @@ export class Editing implements Feature {
       seq: posted.seq,
       content,
       editedAt,
+      by,
       ...(mentions.length > 0 && { mentions }),
-      rev: this.#changes.toldRev,
+      rev: this.#parts.changes.toldRev,
     });
     return { ok: true, editedAt };
   }
@@ -109,31 +146,31 @@ export class Editing implements Feature {
   #delete(caller: Caller, id: string): DeleteAnswer {
     const problem = readerProblem(caller);
     if (problem) return problem;
-    const found = this.#changes.find(id);
+    const found = this.#parts.changes.find(id);
     if ("error" in found) return found;
     const { posted, change } = found;
-    if (posted.sender !== caller.user && !mayModerate(caller.role))
-      return refuse("FORBIDDEN", "Only a moderator may delete another's message.");
+    const refusal = posted.sender === caller.user ? undefined : this.#refuseAnothers(caller, posted, "delete");
+    if (refusal) return refusal;
     if (change?.deletedBy !== undefined) return { ok: true };
-    return this.keepDeletion(posted, caller.user);
+    return this.#audited("delete-message", caller, posted, () => this.keepDeletion(posted, caller.user));
   }
 
   /** Keeps a deletion that may be made, and tells everyone. */
   keepDeletion({ id, seq, attachment }: Message, by: string, rootRev?: number): DeleteAnswer {
-    const failure = this.#changes.rewrite(seq, {
+    const failure = this.#parts.changes.rewrite(seq, {
       ...UNCHANGED,
       deletedBy: by,
       ...(rootRev !== undefined && { rootRev }),
     });
     if (failure) return failure;
-    if (attachment) this.#files.discard(attachment.key);
-    this.#room.everyone.emit("message-deleted", { id, seq, by, rev: this.#changes.toldRev });
+    if (attachment) this.#parts.files.discard(attachment.key);
+    this.#room.everyone.emit("message-deleted", { id, seq, by, rev: this.#parts.changes.toldRev });
     return { ok: true };
   }
 
-  #versions({ role }: Caller, id: string): VersionsAnswer {
-    if (!mayModerate(role)) return refuse("FORBIDDEN", "Only a moderator may see earlier versions.");
-    const found = this.#changes.find(id);
+  #versions(caller: Caller, id: string): VersionsAnswer {
+    if (!mayModerate(caller)) return refuse("FORBIDDEN", "Only a moderator may see earlier versions.");
+    const found = this.#parts.changes.find(id);
     if ("error" in found) return found;
     const { posted, change = UNCHANGED } = found;
     if (change.deletedBy !== undefined) return { ok: true, versions: [] };
@@ -143,8 +180,6 @@ export class Editing implements Feature {
     return { ok: true, versions, ...(versions.length < all.length && { hasMore: true as const }) };
   }
 }
-
-const mayModerate = (role: Role): boolean => role === "moderator" || role === "service";
 
 function readerProblem({ role }: Caller): ErrorAnswer | undefined {
   return role === "reader" ? refuse("FORBIDDEN", "A reader may not change messages.") : undefined;

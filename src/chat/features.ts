@@ -20,6 +20,7 @@ import { ModerationLists } from "./moderation-lists.ts";
 import { Moderation } from "./moderation.ts";
 import { Posting } from "./posting.ts";
 import { Presence } from "./presence.ts";
+import { Ranks } from "./ranks.ts";
 import { Reacting } from "./reacting.ts";
 import { Reading } from "./reading.ts";
 import { Relayed } from "./relayed.ts";
@@ -94,11 +95,12 @@ export function makeFeatures(
   const exclusion = new Exclusion(room, members, standings);
   const flooding = new Flooding(room, exclusion);
   const [modes, trail] = [new Modes(state), new AuditTrail(state)];
-  const moderation = { exclusion, standings, modes, trail };
+  const ranks = new Ranks(standings, exclusion);
+  const moderation = { exclusion, ranks, standings, modes, trail };
   const changes = new MessageChanges(room, (changing) => {
     for (const feature of all) feature.onChanging?.(changing);
   });
-  const editing = new Editing(room, changes, files);
+  const editing = new Editing(room, { changes, files, ranks, trail });
   const links = new Links(room, changes, relay);
   const relayed = new Relayed(room, { posting, editing, standings });
   const reading = new Reading(room, members);

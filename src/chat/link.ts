@@ -14,6 +14,7 @@ import type {
 import { RELAY_HOPS_MAX } from "../relay/intake.ts";
 import { Packing, RELAY_ITEMS_MAX } from "../relay/packing.ts";
 import { UnreadableBatch } from "./batch-format.ts";
+import { staffRoleOf } from "./authorship.ts";
 import { editToPassOn, type Kept } from "./change.ts";
 import { rootOf, routeOf } from "./origin.ts";
 import { readableAfter } from "./readable.ts";
@@ -167,7 +168,9 @@ export class Link {
     const hops = (route?.hops ?? 0) + 1;
     // RLY-5: it neither goes back to where it began, nor to who passed it on.
     if (deleted || origin?.room === to || route?.via === to || hops > RELAY_HOPS_MAX) return undefined;
-    return { seq, sender, name, content: this.#contentOf(message), root: this.#rootOf(message), hops };
+    const role = staffRoleOf(message);
+    const said = { seq, sender, name, content: this.#contentOf(message), ...(role && { role }) };
+    return { ...said, root: this.#rootOf(message), hops };
   }
 
   #contentOf(message: Message): string {

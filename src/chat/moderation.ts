@@ -19,16 +19,8 @@ import {
 import { operation, type Caller, type Operation, type Reply } from "./operation.ts";
 import type { Client, Feature, Room } from "./room.ts";
 import type { Modes } from "./room-modes.ts";
-import {
-  bindingRuling,
-  currentStanding,
-  effectiveRole,
-  rankOf,
-  RANKS,
-  type Rank,
-  type Ruling,
-  type Standing,
-} from "./standing.ts";
+import { mayModerate, type Ranks } from "./ranks.ts";
+import { bindingRuling, currentStanding, effectiveRole, RANKS, type Ruling, type Standing } from "./standing.ts";
 import type { Standings } from "./standings.ts";
 
 /** What is to be done: what everyone hears of it, how it is kept, and what follows from it. */
@@ -45,6 +37,7 @@ type Sanction = z.output<typeof banSchema>;
 
 export interface ModerationParts {
   readonly exclusion: Exclusion;
+  readonly ranks: Ranks;
   readonly standings: Standings;
   readonly modes: Modes;
   readonly trail: AuditTrail;
@@ -159,7 +152,7 @@ export class Moderation implements Feature {
 
   #grant(caller: Caller, { user, role }: z.output<typeof grantSchema>): Outcome {
     const standing = this.#standing(user);
-    const rank = this.#rankOf(caller);
+    const rank = this.#parts.ranks.of(caller);
     const refusal = this.#refuseAgainst(caller, user) ?? this.#refuseUndoing(caller, standing.grant);
     if (refusal) return refusal;
     if (role === "moderator" && rank <= RANKS.granted)
@@ -195,26 +188,14 @@ export class Moderation implements Feature {
   // ---- who may, against whom -------------------------------------------------------------------------------
 
   #refuseAgainst(caller: Caller, user: string): ErrorAnswer | undefined {
-    // Of oneself, too, where one asks from outside and the room sees nobody there.
-    if (user !== caller.user && this.#highestRankOf(user) < this.#rankOf(caller)) return undefined;
+    if (this.#parts.ranks.mayActOn(caller, user)) return undefined;
     const who = user === caller.user ? "yourself" : "somebody of your rank or above";
     return refuse("FORBIDDEN", `user: you cannot moderate ${who}`);
   }
 
   #refuseUndoing(caller: Caller, ruling: Ruling | undefined): ErrorAnswer | undefined {
-    if (!ruling || ruling.rank <= this.#rankOf(caller)) return undefined;
+    if (!ruling || ruling.rank <= this.#parts.ranks.of(caller)) return undefined;
     return refuse("FORBIDDEN", "user: somebody of a higher rank has decided this");
-  }
-
-  #rankOf({ user, tokenRole }: Caller): Rank {
-    return rankOf(this.#parts.standings.of(user), tokenRole);
-  }
-
-  /** Of somebody who is not here only the room's own grants are known. */
-  #highestRankOf(user: string): number {
-    const standing = this.#parts.standings.of(user);
-    const present = this.#parts.exclusion.clientsOf(user).map((client) => rankOf(standing, client.peek().role));
-    return Math.max(rankOf(standing, "member"), ...present);
   }
 
   // ---- what is kept ----------------------------------------------------------------------------------------
@@ -228,7 +209,7 @@ export class Moderation implements Feature {
   }
 
   #ruling(caller: Caller): Pick<Ruling, "by" | "rank" | "atMs"> {
-    return { by: caller.user, rank: this.#rankOf(caller), atMs: this.#room.now() };
+    return { by: caller.user, rank: this.#parts.ranks.of(caller), atMs: this.#room.now() };
   }
 
   /** Never the same twice for a user, so that each time what was open before is over. */
@@ -243,8 +224,8 @@ const NOTHING_TO_LIFT = {
   grant: "has no role by grant",
 } as const;
 
-export function refuseUnlessModerator({ role }: Caller): ErrorAnswer | undefined {
-  if (role === "moderator" || role === "service") return undefined;
+export function refuseUnlessModerator(caller: Caller): ErrorAnswer | undefined {
+  if (mayModerate(caller)) return undefined;
   return refuse("FORBIDDEN", "Only moderators may do this.");
 }
 

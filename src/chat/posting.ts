@@ -113,6 +113,7 @@ export class Posting implements Feature {
         sender: caller.user,
         name: caller.name,
         content,
+        role: caller.tokenRole,
         ...(clientMsgId !== undefined && { clientMsgId }),
         ...(replyTo !== undefined && { replyTo }),
         ...(attachment && { attachment }),

@@ -158,7 +158,7 @@ export class Relayed implements Feature {
   }
 }
 
-function draftOf(from: string, { sender, name, content, root, hops }: RelayedPost): Draft {
+function draftOf(from: string, { sender, name, content, role, root, hops }: RelayedPost): Draft {
   const route = { epoch: root.epoch, hops, ...(root.room !== from && { via: from }) };
-  return { sender, name, content, origin: makeOrigin(root.room, root.seq, route) };
+  return { sender, name, content, ...(role && { role }), origin: makeOrigin(root.room, root.seq, route) };
 }

@@ -5,6 +5,7 @@ import { refuse } from "./answers.ts";
 import { UPLOAD } from "./attachments.ts";
 import { LastPosts } from "./last-posts.ts";
 import type { Caller, Reply } from "./operation.ts";
+import { mayModerate } from "./ranks.ts";
 import type { Feature, Room } from "./room.ts";
 import type { Modes } from "./room-modes.ts";
 import { bindingRuling } from "./standing.ts";
@@ -30,7 +31,7 @@ export class Speaking implements Feature {
   refuse(event: string, caller: Caller): ErrorAnswer | undefined {
     if (!SPEAKING.has(event)) return undefined;
     const muted = this.#refuseMuted(caller);
-    if (muted || mayAlwaysSpeak(caller)) return muted;
+    if (muted || mayModerate(caller)) return muted;
     if (this.#modes.current.readOnly) return refuse("ROOM_READ_ONLY", "Only moderators may speak in this room now.");
     return event === "chat-message" ? this.#refuseHasty(caller) : undefined;
   }
@@ -56,7 +57,7 @@ export class Speaking implements Feature {
 
   /** A post counts from the moment it is taken, and no more if it comes to nothing (MOD-8). */
   follow(event: string, caller: Caller): Reply<Answer<object>> | undefined {
-    if (event !== "chat-message" || mayAlwaysSpeak(caller)) return undefined;
+    if (event !== "chat-message" || mayModerate(caller)) return undefined;
     const { user } = caller;
     const isRepeat = (): boolean => this.#lastPostOf(user) !== undefined;
     if (this.#slowModeSeconds === 0 || isRepeat()) return undefined;
@@ -78,5 +79,3 @@ export class Speaking implements Feature {
     return slowModeSeconds;
   }
 }
-
-const mayAlwaysSpeak = ({ role }: Caller): boolean => role === "moderator" || role === "service";

@@ -80,6 +80,8 @@ interface ChangeEvent {
 export interface MessageEdited extends ChangeEvent {
   readonly content: string;
   readonly editedAt: number;
+  /** The user id of who edited it. */
+  readonly by: string;
   readonly mentions?: readonly string[];
 }
 

@@ -26,8 +26,12 @@ export interface Message {
   readonly replyTo?: string;
   /** When it was last edited, in milliseconds since 1970. */
   readonly editedAt?: number;
+  /** The user id of who edited it last, where that is not the author. */
+  readonly editedBy?: string;
   /** Nothing but its place is left of it: `content` is empty. */
   readonly deleted?: true;
+  /** The user id of who deleted it, where that is not the author. */
+  readonly deletedBy?: string;
   /** In the order in which the emoji came. */
   readonly reactions?: readonly ReactionSummary[];
   /** User ids that its content speaks to as `@user`. */

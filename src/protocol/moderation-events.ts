@@ -37,8 +37,16 @@ export interface ModerationChange {
   readonly role?: GrantedRole;
 }
 
+/** What stands in the audit list: what moderators did, and that they changed what somebody else had written. */
+export type AuditAction = ModerationAction | "edit-message" | "delete-message";
+
 /** A line of the audit list. */
-export interface AuditEntry extends ModerationChange {
+export interface AuditEntry extends Omit<ModerationChange, "action"> {
+  readonly action: AuditAction;
+  /** Of `edit-message` and `delete-message`: the `id` of the message, which `user` had written, … */
+  readonly id?: string;
+  /** … and its place. */
+  readonly seq?: number;
   /** Its place in the list: 1, 2, 3, … */
   readonly number: number;
   /** Milliseconds since 1970. */

@@ -1,5 +1,6 @@
 // What rooms pass on to each other, as it travels: RLY-1, RLY-2.
 import type { AnnouncePart } from "./announcement.ts";
+import type { Role } from "./chat-events.ts";
 
 /** The place where a message began: in which room, in which life of it, and where. */
 export interface Root {
@@ -15,6 +16,8 @@ export interface RelayedPost {
   readonly sender: string;
   readonly name: string;
   readonly content: string;
+  /** In which it was written, where that was more than a member. */
+  readonly role?: Extract<Role, "moderator" | "service">;
   readonly root: Root;
   /** Links that it has passed when it arrives. */
   readonly hops: number;

@@ -29,6 +29,7 @@ const post = z.object({
   sender: z.string(),
   name: z.string(),
   content: z.string(),
+  role: z.enum(["moderator", "service"]).optional(),
   root,
   hops: whole,
 });

@@ -58,15 +58,16 @@ class Reader {
     if (event === "reaction") this.#onReaction(payload as Heard<"reaction">);
   }
 
-  #onEdited({ seq, rev, ...edit }: Heard<"message-edited">): void {
-    const { mentions: _old, ...message } = this.messages.get(seq)!;
-    this.messages.set(seq, { ...message, ...edit });
+  #onEdited({ seq, rev, by, ...edit }: Heard<"message-edited">): void {
+    const { mentions: _mentions, editedBy: _editedBy, ...message } = this.messages.get(seq)!;
+    this.messages.set(seq, { ...message, ...edit, ...(by !== message.sender && { editedBy: by }) });
     this.#rev = rev;
   }
 
-  #onDeleted({ seq, rev }: Heard<"message-deleted">): void {
+  #onDeleted({ seq, rev, by }: Heard<"message-deleted">): void {
     const { id, room, sender, name, timestamp } = this.messages.get(seq)!;
-    this.messages.set(seq, { id, seq, room, sender, name, content: "", timestamp, deleted: true });
+    const deletedBy = by === sender ? {} : { deletedBy: by };
+    this.messages.set(seq, { id, seq, room, sender, name, content: "", timestamp, deleted: true, ...deletedBy });
     this.#rev = rev;
   }
 

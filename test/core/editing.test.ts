@@ -26,12 +26,12 @@ describe("MSG-1: edit-message", () => {
     const { room, ada, ben } = await talk();
     const editedAt = room.shell.nowMs;
     expect(await ada.ask("edit-message", { id: ID, content: " hello, @ben " })).toEqual({ ok: true, editedAt });
-    const heard = { id: ID, seq: 1, content: "hello, @ben", editedAt, mentions: ["ben"], rev: expect.any(Number) };
+    const edit = { content: "hello, @ben", editedAt, mentions: ["ben"] };
+    const heard = { id: ID, seq: 1, ...edit, by: "ada", rev: expect.any(Number) };
     for (const client of [ada, ben]) expect(client.received("message-edited")).toEqual([heard]);
-    const { content, mentions } = heard;
     const message = { id: ID, seq: 1, room: ROOM, sender: "ada", name: "ada", timestamp: expect.any(Number) };
     room.shell.evict();
-    expect(await history(ben)).toEqual([{ ...message, content, editedAt, mentions }]);
+    expect(await history(ben)).toEqual([{ ...message, ...edit }]);
   });
 
   it("says it once: the same content again changes nothing", async () => {
@@ -162,6 +162,7 @@ describe("MSG-3: delete-message", () => {
       timestamp,
       content: "",
       deleted: true,
+      deletedBy: "mona",
     });
     expect(JSON.stringify([room.log.batches, [...room.log.changes]])).not.toMatch(/secret|👍/);
     expect(await mona.ask("versions", { id })).toEqual({ ok: true, versions: [] });

@@ -100,18 +100,26 @@ describe("the timeline", () => {
 
   it("edits, deletes and reactions change what is shown, and nothing else", () => {
     const timeline = timelineWith(message(1, { mentions: ["cleo"], replyTo: "id0" }), message(2));
-    timeline.edit({ id: "id1", seq: 1, rev: 1, content: "new", editedAt: 5 });
-    expect(timeline.find("id1")).toEqual({ ...message(1), content: "new", editedAt: 5, replyTo: "id0" });
+    timeline.edit({ id: "id1", seq: 1, rev: 1, content: "new", editedAt: 5, by: "ada" });
+    expect(timeline.find("id1")).toEqual({
+      ...message(1),
+      content: "new",
+      editedAt: 5,
+      editedBy: "ada",
+      replyTo: "id0",
+    });
+    timeline.edit({ id: "id1", seq: 1, rev: 2, content: "newer", editedAt: 6, by: "ben" });
+    expect(timeline.find("id1")).toEqual({ ...message(1), content: "newer", editedAt: 6, replyTo: "id0" });
     timeline.react({ id: "id2", emoji: "👍", user: "ben", on: true, count: 1 });
     timeline.react({ id: "id2", emoji: "👍", user: SELF, on: true, count: 2 });
     timeline.react({ id: "id2", emoji: "👍", user: "ben", on: false, count: 1 });
     expect(timeline.find("id2")?.reactions).toEqual([{ emoji: "👍", count: 1, users: [SELF] }]);
     timeline.react({ id: "id2", emoji: "👍", user: SELF, on: false, count: 0 });
     expect(timeline.find("id2")).toEqual(message(2));
-    timeline.remove({ id: "id1" });
-    expect(timeline.find("id1")).toMatchObject({ content: "", deleted: true });
+    timeline.remove({ id: "id1", by: "ada" });
+    expect(timeline.find("id1")).toMatchObject({ content: "", deleted: true, deletedBy: "ada" });
     expect(timeline.find("id1")).not.toHaveProperty("replyTo");
-    timeline.remove({ id: "unknown" });
+    timeline.remove({ id: "unknown", by: "ada" });
     expect(seqs(timeline)).toEqual([1, 2]);
   });
 

@@ -193,7 +193,7 @@ describe("what it costs", () => {
   it("RLY-10: nothing without links: no row, no deadline", async () => {
     const world = new RelayWorld(["a", "b"], "queue");
     await say(world, "a", "1", "2");
-    await change(world, "a", "edit-message", { content: "3" });
+    await change(world, "a", "edit-message", { content: "3" }, "ada");
     expect(world.room("a").state.writes).toBe(0);
     expect(world.sent).toEqual([]);
   });

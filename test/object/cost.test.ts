@@ -35,12 +35,13 @@ const AT_ONCE = "ten messages at once, at most";
 
 const good = async (answer: Promise<object>): Promise<void> => expect(await answer).toHaveProperty("ok", true);
 const onMessage =
-  (event: string, more: object = {}): Scene =>
-  async ({ ada, post }) => {
+  (event: string, more: object = {}, who: "ada" | "mia" = "ada"): Scene =>
+  async ({ post, ...people }) => {
+    const { ada } = people;
     // The first change of a segment lays out its table.
     await good(ada.ask("react", { id: await post(), emoji: "🧊", on: true }));
     const id = await post();
-    return () => good(ada.ask(event, { id, ...more }));
+    return () => good(people[who].ask(event, { id, ...more }));
   };
 
 const SCENES: Readonly<Record<string, Scene>> = {
@@ -64,6 +65,8 @@ const SCENES: Readonly<Record<string, Scene>> = {
   "an edit": onMessage("edit-message", { content: "better" }),
   "a reaction": onMessage("react", { emoji: "👍", on: true }),
   "a deletion": onMessage("delete-message"),
+  "an edit by a moderator": onMessage("edit-message", { content: "better" }, "mia"),
+  "a deletion by a moderator": onMessage("delete-message", {}, "mia"),
   typing:
     async ({ ada }) =>
     async () => {

@@ -73,8 +73,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     bug: "anybody may edit what anybody said",
     file: "src/chat/editing.ts",
-    find: "    if (sender !== user) return refuse(",
-    replace: "    if (sender !== user && !user) return refuse(",
+    find: "    if (sender !== caller.user) return this.#refuseAnothers(",
+    replace: "    if (sender !== caller.user && !sender) return this.#refuseAnothers(",
     breaks: "let in",
   },
   {

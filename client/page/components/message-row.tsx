@@ -30,14 +30,14 @@ export function MessageRow(props: MessageRowProps) {
       {isHead ? <Head message={message} now={now} /> : <SideTime at={message.timestamp} />}
       {message.replyTo !== undefined && <Quote visit={visit} id={message.replyTo} />}
       {message.deleted ? (
-        <p class="gone">Message deleted</p>
+        <p class="gone">Message deleted{byWhom(visit, message.deletedBy)}</p>
       ) : (
         <>
           {message.content !== "" && (
             <Content visit={visit} id={message.id} content={message.content} mentions={message.mentions} />
           )}
           {message.editedAt !== undefined && (
-            <span class="edited" title={`Edited ${exactTime(message.editedAt)}`}>
+            <span class="edited" title={`Edited${byWhom(visit, message.editedBy)} ${exactTime(message.editedAt)}`}>
               (edited)
             </span>
           )}
@@ -50,6 +50,10 @@ export function MessageRow(props: MessageRowProps) {
     </>
   );
 }
+
+/** Said where it was not the author. */
+const byWhom = (visit: Visit, user: string | undefined): string =>
+  user === undefined ? "" : ` by ${visit.nameOf(user)}`;
 
 function Head({ message, now }: { readonly message: Message; readonly now: number }) {
   return (

@@ -111,16 +111,17 @@ export class Timeline {
     if (message.seq > (newest?.seq ?? 0)) this.add(message, self);
   }
 
-  edit({ id, content, editedAt, mentions }: MessageEdited): void {
-    this.#change(id, ({ mentions: _before, ...message }) => ({
+  edit({ id, content, editedAt, by, mentions }: MessageEdited): void {
+    this.#change(id, ({ mentions: _mentions, editedBy: _editedBy, ...message }) => ({
       ...message,
       content,
       editedAt,
+      ...(by !== message.sender && { editedBy: by }),
       ...(mentions && { mentions }),
     }));
   }
 
-  remove({ id }: Pick<MessageDeleted, "id">): void {
+  remove({ id, by }: Pick<MessageDeleted, "id" | "by">): void {
     this.#change(id, ({ seq, room, sender, name, timestamp, clientMsgId }) => ({
       id,
       seq,
@@ -130,6 +131,7 @@ export class Timeline {
       content: "",
       timestamp,
       deleted: true as const,
+      ...(by !== sender && { deletedBy: by }),
       ...(clientMsgId !== undefined && { clientMsgId }),
     }));
   }

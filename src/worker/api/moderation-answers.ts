@@ -11,7 +11,19 @@ const entry = z
   .object({
     number: z.int().min(1).describe("Its place in the list: 1, 2, 3, …"),
     at: atMs("When it was done"),
-    action: z.enum(["kick", "ban", "unban", "mute", "unmute", "slow-mode", "read-only", "grant", "revoke"]),
+    action: z.enum([
+      "kick",
+      "ban",
+      "unban",
+      "mute",
+      "unmute",
+      "slow-mode",
+      "read-only",
+      "grant",
+      "revoke",
+      "edit-message",
+      "delete-message",
+    ]),
     by,
     user: z.exactOptional(z.string()).describe("The user whom it concerns"),
     until: z.exactOptional(atMs("When a ban or a mute ends")),
@@ -19,6 +31,10 @@ const entry = z
     seconds: z.exactOptional(z.int().min(0)).describe("How long it lasts; of slow mode: from one post to the next"),
     on: z.exactOptional(z.boolean()).describe("Of `read-only`"),
     role: z.exactOptional(role).describe("Of `grant`"),
+    id: z
+      .exactOptional(z.string())
+      .describe("Of a message that `user` had written, and somebody else edited or deleted"),
+    seq: z.exactOptional(z.int().min(1)).describe("Its place"),
   })
   .meta({ id: "AuditEntry" }) satisfies z.ZodType<AuditEntry>;
 
