@@ -2,8 +2,7 @@
 import type { AnnounceDoor, RelayDoor } from "../src/access/relay-door.ts";
 import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
 import { maybeLog, type LogFacts } from "../src/access/log.ts";
-import { settingsOf, type Settings } from "../src/access/settings.ts";
-import { TokenVerifier } from "../src/access/tokens.ts";
+import type { Settings } from "../src/access/settings.ts";
 import { Chat } from "../src/chat/chat.ts";
 import { isWatching, Watching } from "../src/chat/watching.ts";
 import type { FileOptions } from "../src/chat/features.ts";
@@ -33,6 +32,7 @@ import { BucketFiles } from "./bucket-files.ts";
 import { countedStorage } from "./counted-storage.ts";
 import type { Env } from "./env.ts";
 import type { Leave } from "./erasing.ts";
+import { goodSettingsOf } from "./good-settings.ts";
 import { relayWay } from "./relay-way.ts";
 import type { Application } from "./application.ts";
 import { SocketObject } from "./socket-object.ts";
@@ -198,7 +198,6 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
   const settings = goodSettingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
-  const tokens = new TokenVerifier(settings);
   const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
   const storage = ports.meter ? countedStorage(ctx.storage, ports.meter) : ctx.storage;
   const log = new SqlMessageLog(storage, {
@@ -214,7 +213,6 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
     index: new SqlSearchIndex(storage),
     ...(ports.meter && { meter: ports.meter }),
     durable: () => storage.sync(),
-    authenticate: (token) => tokens.verify(token),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
     // Without its binding the Worker refuses everything.
     ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
@@ -271,13 +269,6 @@ function forbidden(refusal: Refusal | undefined): Response | undefined {
   const { retryAfterMs } = more;
   const headers = retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) };
   return Response.json({ error: { code, message: refusal.message, ...more } }, { status: 403, headers });
-}
-
-function goodSettingsOf(env: Env): Settings {
-  const result = settingsOf(env);
-  // The Worker refuses everything while a setting is wrong, so no room is ever asked then.
-  if (!result.ok) throw new Error(`bad settings: ${result.problems.join("; ")}`);
-  return result.settings;
 }
 
 /** Names a room's log, and makes its key: unique, short, and nothing that separates the parts of an id. */

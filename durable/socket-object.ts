@@ -19,11 +19,9 @@ import { countedStorage } from "./counted-storage.ts";
 import { eraseStored, type Leave } from "./erasing.ts";
 import { newId, phaseOf } from "./object-identity.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
+import { roomTokens } from "./room-tokens.ts";
 import { TIMER_MS_MAX, WakeClock } from "./wake-clock.ts";
-import { attach, finishClose, sendAll } from "./web-socket-ends.ts";
-
-/** The attachment of a WebSocket that wants to take over from long-polling. */
-const PROBE = { isProbe: true } as const;
+import { attach, finishClose, PROBE, sendAll } from "./web-socket-ends.ts";
 
 export abstract class SocketObject<Env, Parts extends Application = Application> extends DurableObject<Env> {
   readonly #create: CreateServer<Env, Parts>;
@@ -65,6 +63,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       apply: (effects) => this.#apply(effects),
       lastPongAtMs: (session) => this.#lastPongAtMs(session),
       report: (problem, error) => this.report(problem, error),
+      tokens: roomTokens(this.env as object, this.ctx.id.name),
       reach: (room, event) => this.#reach(room, event),
       meter: this.activity.meter,
     });

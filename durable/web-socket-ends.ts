@@ -2,6 +2,9 @@
 import type { Frame } from "../src/protocol/engine-io.ts";
 import { withoutPartial, type SessionRecord } from "../src/socketio/session.ts";
 
+/** The attachment of a WebSocket that wants to take over from long-polling. */
+export const PROBE = { isProbe: true } as const;
+
 /** @throws Error when the record is too large, or nothing that a structured clone carries */
 export function attach(ws: WebSocket, record: SessionRecord): void {
   try {

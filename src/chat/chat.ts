@@ -12,10 +12,10 @@ import type {
 } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { mayOpenDirect } from "../protocol/direct-room.ts";
-import { roomAllowed } from "../protocol/room-name.ts";
 import { Meter } from "../metrics/meter.ts";
 import type { RoomStats } from "../metrics/room-stats.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
+import type { Socket } from "../socketio/socket.ts";
 import type { Announced } from "./announced.ts";
 import { deny, refuse } from "./answers.ts";
 import { UPLOAD } from "./attachments.ts";
@@ -34,7 +34,6 @@ import { Buckets, type RateLimit } from "./rate-limit.ts";
 import type { Relayed } from "./relayed.ts";
 import type { Client, Leave, Membership, Room } from "./room.ts";
 import { effectiveRole } from "./standing.ts";
-import type { Authenticate } from "./token-life.ts";
 
 /**
  * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -44,7 +43,6 @@ export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
 
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
   readonly #room: Room;
-  readonly #authenticate: Authenticate;
   readonly #requests = new Buckets(REQUEST_LIMIT);
   readonly #members = new Members();
   readonly #features: Features;
@@ -57,8 +55,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   constructor(dependencies: ChatDependencies) {
     super();
-    const { room, settings, log, state, authenticate, meter = new Meter() } = dependencies;
-    this.#authenticate = authenticate;
+    const { room, settings, log, state, meter = new Meter() } = dependencies;
     this.#room = this.#makeRoom({ name: room, settings, log, state, meter });
     this.#delivery = new DeliverySampler(meter, () => this.context.now(), dependencies.durable);
     this.#features = makeFeatures(this.#room, this.#members, dependencies);
@@ -99,6 +96,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       read: (read) => this.#read(read),
       show: (messages) => this.#show(messages),
       commit: () => this.#features.posting.commit(),
+      refreshToken: (client, token, reply) => this.#refreshToken(client, token, reply),
       trimmed: () => this.#features.all.forEach((feature) => feature.onTrimmed?.()),
     };
   }
@@ -110,6 +108,10 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     } finally {
       this.noteCounted();
     }
+  }
+
+  #refreshToken(...[client, token, reply]: Parameters<Room["refreshToken"]>): Promise<void> {
+    return this.context.refreshToken(client as Socket, token, (answer) => this.#withNote(() => reply(answer)));
   }
 
   #read<Result>(read: (log: MessageLog) => Result): Result | undefined {
@@ -138,22 +140,10 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   // ---- coming and going ------------------------------------------------------------------------------------
 
-  override authorize({ auth, handshake }: ConnectRequest): Verdict<Membership> | Promise<Verdict<Membership>> {
-    const vouched = handshake.identity as Identity | undefined;
-    if (vouched) return this.#admit(vouched);
-    const { token } = auth;
-    if (typeof token !== "string" || token === "") return deny("UNAUTHORIZED", "A token is required: auth.token");
-    return this.#authenticate(token).then((result) =>
-      result.ok ? this.#admit(result.identity) : deny(result.code, result.message),
-    );
-  }
-
-  #admit({ user, name, role, rooms, exp }: Identity): Verdict<Membership> {
+  override authorize({ identity }: ConnectRequest): Verdict<Membership> {
+    if (!identity) throw new Error("a chat room lets nobody in whose token was not verified");
+    const { user, name, role, rooms } = identity;
     const nowMs = this.context.now();
-    // A token that the Worker saw may have ended since: the connection can be older than its CONNECT.
-    if (exp !== undefined && exp * 1000 <= nowMs) return deny("TOKEN_EXPIRED", "The token has expired");
-    if (!roomAllowed(rooms, this.#room.name))
-      return deny("FORBIDDEN_ROOM", `The token does not open room ${this.#room.name}`);
     const isBound = !mayOpenDirect(rooms);
     const bucket = this.#features.posting.buckets.of(user, nowMs);
     const data = {
@@ -163,7 +153,6 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       sinceMs: nowMs,
       bucket,
       ...(isBound && ({ isBound } as const)),
-      ...(exp !== undefined && { exp }),
     };
     // Asked here too, so that who is refused takes no older connection of theirs along.
     return this.#refuseEntry(data) ?? { accepted: true, data };
@@ -233,6 +222,10 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   override onRestore(client: Client): void {
     for (const feature of this.#features.all) feature.onRestore?.(client);
+  }
+
+  override onRefresh(client: Client, identity: Identity): void {
+    for (const feature of this.#features.all) feature.onRefresh?.(client, identity);
   }
 
   override onDisconnect(client: Client): void {

@@ -23,6 +23,7 @@ import { Presence } from "./presence.ts";
 import { Ranks } from "./ranks.ts";
 import { Reacting } from "./reacting.ts";
 import { Reading } from "./reading.ts";
+import { Refreshing } from "./refreshing.ts";
 import { Relayed } from "./relayed.ts";
 import { Modes } from "./room-modes.ts";
 import type { RoomState } from "./room-state.ts";
@@ -31,7 +32,6 @@ import type { SearchIndex } from "./search-index.ts";
 import { Searching } from "./searching.ts";
 import { Speaking } from "./speaking.ts";
 import { Standings } from "./standings.ts";
-import { TokenLife, type Authenticate } from "./token-life.ts";
 import { Typing } from "./typing.ts";
 import { Webhooks, type Deliver } from "./webhooks.ts";
 
@@ -41,7 +41,6 @@ export interface ChatDependencies {
   readonly log: MessageLog;
   readonly state: RoomState;
   readonly index: SearchIndex;
-  readonly authenticate: Authenticate;
   /** Where files are; without it none are taken. */
   readonly files?: FileOptions;
   /** Where to tell what happens; absent where nobody wants to know. */
@@ -86,7 +85,7 @@ export interface Features {
 export function makeFeatures(
   room: Room,
   members: Members,
-  { state, index, authenticate, files: fileOptions, deliver, reportToLobby, relay, openDirect }: ChatDependencies,
+  { state, index, files: fileOptions, deliver, reportToLobby, relay, openDirect }: ChatDependencies,
 ): Features {
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
@@ -121,7 +120,7 @@ export function makeFeatures(
     new Searching(room, index),
     new Typing(room, members),
     reading,
-    new TokenLife(room, members, authenticate),
+    new Refreshing(room, members),
     new Moderation(room, moderation),
     new ModerationLists(room, moderation),
     attachments,

@@ -1,6 +1,15 @@
 // What the features of a chat room share: the room they are in, as far as they may touch it, and what each of
 // them may take part in. The room itself (chat.ts) puts them together.
-import type { Answer, ErrorAnswer, Message, Role, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
+import type {
+  Answer,
+  ErrorAnswer,
+  Message,
+  RefreshAnswer,
+  Role,
+  ServerToClientEvents,
+  Welcome,
+} from "../protocol/chat-events.ts";
+import type { Identity } from "../protocol/identity.ts";
 import type { Meter } from "../metrics/meter.ts";
 import type { BroadcastOperator } from "../socketio/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../socketio/deadlines.ts";
@@ -41,10 +50,6 @@ export interface Membership {
   readonly memberSinceMs?: number;
   /** Others who went lately, kept here for the time in which they may come back unnoticed. */
   readonly leavers?: readonly Leaver[];
-  /** When its token ends, in seconds since 1970. */
-  readonly exp?: number;
-  /** When its user is to be told that the token is about to end, in milliseconds since 1970; absent once told. */
-  readonly warnAtMs?: number;
   /** How far its user has read, as marked over this connection. */
   readonly readSeq?: number;
   /** Whether its token opens no rooms between two people. */
@@ -87,6 +92,8 @@ export interface Room {
   readonly show: (messages: readonly Message[]) => void;
   /** Stores and shows what has been said so far: for what must not overtake it. */
   readonly commit: () => void;
+  /** TOK-3: takes another token of the client's user. Nobody is answered who went meanwhile. */
+  readonly refreshToken: (client: Client, token: string, reply: (answer: RefreshAnswer) => void) => Promise<void>;
   /** Tells the features that the log may have forgotten its oldest messages. @throws whatever they throw */
   readonly trimmed: () => void;
 }
@@ -118,6 +125,8 @@ export interface Feature {
   welcome?(client: Client): Partial<Welcome>;
   /** A connection came and has heard its welcome. */
   onWelcomed?(client: Client): void;
+  /** A connection has another token of its user. */
+  onRefresh?(client: Client, identity: Identity): void;
   /** A connection is still there after sleep. */
   onRestore?(client: Client): void;
   /** Messages were stored, and everyone has seen them. */

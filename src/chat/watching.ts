@@ -6,7 +6,6 @@ import type { Deadline } from "../socketio/deadlines.ts";
 import { Namespace, type ConnectRequest, type Refusal, type Verdict } from "../socketio/namespace.ts";
 import type { Session } from "../socketio/session.ts";
 import type { Socket } from "../socketio/socket.ts";
-import { andThen } from "../socketio/verdicts.ts";
 import { deny } from "./answers.ts";
 import type { Chat } from "./chat.ts";
 import type { Membership } from "./room.ts";
@@ -14,7 +13,7 @@ import type { Membership } from "./room.ts";
 /** WATCH-1: who watch one room at the same time. */
 export const WATCHERS_MAX = 16;
 
-type Watcher = Pick<Membership, "user" | "name" | "role" | "exp">;
+type Watcher = Pick<Membership, "user" | "name" | "role">;
 
 /** What the shell knows of the room besides. */
 export interface Sight {
@@ -43,13 +42,12 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 
   /** WATCH-1: whom the room would let in, and the HTTP API make calls about it. */
-  override authorize(request: ConnectRequest): Verdict<Watcher> | Promise<Verdict<Watcher>> {
-    return andThen(this.#chat.authorize(request), (verdict) => {
-      if (!verdict.accepted) return verdict;
-      const { user, name, role, exp } = verdict.data;
-      const watcher = { user, name, role, ...(exp !== undefined && { exp }) };
-      return this.#refuse(watcher) ?? { accepted: true, data: watcher };
-    });
+  override authorize(request: ConnectRequest): Verdict<Watcher> {
+    const verdict = this.#chat.authorize(request);
+    if (!verdict.accepted) return verdict;
+    const { user, name, role } = verdict.data;
+    const watcher = { user, name, role };
+    return this.#refuse(watcher) ?? { accepted: true, data: watcher };
   }
 
   override admit(watcher: Watcher): Refusal | undefined {
@@ -102,9 +100,8 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   /** WATCH-3: nobody is shown anything after their token has ended, or their right was taken. */
   #dropUnfit(nowMs: number): void {
     for (const watcher of this.sockets.values()) {
-      const { exp, ...who } = watcher.peek();
-      const isOver = exp !== undefined && exp * 1000 <= nowMs;
-      if (isOver || this.#refuse(who)) watcher.disconnect(true);
+      const { exp = Infinity } = watcher.token ?? {};
+      if (exp * 1000 <= nowMs || this.#refuse(watcher.peek())) watcher.disconnect(true);
     }
   }
 

@@ -50,3 +50,10 @@ export const CLOSINGS = {
 /** The transport went by itself: the peer closed it, or the network did. */
 export const TRANSPORT_CLOSE: Closing = { code: 1005, reason: "", disconnect: "transport close" };
 export const TRANSPORT_ERROR: Closing = { code: 1006, reason: "", disconnect: "transport error" };
+
+/** Ways of going that a client may come back from as if it had not: the line broke, and nobody said goodbye. */
+const RETURNABLE: ReadonlySet<DisconnectReason> = new Set(["transport close", "transport error", "ping timeout"]);
+
+export function isReturnable(reason: DisconnectReason): boolean {
+  return RETURNABLE.has(reason);
+}

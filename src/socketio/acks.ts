@@ -1,6 +1,8 @@
-// Acks that the server asks of clients. A short wait is a promise and holds the object awake; a long one is
+// Acks, both ways: those that answer a client, and those that the server asks of clients. A short wait is a promise and holds the object awake; a long one is
 // a continuation, plain data in the session's record, that is answered after any number of sleeps.
+import { encodeAck } from "../protocol/socket-io.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
+import type { Outbox } from "./outbox.ts";
 import type { Socket } from "./socket.ts";
 
 /** A promise waits this long at most, because it keeps the object awake; for longer there is `ask`. */
@@ -132,4 +134,14 @@ export class Acks {
       }
     }
   }
+}
+
+/** The callback that answers an event of a client; it answers once. */
+export function answerTo(socket: Socket, id: number, outbox: Outbox): (...args: unknown[]) => void {
+  let answered = false;
+  return (...args) => {
+    if (answered || !socket.connected) return;
+    answered = true;
+    outbox.send([socket.session], encodeAck(socket.nsp, id, args));
+  };
 }

@@ -3,15 +3,20 @@ import type { Namespace } from "./namespace.ts";
 import type { Seat } from "./namespaces.ts";
 import type { Resumed } from "./recovery.ts";
 import type { SocketRecord } from "./session.ts";
+import type { TokenRecord } from "./token-life.ts";
 
 export interface Beginning {
   readonly id: string;
   readonly pid: string | undefined;
   readonly verdict: { readonly data: unknown };
   readonly resumed: Resumed | undefined;
+  readonly token: TokenRecord | undefined;
 }
 
-export function firstRecord({ namespace, hub, rule }: Seat, { id, pid, verdict, resumed }: Beginning): SocketRecord {
+export function firstRecord(
+  { namespace, hub, rule }: Seat,
+  { id, pid, verdict, resumed, token }: Beginning,
+): SocketRecord {
   const remembered = resumed?.remembered;
   return {
     nsp: hub.nsp,
@@ -21,6 +26,7 @@ export function firstRecord({ namespace, hub, rule }: Seat, { id, pid, verdict, 
     ...(resumed && { recovered: true }),
     ...(pid !== undefined && { pid }),
     ...(rule !== undefined && { rule }),
+    ...(token && { token }),
   };
 }
 

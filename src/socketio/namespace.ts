@@ -1,7 +1,9 @@
 // What an application extends: one class per namespace, with a table of event handlers.
 // Handlers belong to the class and state to `socket.data`: after sleep a new instance serves the same
 // sockets, so closures made in `onConnect` would be gone while methods and plain data are there.
+import type { RefreshAnswer } from "../protocol/chat-events.ts";
 import type { DisconnectReason } from "../protocol/closings.ts";
+import type { Identity } from "../protocol/identity.ts";
 import type { AskAnswer } from "./acks.ts";
 import { BroadcastOperator, listed } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "./deadlines.ts";
@@ -19,6 +21,8 @@ export interface ConnectRequest {
   /** The `auth` of the client, exactly as it came: untrusted. */
   readonly auth: Readonly<Record<string, unknown>>;
   readonly handshake: Handshake;
+  /** Whom the token names, which was verified; absent where anybody may come in (TOK-4). */
+  readonly identity?: Identity;
 }
 
 export interface Refusal {
@@ -61,6 +65,8 @@ export interface NamespaceContext {
   /** A failure that the application survived but the operator should hear of. */
   readonly report: (problem: string, error: unknown) => void;
   readonly serverSide: ServerSide;
+  /** TOK-3: takes another token of the socket's user. Nobody is answered who went meanwhile. */
+  refreshToken(socket: Socket, token: string, reply: (answer: RefreshAnswer) => void): Promise<void>;
 }
 
 export abstract class Namespace<
@@ -74,6 +80,8 @@ export abstract class Namespace<
   /** What other rooms tell this one: SIO-12. */
   readonly serverHandlers: ServerHandlers<Between> = {} as ServerHandlers<Between>;
   readonly continuations: Continuations<Socket<Outgoing, Data>> = {};
+  /** Who may ask to come in: those with a token that opens the room, or anybody, and then no token is looked at (TOK-4). */
+  readonly authenticate: "token" | "anybody" = "token";
   /** Makes connections recoverable: what was broadcast meanwhile is replayed from this log. */
   readonly recovery?: { readonly log: RecoveryLog; readonly windowMs: number };
   readonly connectMiddleware: ConnectMiddleware[] = [];
@@ -81,7 +89,7 @@ export abstract class Namespace<
   #context: NamespaceContext | undefined;
   #deadlines: Deadline[] = [];
 
-  /** Decides on a CONNECT; without it everyone is let in, with an empty `socket.data`. */
+  /** Decides on a CONNECT whose token was verified; without it everyone with one is let in, with an empty `socket.data`. */
   authorize?(request: ConnectRequest): Verdict<Data> | Promise<Verdict<Data>>;
 
   /**
@@ -96,9 +104,9 @@ export abstract class Namespace<
    */
   mergeData?(remembered: Data, fresh: Data): Data;
 
-  /** Whose a socket is: only the same owner can recover it. */
-  ownerOf(_data: Data): string {
-    return "";
+  /** Whose a socket is: only the same owner can recover it. By default that of its token. */
+  ownerOf(_data: Data, user = ""): string {
+    return user;
   }
 
   /** Called once when the server starts or wakes, before any socket is there: the place to add deadlines. */
@@ -106,6 +114,9 @@ export abstract class Namespace<
 
   /** Called once in a socket's life, after the client has its CONNECT answer; never again on waking. */
   onConnect?(socket: Socket<Outgoing, Data>): void | Promise<void>;
+
+  /** A socket has another token of its user, whose name, role and rooms may be others than those that let it in. */
+  onRefresh?(socket: Socket<Outgoing, Data>, identity: Identity): void;
 
   /** Called for each socket that is still there after sleep: the place to rebuild what memory held. */
   onRestore?(socket: Socket<Outgoing, Data>): void | Promise<void>;

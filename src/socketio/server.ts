@@ -1,16 +1,15 @@
 // The Socket.IO 5 server without I/O: inputs (a session opened, a frame, a closing, the clock) become
 // events of an application, and what it emits becomes effects. The shell of an object drives it.
-import { CLOSINGS, type Closing, type DisconnectReason } from "../protocol/closings.ts";
+import { CLOSINGS, isReturnable, type Closing, type DisconnectReason } from "../protocol/closings.ts";
 import type { Frame } from "../protocol/engine-io.ts";
 import {
-  encodeAck,
   encodeConnect,
   encodeConnectError,
   encodeDisconnect,
   readMessage,
   type ClientPacket,
 } from "../protocol/socket-io.ts";
-import { Acks, type AskAnswer, type AskRecord } from "./acks.ts";
+import { Acks, answerTo, type AskAnswer, type AskRecord } from "./acks.ts";
 import type { EngineOptions } from "./engine.ts";
 import { firstRecord, type Beginning } from "./first-record.ts";
 import type { ConnectRequest, Refusal, Verdict } from "./namespace.ts";
@@ -19,6 +18,7 @@ import { MISSED_BYTES_MAX, type Resumed } from "./recovery.ts";
 import { ServerSide, type ServerSideAnswer, type ServerSideEvent } from "./server-side.ts";
 import { CONNECTS_MAX, SessionFlood } from "./session-flood.ts";
 import { SessionServer, type ServerPorts } from "./session-server.ts";
+import { TokenLife } from "./token-life.ts";
 import { isKeptAsleep, type Session, type SessionRecord, type SocketRecord } from "./session.ts";
 import { Socket, type SocketHost } from "./socket.ts";
 import { Strangers } from "./strangers.ts";
@@ -36,6 +36,7 @@ export class Server extends SessionServer implements SocketHost {
   readonly #strangers: Strangers;
   readonly #connects = new SessionFlood(CONNECTS_MAX);
   readonly #serverSide: ServerSide;
+  readonly #tokens: TokenLife | undefined;
 
   constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts) {
     super(options, ports);
@@ -49,8 +50,18 @@ export class Server extends SessionServer implements SocketHost {
       report: (problem: string, error: unknown) => ports.report(problem, error),
     };
     this.#serverSide = new ServerSide(this.deadlines, { ...shared, reach: ports.reach });
+    this.#tokens =
+      ports.tokens &&
+      new TokenLife(ports.tokens, {
+        ...shared,
+        deadlines: this.deadlines,
+        sessions: this.sessions,
+        refreshed: (socket, identity) => this.#seatOf(socket).namespace.onRefresh?.(socket, identity),
+        isFlood: (session) => this.#isFlood(session),
+      });
     this.#namespaces = new Namespaces(table, {
       ...shared,
+      refreshToken: async (...refreshing) => this.#tokens?.refresh(...refreshing),
       outbox: this.outbox,
       deadlines: this.deadlines,
       newId: () => ports.newId(),
@@ -85,6 +96,7 @@ export class Server extends SessionServer implements SocketHost {
       session.sockets.set(socket.nsp, socket);
       seat.hub.restore(socket);
       if (socket.asks.length > 0) this.acks.watch(socket);
+      this.#tokens?.watch(socket);
       if (socket.pid !== undefined) seat.recovery?.log.retain?.(socket.id);
       void this.#inTurns(session, () => seat.namespace.onRestore?.(socket));
       if (session.closed) return;
@@ -175,24 +187,31 @@ export class Server extends SessionServer implements SocketHost {
     if (session.sockets.has(nsp) || session.connecting.includes(nsp)) {
       return this.engine.close(session, CLOSINGS.protocolViolation);
     }
-    if (this.#connects.isOver(session, this.now())) return this.engine.close(session, CLOSINGS.connectFlood);
+    if (this.#isFlood(session)) return;
     const request = { nsp, auth, handshake: session.handshake };
     session.deciding(nsp);
     return this.#inTurns(session, () =>
       andThen(this.#namespaces.find(request, session), (seat) => {
         if (!seat) return this.#refuse(session, nsp, { message: "Invalid namespace" });
         // One turn, also where it comes after an await.
-        return andThen(judge(seat.namespace, request), (judged) =>
+        return andThen(judge(seat.namespace, request, this.#tokens), (judged) =>
           this.outbox.turn(() => this.#conclude(session, request, seat, judged)),
         );
       }),
     );
   }
 
-  #conclude(session: Session, request: ConnectRequest, seat: Seat, { verdict, error }: Judged): void | Promise<void> {
+  /** SIO-11: counts a verdict that is asked for. @returns whether it was one too many, and the session is over */
+  #isFlood(session: Session): boolean {
+    const isOver = this.#connects.isOver(session, this.now());
+    if (isOver) this.engine.close(session, CLOSINGS.connectFlood);
+    return isOver;
+  }
+
+  #conclude(session: Session, request: ConnectRequest, seat: Seat, judged: Judged): void | Promise<void> {
     try {
-      if (!verdict) throw error;
-      return this.#decide(session, request, seat, verdict);
+      if (!judged.verdict) throw judged.error;
+      return this.#decide(session, { ...request, ...judged }, seat, judged.verdict);
     } finally {
       // Not before: the socket may take the place of its twin, who was the last one in the namespace.
       this.#namespaces.giveUp(request.nsp, session);
@@ -208,7 +227,7 @@ export class Server extends SessionServer implements SocketHost {
   /** @returns a promise while the application is busy with the socket that it let in */
   #decide(
     session: Session,
-    { nsp, auth }: ConnectRequest,
+    { nsp, auth, identity }: ConnectRequest,
     seat: Seat,
     verdict: Verdict<unknown>,
   ): void | Promise<void> {
@@ -216,7 +235,8 @@ export class Server extends SessionServer implements SocketHost {
     if (!verdict.accepted) return this.#refuse(session, nsp, verdict);
     this.#namespaces.occupy(seat);
     const { recovery } = seat;
-    const owner = recovery && session.handshake.canRecover ? seat.namespace.ownerOf(verdict.data) : undefined;
+    const owner =
+      recovery && session.handshake.canRecover ? seat.namespace.ownerOf(verdict.data, identity?.user) : undefined;
     const claim = owner === undefined ? undefined : recovery?.claim(auth, { nsp, owner });
     // First of all: what its twin had, and what its going tells the others, is part of what it missed.
     const wasThere = claim !== undefined && this.#evictTwin(seat, claim.id);
@@ -230,7 +250,8 @@ export class Server extends SessionServer implements SocketHost {
     countAccepted(this.meter, { asksForMore: typeof auth["pid"] === "string", claim, resumed });
     const id = resumed?.id ?? this.ports.newId();
     const pid = owner === undefined ? undefined : (resumed?.pid ?? recovery?.pid(nsp, id, owner));
-    const socket = this.#makeSocket(session, seat, { id, pid, verdict, resumed });
+    const token = identity && this.#tokens?.recordOf(identity);
+    const socket = this.#makeSocket(session, seat, { id, pid, verdict, resumed, token });
     this.outbox.save(session);
     this.outbox.send([session], encodeConnect(nsp, id, pid));
     socket.replay(resumed?.missed ?? []);
@@ -257,6 +278,7 @@ export class Server extends SessionServer implements SocketHost {
   #seatSocket(session: Session, seat: Seat, socket: Socket): void {
     session.sockets.set(socket.nsp, socket);
     seat.hub.add(socket);
+    this.#tokens?.watch(socket);
   }
 
   /**
@@ -271,26 +293,16 @@ export class Server extends SessionServer implements SocketHost {
 
   #onEvent(socket: Socket, packet: ClientPacket & { type: "event" }): void | Promise<void> {
     const { namespace, handlers } = this.#seatOf(socket);
-    const args = packet.id === undefined ? packet.args : [...packet.args, this.#ackOf(socket, packet.id)];
+    const args = packet.id === undefined ? packet.args : [...packet.args, answerTo(socket, packet.id, this.outbox)];
     return this.#inTurns(socket.session, () => {
       namespace.onAny?.(socket, packet.event, args);
       for (const middleware of namespace.eventMiddleware) {
         const error = middleware(socket, packet.event, args);
         if (error) return void socket.emit("error", { message: error.message });
       }
-      const handler = handlers.get(packet.event);
+      const handler = handlers.get(packet.event) ?? this.#tokens?.handlerOf(socket, packet.event);
       return handler ? handler(socket, ...args) : namespace.onUnknownEvent?.(socket, packet.event, args);
     });
-  }
-
-  /** The callback that answers an event; it answers once. */
-  #ackOf(socket: Socket, id: number): (...args: unknown[]) => void {
-    let answered = false;
-    return (...args) => {
-      if (answered || !socket.connected) return;
-      answered = true;
-      this.outbox.send([socket.session], encodeAck(socket.nsp, id, args));
-    };
   }
 
   /** Goes on with what was asked, perhaps by an earlier instance. */
@@ -332,11 +344,12 @@ export class Server extends SessionServer implements SocketHost {
     socket.isLeaving = true;
     this.#survive("onDisconnecting failed", () => namespace.onDisconnecting?.(socket, reason));
     socket.connected = false;
+    this.#tokens?.forget(socket);
     this.#survive("leaving channels failed", () => hub.remove(socket));
     // Before it is remembered: what they note in `socket.data` comes back with it.
     this.acks.abandon(socket);
     const nowMs = this.ports.now();
-    const mayReturn = RETURNABLE.has(reason);
+    const mayReturn = isReturnable(reason);
     recovery?.depart(socket.id, { atMs: nowMs, mayReturn });
     this.#survive("a socket could not be remembered", () =>
       socket.remember({ goneAtMs: nowMs, saidGoodbye: !mayReturn }),
@@ -380,6 +393,3 @@ export class Server extends SessionServer implements SocketHost {
     }
   }
 }
-
-/** Ways of going that a client may come back from as if it had not: the line broke, and nobody said goodbye. */
-const RETURNABLE: ReadonlySet<DisconnectReason> = new Set(["transport close", "transport error", "ping timeout"]);

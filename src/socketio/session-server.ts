@@ -11,6 +11,7 @@ import { Outbox, type Effect } from "./outbox.ts";
 import type { Reach, ServerSideAnswer, ServerSideEvent } from "./server-side.ts";
 import { countGiven, countPolled, weigh } from "./traffic.ts";
 import { Session, type Handshake, type SessionRecord } from "./session.ts";
+import type { TokenPorts } from "./token-life.ts";
 
 /** The outside world, as far as a server needs it. */
 export interface ServerPorts {
@@ -23,6 +24,8 @@ export interface ServerPorts {
   /** When the runtime last answered this session's heartbeat by itself, in ms since 1970. */
   lastPongAtMs(session: Session): number | undefined;
   report(problem: string, error: unknown): void;
+  /** Verifies the tokens of CONNECTs. Without it nobody's is looked at, and namespaces let in whom they like. */
+  readonly tokens?: TokenPorts;
   /** The way to the servers of other rooms, where there is one. */
   readonly reach?: Reach;
   /** Counts what happens, where anybody wants to know. */

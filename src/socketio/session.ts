@@ -6,6 +6,7 @@ import type { PartialPacket } from "../protocol/socket-io.ts";
 import type { AskRecord } from "./acks.ts";
 import type { PollQueue } from "./poll-queue.ts";
 import type { Socket } from "./socket.ts";
+import type { TokenRecord } from "./token-life.ts";
 import { Reading } from "./unread.ts";
 
 /** Java, Swift and Rust clients read ack ids as numbers of 32 bits, one of which is the sign. */
@@ -42,6 +43,8 @@ export interface SocketRecord {
   readonly asks?: readonly AskRecord[];
   /** Which rule made the namespace, where it was made on demand. */
   readonly rule?: number;
+  /** The token that let it in; absent where anybody may come in. */
+  readonly token?: TokenRecord;
 }
 
 /** A session at rest: plain data that a structured clone carries, at most 16 KiB with everything in it. */

@@ -11,6 +11,7 @@ import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "./outbox.ts";
 import { NOTHING, type Handshake, type Session, type SocketRecord } from "./session.ts";
 import { Stays } from "./stays.ts";
+import type { TokenRecord } from "./token-life.ts";
 
 /** What a socket asks of its server. */
 export interface SocketHost {
@@ -52,6 +53,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   #stays: Stays | undefined;
   #asks: readonly AskRecord[];
   #data: Data;
+  #token: TokenRecord | undefined;
 
   constructor(record: SocketRecord, session: Session, hub: Hub, host: SocketHost) {
     this.id = record.id;
@@ -62,6 +64,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     this.#rule = record.rule;
     this.#asks = record.asks ?? NOTHING;
     this.#data = record.data as Data;
+    this.#token = record.token;
     this.#hub = hub;
     this.#host = host;
     // A socket that slept was remembered as it was: its record and its memory are written together.
@@ -84,6 +87,22 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   /** What carries it now: a WebSocket survives the sleep of its object, long-polling does not. */
   get transport(): "websocket" | "polling" {
     return this.session.polling ? "polling" : "websocket";
+  }
+
+  /** The user whom its token names; `undefined` where anybody may come in. */
+  get user(): string | undefined {
+    return this.#token?.user;
+  }
+
+  /** The token that it is in with, as far as it is kept. */
+  get token(): TokenRecord | undefined {
+    return this.#token;
+  }
+
+  /** For the server, which has verified it. */
+  setToken(token: TokenRecord): void {
+    this.#token = token;
+    this.#host.outbox.save(this.session);
   }
 
   /** Plain data (structured clone) that stays with the socket through sleep. Reading it counts as changing it. */
@@ -343,6 +362,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
       ...(this.pid !== undefined && { pid: this.pid }),
       ...(this.#rule !== undefined && { rule: this.#rule }),
       ...(this.#asks.length > 0 && { asks: this.#asks }),
+      ...(this.#token && { token: this.#token }),
     };
   }
 }

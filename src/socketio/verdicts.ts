@@ -1,24 +1,40 @@
-// What becomes of a CONNECT: middleware and namespace decide, at once where they can.
+// What becomes of a CONNECT: its token, middleware and namespace decide, at once where they can.
+import type { Identity } from "../protocol/identity.ts";
 import type { ConnectRequest, Namespace, Verdict } from "./namespace.ts";
+import type { TokenLife } from "./token-life.ts";
 
 /** A verdict, or why there is none. */
 export interface Judged {
   readonly verdict?: Verdict<unknown>;
   readonly error?: unknown;
+  /** Whom the token named, where one had to be shown. */
+  readonly identity?: Identity;
 }
 
-/** What a namespace says of a CONNECT. Asynchronous only where it, or its middleware, is; never throws. */
-export function judge(namespace: Namespace, request: ConnectRequest): Judged | Promise<Judged> {
+/**
+ * What a namespace says of a CONNECT. Asynchronous only where it, its middleware, or a token is; never throws.
+ * @param tokens verifies who asks, where anybody wants to know
+ */
+export function judge(
+  namespace: Namespace,
+  request: ConnectRequest,
+  tokens: TokenLife | undefined,
+): Judged | Promise<Judged> {
   try {
-    const verdict = ask(namespace, request);
-    if (!isPromise(verdict)) return { verdict };
-    return verdict.then(
-      (decided): Judged => ({ verdict: decided }),
-      (error: unknown): Judged => ({ error }),
-    );
+    const judged = decide(namespace, request, namespace.authenticate === "anybody" ? undefined : tokens);
+    return isPromise(judged) ? judged.catch((error: unknown): Judged => ({ error })) : judged;
   } catch (error) {
     return { error };
   }
+}
+
+/** TOK-4: nobody is asked before it is known who wants to come in. */
+function decide(namespace: Namespace, request: ConnectRequest, tokens?: TokenLife): Judged | Promise<Judged> {
+  if (!tokens) return andThen(ask(namespace, request), (verdict) => ({ verdict }));
+  return andThen(tokens.identify(request), (identity) => {
+    if ("accepted" in identity) return { verdict: identity };
+    return andThen(ask(namespace, { ...request, identity }), (verdict) => ({ verdict, identity }));
+  });
 }
 
 /** Middleware first, in order, then the namespace itself. */

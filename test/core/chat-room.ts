@@ -243,6 +243,7 @@ export class ChatRoom {
     { name = ROOM, epoch, ...outside }: Outside = {},
   ) {
     this.log = new MemoryLog(epoch);
+    const tokens = { room: name, authenticate: (token: string) => this.#authenticate(token) };
     const create = (meter: Meter): Chat => {
       this.log.reopen();
       this.chat = new Chat({
@@ -252,12 +253,11 @@ export class ChatRoom {
         index: this.index,
         settings: { ...SETTINGS, ...settings },
         meter,
-        authenticate: (token) => this.#authenticate(token),
         ...outside,
       });
       return this.chat;
     };
-    this.shell = new FakeShell((meter) => ({ "/": create(meter) }), options);
+    this.shell = new FakeShell((meter) => ({ "/": create(meter) }), { ...options, tokens });
     this.shell.onInput = () => this.chat.noteCounted();
     this.log.onReserve = (seq) => this.shell.journal.push(`reserve ${seq}`);
     this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);

@@ -53,6 +53,7 @@ export class FakeShell {
   /** Called when an input was dealt with, and again when what it began is done. */
   onInput = (): void => {};
   readonly reach: ServerPorts["reach"];
+  readonly #tokens: ServerPorts["tokens"];
   readonly #phase: number;
   readonly #create: (meter: Meter) => Readonly<Record<string, Namespace>>;
   readonly #options: ServerOptions;
@@ -69,9 +70,15 @@ export class FakeShell {
   /** @param create makes the application, anew after each sleep, with what it counts by */
   constructor(
     create: (meter: Meter) => Readonly<Record<string, Namespace>>,
-    { reach, phase = 0, ...options }: Partial<ServerOptions & Pick<ServerPorts, "reach" | "phase">> = {},
+    {
+      reach,
+      tokens,
+      phase = 0,
+      ...options
+    }: Partial<ServerOptions & Pick<ServerPorts, "reach" | "phase" | "tokens">> = {},
   ) {
     this.reach = reach;
+    this.#tokens = tokens;
     this.#phase = phase;
     this.#create = create;
     this.#options = { ...OPTIONS, ...options };
@@ -95,6 +102,7 @@ export class FakeShell {
           this.reports.push({ problem, error });
         },
         meter,
+        ...(this.#tokens && { tokens: this.#tokens }),
         ...(this.reach && { reach: this.reach }),
       },
     );

@@ -1,7 +1,7 @@
 // A token's life in an open connection: announced, refreshed, ended.
 import { describe, expect, it } from "vitest";
 
-import { EXPIRY_GATHER_MS, EXPIRY_WARNING_MS } from "../../src/chat/token-life.ts";
+import { EXPIRY_GATHER_MS, EXPIRY_WARNING_MS } from "../../src/socketio/token-life.ts";
 import { ChatRoom, expiresIn } from "./chat-room.ts";
 import type { Client } from "./harness.ts";
 

@@ -5,6 +5,7 @@ declare namespace Cloudflare {
     durableNamespaces: "WhiteboardRoom" | "Halls" | "GuestbookRoom" | "LeagueRoom";
   }
   interface Env {
+    JWT_SECRET: string;
     GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
     LEAGUE: DurableObjectNamespace<import("./league.ts").LeagueRoom>;

@@ -32,6 +32,7 @@ interface Outgoing {
 type Client = Socket<Outgoing, Guest>;
 
 class Hall extends Namespace<Incoming, Outgoing, Guest> {
+  override readonly authenticate = "anybody";
   override readonly recovery: { log: RecoveryLog; windowMs: number };
   readonly #bans: SyncKvStorage;
   readonly handlers: Handlers<Incoming, Client> = {

@@ -3,7 +3,12 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 
+import { signToken } from "../../src/access/tokens.ts";
 import { RawClient } from "../object/raw-client.ts";
+
+/** A token of this deployment's, which lives for a day. */
+export const tokenFor = (user: string, claims: object = {}, ttlSeconds = 86_400): Promise<string> =>
+  signToken(env.JWT_SECRET, { user, ...claims }, ttlSeconds);
 
 let boards = 0;
 const freshRoom = (): string => `whiteboard-${++boards}`;
@@ -26,9 +31,9 @@ interface WhoAmI {
   readonly strokes: number;
 }
 
-export async function enter(room: string, auth?: Partial<Ticket>): Promise<RawClient> {
+export async function enter(room: string, auth?: Partial<Ticket> & { readonly token?: string }): Promise<RawClient> {
   const client = await RawClient.open({ room, query: { recovery: "on" } });
-  await client.connect(auth);
+  await client.connect({ token: await tokenFor("painter"), ...auth });
   // The whole turn has come once something asked after it is answered.
   await call(client, "whoami");
   return client;

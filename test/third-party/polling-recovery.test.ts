@@ -3,7 +3,7 @@ import { exports } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
 import { ORIGIN } from "../object/raw-client.ts";
-import { call, drop, enter, evict, heard, say, ticketOf, whoami } from "./painters.ts";
+import { call, drop, enter, evict, heard, say, ticketOf, tokenFor, whoami } from "./painters.ts";
 
 let rooms = 0;
 const freshRoom = (): string => `polled-board-${++rooms}`;
@@ -22,7 +22,7 @@ class Poller {
     const poller = new Poller(room);
     await poller.poll();
     poller.#sid = (JSON.parse(poller.packets[0]!.slice(1)) as { sid: string }).sid;
-    await poller.post(`40${JSON.stringify(auth)}`);
+    await poller.post(`40${JSON.stringify({ token: await tokenFor("painter"), ...auth })}`);
     await poller.poll();
     return poller;
   }

@@ -37,7 +37,7 @@ class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
     runoff: async (_, ...vote) => (await this.to(vote[0]).emitWithAck("vote?"), this.handlers.vote(_, ...vote)),
     review: ({ id }, painter, timeoutMs) =>
       void this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
-    whoami: ({ id, rooms, data, recovered }, ack) => ack({ id, rooms: [...rooms], recovered, ...data }),
+    whoami: ({ id, user, rooms, data, recovered }, ack) => ack({ id, user, rooms: [...rooms], recovered, ...data }),
   };
   constructor(log: RecoveryLog) {
     super();
