@@ -190,7 +190,6 @@ class Poller {
       state: room.state,
       index: room.index,
       settings: SETTINGS,
-      authenticate: () => Promise.reject(new Error("no tokens here")),
     });
     let ids = 0;
     this.#server = new Server(
@@ -207,6 +206,7 @@ class Poller {
           }
         },
         lastPongAtMs: () => undefined,
+        tokens: { room: ROOM, authenticate: () => Promise.reject(new Error("no tokens here")) },
         report: (problem, error) => {
           throw new Error(problem, { cause: error });
         },
