@@ -3,6 +3,11 @@
 import type { RowLayout } from "../state/row-layout.ts";
 import type { Row } from "../state/rows.ts";
 
+/** Less than this is no movement: browsers round `scrollTop` to pixels of the screen. */
+const MOVEMENT_PX = 0.5;
+/** Below the view, at most so much: a reader who moves down to there is at the end. */
+const END_PX = 24;
+
 /** What the reader looks at: a row, and how far below the upper edge it begins. */
 interface Anchor {
   readonly key: string;
@@ -14,11 +19,20 @@ export class Place {
   version = 0;
   readonly heights = new Map<string, number>();
   anchor: Anchor | undefined;
-  /** Of the view, when the list was put in its place last. */
+  /** Of the view, when the list was put in its place last; empty while it is hidden. */
   size = "";
+  /** The `scrollTop` that was set or heard last: what differs from it, the reader has moved. */
+  top = 0;
   target: object | undefined;
+  /** With what the list was put in its place last. */
+  settled: readonly unknown[] = [];
   /** What in the list had the focus last. */
   focus: Element | undefined;
+
+  /** What is too little to be a movement adds up. */
+  heard(scrollTop: number): void {
+    if (Math.abs(scrollTop - this.top) >= MOVEMENT_PX) this.top = scrollTop;
+  }
 }
 
 /** Changes with the window, and with what stands around the list. */
@@ -37,15 +51,6 @@ export function topOf(
   const lowest = Math.max(0, layout.height - viewHeight);
   if (!anchor || index === undefined) return lowest;
   return Math.min(lowest, Math.max(0, layout.topOf(index) - anchor.offset));
-}
-
-/** The first row in view that stays: what is new does not move it. */
-export function anchorAt(layout: RowLayout, rows: readonly Row[], scrollTop: number): Anchor | undefined {
-  let index = layout.at(scrollTop);
-  // Days and lines between messages come and go.
-  while (index < rows.length - 1 && rows[index]!.kind !== "message") index++;
-  const row = rows[index];
-  return row && { key: row.key, offset: layout.topOf(index) - scrollTop };
 }
 
 /** Which row Tab leads to: the one that has the focus, otherwise the last one in view. */
@@ -68,17 +73,60 @@ export function measure(list: HTMLElement, heights: Map<string, number>): boolea
   return isChanged;
 }
 
+/** @returns how far the reader has moved the list since that was heard last; downwards is positive */
+export function movementOf(scroller: HTMLElement, { top, size }: Place): number {
+  if (size === "") return 0;
+  // What is beyond the end, the browser takes back by itself.
+  const lowest = lowestOf(scroller);
+  const moved = Math.min(scroller.scrollTop, lowest) - Math.min(top, lowest);
+  return Math.abs(moved) < MOVEMENT_PX ? 0 : moved;
+}
+
+/**
+ * Any movement upwards leaves the newest message, however small it is: a trackpad begins with a few pixels.
+ * @returns whether the list is to stand at its end after this movement of the reader
+ */
+export function isFollowing(scroller: HTMLElement, moved: number, wasFollowing: boolean): boolean {
+  if (moved < 0) return false;
+  const left = lowestOf(scroller) - scroller.scrollTop;
+  return wasFollowing || left < (moved > 0 ? END_PX + 1 : 1);
+}
+
+/** The first row in view that stays: what is new does not move it. Where it is drawn, it counts where it stands. */
+export function anchorAt(
+  layout: RowLayout,
+  rows: readonly Row[],
+  scroller: HTMLElement,
+  list: HTMLElement,
+): Anchor | undefined {
+  const { scrollTop } = scroller;
+  let index = layout.at(scrollTop);
+  // Days and lines between messages come and go.
+  while (index < rows.length - 1 && rows[index]!.kind !== "message") index++;
+  const row = rows[index];
+  return row && { key: row.key, offset: offsetOf(scroller, list, row.key) ?? layout.topOf(index) - scrollTop };
+}
+
+const lowestOf = ({ scrollHeight, clientHeight }: HTMLElement): number => Math.max(0, scrollHeight - clientHeight);
+
+/** Puts the list where it belongs once what it shows, or its size, has changed. Where the reader is says `place`. */
 export function settle(scroller: HTMLElement, list: HTMLElement, place: Place, following: boolean): void {
   place.size = sizeOf(scroller);
-  if (following) {
-    scroller.scrollTop = scroller.scrollHeight;
-    return;
+  if (following) scroller.scrollTop = scroller.scrollHeight;
+  else {
+    const { anchor } = place;
+    const at = anchor && offsetOf(scroller, list, anchor.key);
+    if (at === undefined) return;
+    const moved = at - anchor!.offset;
+    if (Math.abs(moved) >= 1) scroller.scrollTop += moved;
   }
-  const { anchor } = place;
-  const row = anchor && list.querySelector(`[data-key="${CSS.escape(anchor.key)}"]`);
-  if (!row) return;
-  const moved = row.getBoundingClientRect().top - scroller.getBoundingClientRect().top - anchor.offset;
-  if (Math.abs(moved) >= 1) scroller.scrollTop += moved;
+  place.top = scroller.scrollTop;
+}
+
+/** @returns how far below the upper edge of the view a row begins; nothing for one that is not drawn */
+function offsetOf(scroller: HTMLElement, list: HTMLElement, key: string): number | undefined {
+  const row = list.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  return row ? row.getBoundingClientRect().top - scroller.getBoundingClientRect().top : undefined;
 }
 
 /**

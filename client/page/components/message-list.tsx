@@ -9,14 +9,25 @@ import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";
 import { useNow } from "./hooks.ts";
 import { Icon } from "./icons.tsx";
-import { anchorAt, isShown, keepFocus, measure, Place, settle, sizeOf, tabStopOf, topOf } from "./list-place.ts";
+import {
+  anchorAt,
+  isFollowing,
+  isShown,
+  keepFocus,
+  measure,
+  movementOf,
+  Place,
+  settle,
+  sizeOf,
+  tabStopOf,
+  topOf,
+} from "./list-place.ts";
 import { onRowKey } from "./row-keys.ts";
 import { RowView } from "./row-view.tsx";
 
 /** Pixels beyond the view that are drawn as well, and from which on more is loaded. */
 const OVERSCAN = 400;
 const LOAD_AHEAD = 1200;
-const BOTTOM_SLACK = 24;
 const RELATIVE_TIMES_EVERY_MS = 30_000;
 const NONE: readonly Message[] = [];
 /** Of a row that was never drawn. */
@@ -75,7 +86,19 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
     }
     const isMeasured = measure(list.current!, place.heights);
     if (isMeasured) place.version++;
-    settle(scroller.current!, list.current!, place, reading.following);
+    // The browser draws what is pointed at before it says that the list was scrolled.
+    const moved = movementOf(scroller.current!, place);
+    if (moved !== 0) {
+      place.anchor = reading.following
+        ? anchorHere()
+        : place.anchor && { ...place.anchor, offset: place.anchor.offset - moved };
+      hear(moved);
+    }
+    const shown = [rows, place.version, sizeOf(scroller.current!), reading.following, target];
+    if (shown.some((part, at) => part !== place.settled[at])) {
+      place.settled = shown;
+      settle(scroller.current!, list.current!, place, reading.following);
+    }
     // Where nothing can be scrolled, the newest is in view.
     const { scrollHeight, clientHeight } = scroller.current!;
     if (!reading.following && !hasLater && scrollHeight <= clientHeight) reading.follow(true);
@@ -106,13 +129,18 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
     if (isInView.current) tellSeen(visit, rows, layout, scroller.current!);
   });
 
+  const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
+  const hear = (moved: number): void => {
+    place.heard(scroller.current!.scrollTop);
+    reading.follow(!timeline.hasLater && isFollowing(scroller.current!, moved, reading.following));
+  };
   const onScroll = (): void => {
     // What is hidden or gets another size scrolls by itself: that is no wish of the reader, whose place is found again.
     if (sizeOf(scroller.current!) !== place.size) return again();
-    const { scrollTop, clientHeight, scrollHeight } = scroller.current!;
-    place.anchor = anchorAt(layout, rows, scrollTop);
-    reading.follow(!timeline.hasLater && scrollHeight - scrollTop - clientHeight <= BOTTOM_SLACK);
-    again();
+    const moved = movementOf(scroller.current!, place);
+    place.anchor = anchorHere();
+    hear(moved);
+    if (moved !== 0) again();
   };
   const onFocusIn = (event: FocusEvent): void => {
     place.focus = event.target as Element;

@@ -1,0 +1,145 @@
+// The message list under a wheel, a trackpad and a finger in a real Chromium: it moves by what the reader moves, from its end
+// and from its middle, also while messages come in, and follows them again at its end.
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { startSelfHosted, type DevServer } from "./dev-server.ts";
+import { ScrollMeter, sum, type Hand, type Movements } from "./scroll-meter.ts";
+import { ask, join } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const ROOM = "wheel";
+const MESSAGES = 400;
+const FLOOD_EVERY_MS = 50;
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
+/** What is measured above the view is put right to the pixel, once for each row. */
+const ROUNDING_PX = 12;
+/** A finger that moves less than this may still be a tap. */
+const TAP_PX = 20;
+/** A message of the flood: the list may stand one lower in the frame in which the reader leaves its end. */
+const LINE_PX = 60;
+
+const NOTCH = { px: 100, times: 1 };
+const WHEEL: readonly Hand[] = [NOTCH, { px: 100, times: 5 }, { px: 100, times: 20 }];
+const TRACKPAD: readonly Hand[] = [
+  { px: 6, times: 30 },
+  { px: 40, times: 30 },
+];
+const FINGER: readonly Hand[] = [
+  { px: 6, times: 60 },
+  { px: 15, times: 30 },
+  { px: 80, times: 6 },
+];
+const nameOf = ({ px, times }: Hand): string => `${times} × ${px} px`;
+
+let browser: Browser;
+let server: DevServer;
+let seeder: Awaited<ReturnType<typeof join>>;
+beforeAll(async () => {
+  const settings = { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
+  [browser, server] = await Promise.all([launchBrowser(), startSelfHosted({ settings })]);
+  seeder = await join(server.url, ROOM, "seeder");
+  const said = Array.from({ length: MESSAGES }, (_, n) => `${n + 1} ${"word ".repeat((n * 7) % 60)}`);
+  await Promise.all(said.map((content) => ask(seeder, "chat-message", { content })));
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** A reader at the end of the room, or further up in it. */
+async function open(device: BrowserContextOptions, from: "end" | "middle" = "end"): Promise<[Visitor, ScrollMeter]> {
+  const reader = await (await Visitor.open(browser, server.url, device)).enter(ROOM, "Reader");
+  await reader.page.getByTestId("message").last().waitFor();
+  const meter = await ScrollMeter.open(reader.page);
+  await meter.rest();
+  if (from === "middle") {
+    await reader.page.getByTestId("log").evaluate((log) => (log.scrollTop -= 1500));
+    // Until what is loaded above has come.
+    await reader.page.getByTestId("newest").waitFor();
+    await meter.rest();
+  }
+  return [reader, meter];
+}
+
+async function flooding<Result>(act: () => Promise<Result>): Promise<Result> {
+  let count = 0;
+  const timer = setInterval(() => void ask(seeder, "chat-message", { content: `flood ${++count}` }), FLOOD_EVERY_MS);
+  try {
+    return await act();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Once the reader has begun to move, nothing moves the other way. */
+function expectMoved(movements: Movements, { px, times }: Hand, slack: number): void {
+  const forwards = movements.map((moved) => moved * Math.sign(px));
+  const begun = forwards.slice(forwards.findIndex((moved) => moved >= 1));
+  expect(Math.min(...begun)).toBeGreaterThan(-2);
+  expect(Math.abs(sum(begun) - Math.abs(px) * times)).toBeLessThanOrEqual(slack);
+}
+
+const back = ({ px, times }: Hand): Hand => ({ px: -px, times });
+
+describe.each(["end", "middle"] as const)("from the %s", (from) => {
+  it.each([...WHEEL, ...TRACKPAD].map((hand) => [nameOf(hand), hand] as const))(
+    "a wheel or trackpad of %s moves the list by that, up and down",
+    async (_, hand) => {
+      const [reader, meter] = await open(DESKTOP, from);
+      expectMoved(await meter.wheel(hand), hand, ROUNDING_PX);
+      expectMoved(await meter.wheel(back(hand)), back(hand), ROUNDING_PX);
+      await reader.close();
+    },
+  );
+
+  it.each(FINGER.map((hand) => [nameOf(hand), hand] as const))("a finger of %s moves it by that", async (_, hand) => {
+    const [reader, meter] = await open(PHONE, from);
+    expectMoved(await meter.drag(hand), hand, TAP_PX + ROUNDING_PX);
+    await reader.close();
+  });
+
+  it("while messages come in, too", async () => {
+    const slack = from === "end" ? LINE_PX : 0;
+    const [reader, meter] = await open(DESKTOP, from);
+    for (const hand of [
+      { px: 100, times: 5 },
+      { px: 6, times: 30 },
+    ]) {
+      const moved = await flooding(() => meter.wheel(hand));
+      expectMoved(moved, hand, ROUNDING_PX + slack);
+    }
+    await reader.close();
+    const [phone, finger] = await open(PHONE, from);
+    const moved = await flooding(() => finger.drag(FINGER[0]!));
+    expectMoved(moved, FINGER[0]!, TAP_PX + ROUNDING_PX + slack);
+    await phone.close();
+  });
+});
+
+it.each([6, 40, 100, 400])("steps of %i px lead down to the end again, where new messages are followed", async (px) => {
+  const [reader, meter] = await open(DESKTOP);
+  const { page } = reader;
+  await meter.wheel({ px: 100, times: 10 });
+  await page.getByTestId("newest").waitFor();
+  await meter.wheel({ px: -px, times: Math.ceil(1200 / px) });
+  await vi.waitFor(async () => expect(await page.getByTestId("newest").count()).toBe(0), WAIT);
+  await ask(seeder, "chat-message", { content: `followed after ${px}` });
+  await vi.waitFor(async () => {
+    expect(await reader.message(`followed after ${px}`).isVisible()).toBe(true);
+    const left = await page.getByTestId("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    expect(left).toBeLessThan(1);
+  }, WAIT);
+  await reader.close();
+});
+
+it("a few pixels up, and what comes is not followed", async () => {
+  const [reader, meter] = await open(DESKTOP);
+  await meter.wheel({ px: 6, times: 1 });
+  await ask(seeder, "chat-message", { content: "not followed" });
+  await reader.reads("newest", "1 new message");
+  expect(sum(await meter.wheel({ px: 6, times: 1 }))).toBe(6);
+  await reader.close();
+});
