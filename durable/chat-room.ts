@@ -226,6 +226,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
       flushWindowMs: settings.flushWindowMs,
       durability: settings.durability,
       maxMembers: settings.maxMembers,
+      maxConnectionsPerUser: settings.maxConnectionsPerUser,
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });

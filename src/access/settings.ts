@@ -38,6 +38,8 @@ export interface Settings extends LogSettings {
   readonly maxPayloadBytes: number;
   /** Connections of one address to one room; 0 is no limit. */
   readonly maxConnectionsPerIp: number;
+  /** Connections of one user to one room; 0 is no limit. */
+  readonly maxConnectionsPerUser: number;
   /** Upgrades of one address per minute; 0 is no limit. */
   readonly connectRatePerIp: number;
   /** Calls of the HTTP API per second, by the user of the token; each isolate counts for itself. */
@@ -202,6 +204,7 @@ function schemaFor(environment: Settings["environment"]) {
       EDIT_WINDOW_SECONDS: integer(0, EDIT_WINDOW_SECONDS_MAX).default(86_400),
       MAX_PAYLOAD: integer(1024, PAYLOAD_BYTES_MAX).default(65_536),
       MAX_CONNECTIONS_PER_IP: integer(0, MEMBERS_MAX).default(isDevelopment ? 0 : 10),
+      MAX_CONNECTIONS_PER_USER: integer(0, MEMBERS_MAX).default(isDevelopment ? 0 : 20),
       CONNECT_RATE_PER_IP: integer(0, 1_000_000).default(isDevelopment ? 0 : 60),
       API_RATE: number(0.01, 100_000).default(50),
       API_BURST: integer(1, 100_000).default(200),
@@ -299,6 +302,7 @@ export function readSettings(variables: Variables): SettingsResult {
       editWindowSeconds: read.EDIT_WINDOW_SECONDS,
       maxPayloadBytes: read.MAX_PAYLOAD,
       maxConnectionsPerIp: read.MAX_CONNECTIONS_PER_IP,
+      maxConnectionsPerUser: read.MAX_CONNECTIONS_PER_USER,
       connectRatePerIp: read.CONNECT_RATE_PER_IP,
       apiRate: read.API_RATE,
       apiBurst: read.API_BURST,

@@ -17,7 +17,7 @@ import type { RoomStats } from "../metrics/room-stats.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
 import type { Socket } from "../socketio/socket.ts";
 import type { Announced } from "./announced.ts";
-import { deny, refuse } from "./answers.ts";
+import { refuse } from "./answers.ts";
 import { UPLOAD } from "./attachments.ts";
 import { ChatRecoveryLog } from "./chat-recovery.ts";
 import type { Direct } from "./direct.ts";
@@ -30,6 +30,7 @@ import type { MessageLog } from "./message-log.ts";
 import { refuseUnlessModerator } from "./moderation.ts";
 import { perform, type Bearer, type Caller, type Operation, type Reply } from "./operation.ts";
 import { counted, countPosted, DeliverySampler } from "./metering.ts";
+import { refusePlace } from "./places.ts";
 import { Buckets, type RateLimit } from "./rate-limit.ts";
 import type { Relayed } from "./relayed.ts";
 import type { Client, Leave, Membership, Room } from "./room.ts";
@@ -167,9 +168,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   }
 
   override admit(membership: Membership): Refusal | undefined {
-    const { maxMembers } = this.#room.settings;
-    if (this.sockets.size >= maxMembers) return deny("ROOM_FULL", `Room ${this.#room.name} is full`);
-    return this.#refuseEntry(membership);
+    const taken = { inRoom: this.sockets.size, ofUser: this.#members.connectionsOf(membership.user) };
+    return refusePlace(this.#room.name, taken, this.#room.settings) ?? this.#refuseEntry(membership);
   }
 
   /** Whether somebody need not even open a connection: for the shell, where it knows who asks for one. */

@@ -133,6 +133,11 @@ export class Members {
     this.#changed();
   }
 
+  /** How many sockets a user has here. */
+  connectionsOf(user: string): number {
+    return this.#stays.get(user)?.connections.size ?? 0;
+  }
+
   /** The ids of a user's sockets. */
   socketsOf(user: string): string[] {
     return [...(this.#stays.get(user)?.connections.keys() ?? [])];

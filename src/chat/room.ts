@@ -34,6 +34,8 @@ export interface ChatSettings {
   readonly durability: Durability;
   /** Sockets that one room holds. */
   readonly maxMembers: number;
+  /** Of them, those of one user; 0 is no limit. */
+  readonly maxConnectionsPerUser: number;
   /** How long after a broken connection a client may recover it, in ms; 0 turns recovery off. */
   readonly recoveryWindowMs: number;
 }

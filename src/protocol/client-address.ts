@@ -2,25 +2,47 @@
 
 /** 16-bit groups of an IPv6 address that name its network; the rest is each machine's own choice. */
 const NETWORK_GROUPS = 4;
+/** And those that name the site to which the network belongs: whoever is given a /48 has 65,536 networks. */
+const SITE_GROUPS = 3;
+/** What a site may have, in what one network may. */
+export const NETWORKS_PER_SITE = 16;
 const GROUPS = 8;
 
 /** IPv4 as IPv6 writes it: `::ffff:192.0.2.1`, or the same in groups. */
-const MAPPED = /^(?:0{0,4}:){2,5}ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const MAPPED = /^(?:0{0,4}:){2,5}ffff:(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/i;
 
-/** @returns IPv4 as it is, the /64 of IPv6, and whatever else is given as it is, in lower case */
+/** Some proxies name the port, too; each connection has another one. In brackets or with one colon: IPv6 has two or more. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)$/;
+
+/** Whose limit an address counts against. */
+export interface Bound {
+  readonly name: string;
+  /** How many times the limit of one network it has. */
+  readonly times: number;
+}
+
+/** The network of an address, and the site around it where there is one. */
+export function boundsOf(address: string): readonly Bound[] {
+  const network = networkOf(address);
+  const groups = network.endsWith(NETWORK_ENDING) ? network.split(":").slice(0, SITE_GROUPS) : undefined;
+  const own = { name: network, times: 1 };
+  return groups ? [own, { name: `${groups.join(":")}::/48`, times: NETWORKS_PER_SITE }] : [own];
+}
+
+const NETWORK_ENDING = "::/64";
+
+/** @returns IPv4 as it is, the /64 of IPv6, and whatever else is given as it is, in lower case; without a port */
 export function networkOf(address: string): string {
-  const [bare = ""] = address
-    .trim()
-    .toLowerCase()
-    .replace(/^\[|\]$/g, "")
-    .split("%", 1);
+  const given = address.trim().toLowerCase();
+  const [, inBrackets, beforePort] = WITH_PORT.exec(given) ?? [];
+  const [bare = ""] = (inBrackets ?? beforePort ?? given).split("%", 1);
   const mapped = MAPPED.exec(bare)?.[1];
   if (mapped !== undefined) return mapped;
   const groups = groupsOf(bare);
   if (!groups) return bare;
   if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) return dotted(groups[6]!, groups[7]!);
   const network = groups.slice(0, NETWORK_GROUPS).map((group) => group.toString(16));
-  return `${network.join(":")}::/64`;
+  return `${network.join(":")}${NETWORK_ENDING}`;
 }
 
 /** The eight groups of an IPv6 address, or nothing where it is none. */

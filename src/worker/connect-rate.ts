@@ -1,6 +1,6 @@
 // How often one address may do something before it has proved who it is: a count per network and minute, kept in the isolate
 // that sees it (LIM-2). Addresses reach few isolates of a location, so this is a brake on floods and not an exact quota.
-import { networkOf } from "../protocol/client-address.ts";
+import { boundsOf } from "../protocol/client-address.ts";
 
 const WINDOW_MS = 60_000;
 
@@ -21,18 +21,24 @@ export class ConnectRate {
   take(address: string, nowMs: number): number {
     if (this.#perMinute === 0) return 0;
     this.#begin(nowMs);
-    const network = networkOf(address);
-    const count = (this.#counts.get(network) ?? 0) + 1;
-    if (count === 1 && this.#counts.size >= NETWORKS_MAX) this.#counts.clear();
-    this.#counts.set(network, count);
-    return count <= this.#perMinute ? 0 : this.#restSeconds(nowMs);
+    let isOver = false;
+    for (const { name, times } of boundsOf(address)) {
+      const count = (this.#counts.get(name) ?? 0) + 1;
+      if (count === 1 && this.#counts.size >= NETWORKS_MAX) this.#counts.clear();
+      this.#counts.set(name, count);
+      isOver ||= count > times * this.#perMinute;
+    }
+    return isOver ? this.#restSeconds(nowMs) : 0;
   }
 
   /** Counts nothing. @returns the seconds to wait where the next one would be one too many, otherwise 0 */
   look(address: string, nowMs: number): number {
     if (this.#perMinute === 0) return 0;
     this.#begin(nowMs);
-    return (this.#counts.get(networkOf(address)) ?? 0) < this.#perMinute ? 0 : this.#restSeconds(nowMs);
+    const isFull = boundsOf(address).some(
+      ({ name, times }) => (this.#counts.get(name) ?? 0) >= times * this.#perMinute,
+    );
+    return isFull ? this.#restSeconds(nowMs) : 0;
   }
 
   #begin(nowMs: number): void {

@@ -1,7 +1,7 @@
 // Who gets into a room, and who does not.
 import { describe, expect, it } from "vitest";
 
-import { ChatRoom, expiresIn, ROOM } from "./chat-room.ts";
+import { ChatRoom, expiresIn, identityOf, ROOM } from "./chat-room.ts";
 
 describe("a CONNECT is refused", () => {
   it.each<[what: string, auth: object | undefined]>([
@@ -59,6 +59,28 @@ describe("a CONNECT is refused", () => {
     const clients = await Promise.all(["ada", "ben"].map((user) => room.joinWithToken(room.token(user))));
     expect(clients.flatMap((client) => client.received("welcome"))).toHaveLength(1);
     expect(clients.map(({ refusal }) => refusal?.data.code)).toContain("ROOM_FULL");
+  });
+
+  it("LIM-7: a user has MAX_CONNECTIONS_PER_USER sockets, until one goes; others come in", async () => {
+    const room = new ChatRoom({ maxConnectionsPerUser: 2 });
+    const [first] = [await room.join("ada"), await room.join("ada")];
+    const third = await room.join("ada");
+    expect(third.refusal).toMatchObject({ data: { code: "TOO_MANY_CONNECTIONS" } });
+    expect((await room.join("ben")).received("welcome")).toHaveLength(1);
+    first.leave();
+    await third.connect();
+    expect(third.received("welcome")).toHaveLength(1);
+  });
+
+  it("LIM-7: who recovers takes the place of the socket that is recovered", async () => {
+    const room = new ChatRoom({ maxConnectionsPerUser: 1 });
+    const handshake = { canRecover: true, identity: identityOf("ada") };
+    const ada = await room.shell.connect(handshake);
+    const { pid } = ada.packets[0]!.data as { pid: string };
+    const offset = (ada.packets.at(-1)!.data as string[]).at(-1);
+    const back = await room.shell.connect(handshake, { pid, offset });
+    expect(back.refusal).toBeUndefined();
+    expect(back.packets[0]!.data).toMatchObject({ pid });
   });
 
   it("and leaves no trace: nobody hears of it, and the client may try again with a good token", async () => {

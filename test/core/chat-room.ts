@@ -26,6 +26,7 @@ export const SETTINGS: ChatSettings = {
   flushWindowMs: 50,
   durability: "strict",
   maxMembers: 5000,
+  maxConnectionsPerUser: 0,
   recoveryWindowMs: 120_000,
 };
 

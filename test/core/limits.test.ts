@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
 import { FLOOD_PAUSE_MS, FLOOD_REFUSALS_MAX, FLOOD_WINDOW_MS } from "../../src/chat/flooding.ts";
-import { networkOf } from "../../src/protocol/client-address.ts";
+import { NETWORKS_PER_SITE, networkOf } from "../../src/protocol/client-address.ts";
 import { CLOSINGS, TRANSPORT_CLOSE } from "../../src/protocol/closings.ts";
 import { Addresses, SESSIONS_MAX } from "../../src/socketio/addresses.ts";
 import { COUNT_WINDOW_MS, IDLE_PACKETS_MAX } from "../../src/socketio/session-flood.ts";
@@ -38,6 +38,13 @@ describe("LIM-1: who counts as one address", () => {
     ["fe80::1%eth0", "fe80:0:0:0::/64"],
     ["[2001:db8::1]", "2001:db8:0:0::/64"],
     [" 192.0.2.1 ", "192.0.2.1"],
+    // Some proxies name the port, too: each connection has another one.
+    ["192.0.2.1:5678", "192.0.2.1"],
+    ["[2001:db8::1]:5678", "2001:db8:0:0::/64"],
+    ["[::ffff:192.0.2.1]:5678", "192.0.2.1"],
+    ["::ffff:192.0.2.1:5678", "192.0.2.1"],
+    ["[fe80::1%eth0]:443", "fe80:0:0:0::/64"],
+    ["unknown:5678", "unknown"],
     ["1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8:9"],
     ["1::2::3", "1::2::3"],
     ["12345::", "12345::"],
@@ -67,6 +74,18 @@ describe("LIM-1: connections of one address", () => {
     for (let i = 0; i < max; i++) addresses.add(sessionFrom(`2001:db8::${i}`));
     expect(addresses.refuse("2001:db8::ffff", max)).toBe("address");
     expect(addresses.refuse("2001:db8:0:1::ffff", max)).toBeUndefined();
+  });
+
+  it("the networks of a /48 have 16 times as many together, on any of them", () => {
+    const addresses = new Addresses();
+    const sessions = Array.from({ length: NETWORKS_PER_SITE * max }, (_, i) => sessionFrom(`2001:db8:1:${i + 1}::1`));
+    for (const session of sessions.slice(1)) addresses.add(session);
+    expect(addresses.refuse("2001:db8:1:ffff::1", max)).toBeUndefined();
+    addresses.add(sessions[0]!);
+    expect(addresses.refuse("2001:db8:1:ffff::1", max)).toBe("address");
+    expect(addresses.refuse("2001:db8:2:ffff::1", max)).toBeUndefined();
+    addresses.remove(sessions[0]!);
+    expect(addresses.refuse("2001:db8:1:ffff::1", max)).toBeUndefined();
   });
 
   it("who went makes place, once", () => {
@@ -135,6 +154,18 @@ describe("LIM-2: how often one address may try", () => {
       false,
       true,
     ]);
+  });
+
+  it("the networks of a /48 have 16 times as many together", () => {
+    const rate = new ConnectRate(1);
+    const from = (network: number): string => `2001:db8:1:${network.toString(16)}::1`;
+    const waits = Array.from({ length: NETWORKS_PER_SITE + 1 }, (_, i) => rate.take(from(i), START_MS));
+    expect(waits.map((seconds) => seconds > 0)).toEqual([
+      ...Array.from({ length: NETWORKS_PER_SITE }, () => false),
+      true,
+    ]);
+    expect(rate.look(from(99), START_MS)).toBe(60);
+    expect(rate.take("2001:db8:2::1", START_MS)).toBe(0);
   });
 
   it("looking counts nothing", () => {

@@ -61,6 +61,7 @@ const PRODUCTION = {
   roomList: false,
   allowedOrigins: "same",
   maxConnectionsPerIp: 10,
+  maxConnectionsPerUser: 20,
   connectRatePerIp: 60,
 };
 
@@ -77,6 +78,7 @@ describe("settings where nothing is said", () => {
       roomList: true,
       allowedOrigins: "*",
       maxConnectionsPerIp: 0,
+      maxConnectionsPerUser: 0,
       connectRatePerIp: 0,
     });
   });
@@ -113,6 +115,7 @@ describe("a setting that is given", () => {
     ["EDIT_WINDOW_SECONDS", "0", { editWindowSeconds: 0 }],
     ["MAX_PAYLOAD", "1024", { maxPayloadBytes: 1024 }],
     ["MAX_CONNECTIONS_PER_IP", "0", { maxConnectionsPerIp: 0 }],
+    ["MAX_CONNECTIONS_PER_USER", "0", { maxConnectionsPerUser: 0 }],
     ["CONNECT_RATE_PER_IP", "0", { connectRatePerIp: 0 }],
     ["API_RATE", "0.01", { apiRate: 0.01 }],
     ["API_BURST", "100000", { apiBurst: 100_000 }],
@@ -160,6 +163,7 @@ describe("a setting that is given", () => {
     ["MAX_PAYLOAD", "1023"],
     ["MAX_PAYLOAD", "33554433"],
     ["MAX_CONNECTIONS_PER_IP", "-1"],
+    ["MAX_CONNECTIONS_PER_USER", "-1"],
     ["CONNECT_RATE_PER_IP", "off"],
     ["API_RATE", "0"],
     ["API_RATE", "100001"],

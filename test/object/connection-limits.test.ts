@@ -5,7 +5,7 @@ import { request as poll } from "./poller.ts";
 import { ORIGIN, RawClient, upgrade } from "./raw-client.ts";
 import { freshRoom, join, Sleeper, tokenFor, useSettings, workerWith } from "./rooms.ts";
 
-useSettings({ MAX_CONNECTIONS_PER_IP: "2", MAX_MEMBERS: "3" });
+useSettings({ MAX_CONNECTIONS_PER_IP: "2", MAX_CONNECTIONS_PER_USER: "2", MAX_MEMBERS: "3" });
 
 const from = (address: string): { headers: Record<string, string> } => ({ headers: { "CF-Connecting-IP": address } });
 const tooMany = { error: { code: "TOO_MANY_CONNECTIONS", message: expect.any(String) } };
@@ -84,6 +84,17 @@ it("MAX_MEMBERS: the next one is told that the room is full, and may come when s
   await expect(connect()).rejects.toEqual({ message: expect.any(String), data: { code: "ROOM_FULL" } });
   first!.close();
   await vi.waitFor(connect);
+});
+
+it("MAX_CONNECTIONS_PER_USER: the third of a user is refused, from whatever address; LIM-7", async () => {
+  const room = freshRoom();
+  for (const address of ["10.0.6.1", "10.0.6.2"]) await join(room, "ada", from(address));
+  const third = await RawClient.open({ room, ...from("10.0.6.3") });
+  await expect(third.connect({ token: await tokenFor("ada") })).rejects.toEqual({
+    message: "At most 2 connections of one user to one room",
+    data: { code: "TOO_MANY_CONNECTIONS" },
+  });
+  await join(room, "ben", from("10.0.6.3"));
 });
 
 describe("CONNECT_RATE_PER_IP", () => {

@@ -74,6 +74,7 @@ export class Deployment {
       MESSAGE_BURST: String(plan.messageRate),
       RECOVERY_WINDOW_SECONDS: String(plan.recoveryWindowSeconds),
       MAX_CONNECTIONS_PER_IP: "0",
+      MAX_CONNECTIONS_PER_USER: "0",
       CHAT_ROOM: this.#namespace("room", ChatRoom),
       LOBBY: this.#namespace("lobby", Lobby),
       DEAD_LETTERS: this.#namespace("dead", DeadLetters),

@@ -12,7 +12,7 @@ export interface Status {
 
 const WAITING: Readonly<Record<string, string>> = {
   ROOM_FULL: "The room is full. You get in as soon as there is a place",
-  TOO_MANY_CONNECTIONS: "Too many connections from your address. Waiting for one to end",
+  TOO_MANY_CONNECTIONS: "Too many connections of yours. Waiting for one to end",
   SERVER_SHUTDOWN: "The server restarts. Reconnecting in a moment",
 };
 
