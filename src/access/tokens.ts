@@ -40,10 +40,15 @@ export const userSchema = z
   .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
   .regex(PRINTABLE, "control characters are not allowed");
 
-export const nameSchema = z
-  .string()
-  .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
-  .regex(PRINTABLE, "control characters are not allowed");
+const nameOf = (text: z.ZodString) =>
+  text
+    .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
+    .regex(PRINTABLE, "control characters are not allowed");
+
+export const nameSchema = nameOf(z.string());
+
+/** A name as somebody typed it: its length is looked at without the spaces around it. */
+export const typedNameSchema = nameOf(z.string().trim());
 
 const claimsSchema = z.object({
   sub: userSchema,

@@ -14,8 +14,13 @@ export const HISTORY_LIMIT_MAX = 200;
 const seqBound = z.int().min(0);
 const timeBound = z.int().min(0);
 
+/** Its length is a setting, and so the room's to judge. */
+export const contentSchema = z
+  .string()
+  .describe("1 to `MAX_CONTENT_LENGTH` characters after trimming; may be empty where the message carries a file");
+
 export const postSchema = z.object({
-  content: z.string(),
+  content: contentSchema,
   clientMsgId: z.string().min(1).max(CLIENT_MSG_ID_LENGTH_MAX).optional(),
   replyTo: z.string().min(1).max(MESSAGE_ID_LENGTH_MAX).optional(),
   attachment: attachmentSchema.optional(),

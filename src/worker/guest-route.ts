@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { readGuestToken, type Guest } from "../access/guest-tokens.ts";
-import { nameSchema, signToken } from "../access/tokens.ts";
+import { signToken, typedNameSchema } from "../access/tokens.ts";
 import { readText } from "../access/body.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { addressOf } from "./address.ts";
@@ -18,8 +18,7 @@ const GUEST_TTL_SECONDS = 24 * 60 * 60;
 const BODY_BYTES_MAX = 4096;
 
 export const guestSchema = z.object({
-  // Before its length is looked at.
-  name: z.string().trim().pipe(nameSchema).optional(),
+  name: typedNameSchema.optional(),
 });
 
 /** `POST /api/guest {name?}` → `{token, user, name}`. */

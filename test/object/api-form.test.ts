@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
-import { callApi, refusal, request } from "./api-caller.ts";
+import { callApi, refusal, request, type Called } from "./api-caller.ts";
 import { freshRoom, stubOf, workerWith } from "./rooms.ts";
 
 const PAYLOAD_BYTES_MAX = 65_536;
@@ -164,6 +164,65 @@ describe("the document: API-12", () => {
     expect(parameter("id", body.paths["/api/rooms/{room}/messages/{id}"].patch)).toMatchObject({ in: "path" });
     expect(parameter("Idempotency-Key", post)).toMatchObject({ in: "header", schema: { maxLength: 64 } });
     expect(post.requestBody.content["application/json"].schema.required).toEqual(["content"]);
+  });
+});
+
+describe("the document, of how much may be given: API-12", () => {
+  type Schema = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- JSON Schema, walked as it comes
+  const document = async (): Promise<Schema> => (await callApi("GET", "/openapi.json", { as: null })).body as Schema;
+  /** What a description has to name where no schema can: a setting, bytes. */
+  const SAID_IN_WORDS = /MAX_CONTENT_LENGTH|\d+ bytes/;
+  const LIMITS = ["maxLength", "pattern", "enum", "const", "format"];
+
+  /** Paths of strings and lists of which nobody knows how long they may be. */
+  function unbounded(schema: Schema, path: string): string[] {
+    if (SAID_IN_WORDS.test(schema["description"] ?? "")) return [];
+    const parts = [
+      ...(schema["anyOf"] ?? []),
+      ...(schema["oneOf"] ?? []),
+      ...(schema["items"] ? [schema["items"]] : []),
+    ];
+    const inner = [
+      ...parts.flatMap((part) => unbounded(part, path)),
+      ...Object.entries<Schema>(schema["properties"] ?? {}).flatMap(([name, part]) =>
+        unbounded(part, `${path}.${name}`),
+      ),
+    ];
+    const isOpen =
+      schema["$ref"] !== undefined ||
+      (schema["type"] === "string" && !LIMITS.some((limit) => limit in schema)) ||
+      (schema["type"] === "array" && schema["maxItems"] === undefined);
+    return isOpen ? [path, ...inner] : inner;
+  }
+
+  it("every text and list of a body or a query has its limit there", async () => {
+    const found: string[] = [];
+    for (const [path, calls] of Object.entries<Schema>((await document())["paths"])) {
+      for (const [method, call] of Object.entries<Schema>(calls)) {
+        for (const { schema } of Object.values<Schema>(call["requestBody"]?.content ?? {})) {
+          found.push(...unbounded(schema, `${method} ${path} body`));
+        }
+        for (const parameter of call["parameters"] ?? []) {
+          if (parameter.in !== "path")
+            found.push(...unbounded(parameter.schema, `${method} ${path} ${parameter.name}`));
+        }
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  it("a guest's name, and an emoji, as they are checked", async () => {
+    const { paths } = await document();
+    const schemaOf = (path: string): Schema =>
+      paths[path].post.requestBody.content["application/json"].schema.properties;
+    const { maxLength, pattern } = schemaOf("/api/guest")["name"];
+    const nameAnswer = (name: string): Promise<Called> => callApi("POST", "/api/guest", { as: null, body: { name } });
+    expect((await nameAnswer("x".repeat(maxLength))).status).toBe(200);
+    expect((await nameAnswer("x".repeat(maxLength + 1))).status).toBe(400);
+    expect((await nameAnswer(` ${"x".repeat(maxLength)} `)).status).toBe(200);
+    expect([new RegExp(pattern).test("a\tb"), (await nameAnswer("a\tb")).status]).toEqual([false, 400]);
+    const emoji = new RegExp(schemaOf("/api/rooms/{room}/messages/{id}/reactions")["emoji"].pattern);
+    expect(["👍", ":+1:", "a b", "\u0007"].map((text) => emoji.test(text))).toEqual([true, true, false, false]);
   });
 });
 

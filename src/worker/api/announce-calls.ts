@@ -47,7 +47,9 @@ const given = z.object({
     .json()
     .optional()
     .nonoptional("is missing")
-    .describe("Any JSON. For the event `chat-message`: `{content}`, which each room stores"),
+    .describe(
+      `Any JSON of at most ${ANNOUNCE_DATA_BYTES_MAX} bytes. For the event \`chat-message\`: \`{content}\`, which each room stores`,
+    ),
   idempotencyKey: z.string().min(1).max(KEY_LENGTH_MAX).optional(),
 });
 
