@@ -5,7 +5,7 @@ import { io, type Socket } from "socket.io-client";
 import type { ClientToServerEvents, RefusalCode, ServerToClientEvents } from "../src/protocol/chat-events.ts";
 import type { AuthAt, Connection, Token } from "./api.ts";
 import { ask } from "./asking.ts";
-import { APPOINTMENT_MAX_MS, readRetryAfterMs } from "./backoff.ts";
+import { APPOINTMENT_MAX_MS, readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import { systemClock } from "./clock.ts";
 import { ExtendablePolling, ExtendedWebSocket } from "./extended-transports.ts";
 import { Reconnection, type Failure } from "./reconnection.ts";
@@ -130,10 +130,20 @@ export class RoomConnection {
     try {
       const token = await this.#inTime(this.#token("TOKEN_EXPIRED"));
       // Another connection has a token of its own.
-      if (this.socket.connected && this.socket.id === id) await ask(this.socket, "refresh-token", { token });
+      if (!this.socket.connected || this.socket.id !== id) return;
+      const answer = await ask(this.socket, "refresh-token", { token });
+      if ("error" in answer && answer.error.code === "UNAVAILABLE") this.#refreshLater(id, answer.error.retryAfterMs);
     } catch {
       // What ends the connection will say why.
     }
+  }
+
+  /** The room could not look at the token: until the old one ends it may yet. */
+  #refreshLater(id: string | undefined, retryAfterMs: unknown): void {
+    const waitMs = retryDelayMs(0, Math.random(), readRetryAfterMs(retryAfterMs));
+    systemClock.after(waitMs, () => {
+      if (this.socket.connected && this.socket.id === id) void this.#refresh();
+    });
   }
 
   async #attempt(): Promise<void> {

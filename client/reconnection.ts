@@ -10,7 +10,7 @@ const STABLE_MS = 5000;
 export const TOKENS_REFUSED_MAX = 3;
 
 /** Refusals that pass by themselves. */
-const PASSING = new Set(["ROOM_FULL", "TOO_MANY_CONNECTIONS", "SERVER_SHUTDOWN", "INTERNAL"]);
+const PASSING = new Set(["ROOM_FULL", "TOO_MANY_CONNECTIONS", "SERVER_SHUTDOWN", "UNAVAILABLE", "INTERNAL"]);
 /** Refusals that another token may mend. */
 const ABOUT_TOKEN = new Set(["UNAUTHORIZED", "TOKEN_EXPIRED"]);
 /** Decisions of people: waiting does not change them, whatever else the refusal says. */

@@ -1,4 +1,4 @@
-// Request bodies with a limit, for the Worker and the rooms alike.
+// Bodies with a limit: of requests, for the Worker and the rooms alike, and of key sets.
 
 /** How long a body may take: a request that never ends holds up whoever reads it. */
 export const BODY_MS_MAX = 30_000;
@@ -13,10 +13,14 @@ const DISCARDED_BYTES_MAX = 1 << 20;
  * @returns `undefined` for a body of more than `maxBytes`, of which no more than that is kept, and for one that is not there
  * after `msMax`
  */
-export async function readText(request: Request, maxBytes: number, msMax = BODY_MS_MAX): Promise<string | undefined> {
+export async function readText(
+  message: Pick<Request, "headers" | "body">,
+  maxBytes: number,
+  msMax = BODY_MS_MAX,
+): Promise<string | undefined> {
   // Of one that says it is far too long nothing is read: who refuses it before the end anyway had better not begin.
-  if (Number(request.headers.get("Content-Length")) > maxBytes + DISCARDED_BYTES_MAX) return undefined;
-  const reader = (request.body as ReadableStream<Uint8Array> | null)?.getReader();
+  if (Number(message.headers.get("Content-Length")) > maxBytes + DISCARDED_BYTES_MAX) return undefined;
+  const reader = (message.body as ReadableStream<Uint8Array> | null)?.getReader();
   if (!reader) return "";
   let isLate = false;
   const timer = setTimeout(() => {

@@ -1,20 +1,11 @@
 // Tokens: JSON Web Tokens that name a user. The Worker verifies those of an upgrade and the room those of
 // a CONNECT, with this same code. Source: RFC 7519 (JWT), RFC 8725 (best current practices).
-import {
-  createRemoteJWKSet,
-  errors,
-  importJWK,
-  importSPKI,
-  jwtVerify,
-  SignJWT,
-  type CryptoKey,
-  type JWK,
-  type JWTVerifyGetKey,
-} from "jose";
+import { errors, importJWK, importSPKI, jwtVerify, SignJWT, type CryptoKey, type JWK } from "jose";
 import { z } from "zod";
 
 import type { Authentication, Identity } from "../protocol/identity.ts";
 import { readAs } from "../protocol/read-as.ts";
+import { KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
 import { logProblem } from "./log.ts";
 import type { Settings } from "./settings.ts";
 
@@ -64,13 +55,14 @@ export class TokenVerifier {
   readonly #secret: string | undefined;
   #secretKey: Promise<CryptoKey> | undefined;
   #publicKey: Promise<ImportedKey> | undefined;
-  readonly #jwks: JWTVerifyGetKey | undefined;
+  readonly #keySet: KeySet | undefined;
 
-  constructor(settings: Settings) {
+  /** @param keySetOf the key set at an address */
+  constructor(settings: Settings, keySetOf = keySetAt) {
     this.#settings = settings;
     const { secret, jwksUrl } = settings.jwt;
     this.#secret = secret;
-    this.#jwks = jwksUrl === undefined ? undefined : createRemoteJWKSet(new URL(jwksUrl));
+    this.#keySet = jwksUrl === undefined ? undefined : keySetOf(jwksUrl);
   }
 
   async verify(token: string): Promise<Authentication> {
@@ -83,8 +75,12 @@ export class TokenVerifier {
       }
       if (error instanceof errors.JWTClaimValidationFailed)
         return unauthorized(`The token's claim ${error.claim} is not accepted`);
-      if (error instanceof errors.JOSEError && !isKeyTrouble(error)) return unauthorized("The token is not valid");
-      // What remains is trouble with the keys (an unreachable JWKS): not the bearer's fault, still no way in.
+      if (error instanceof KeysUnavailable) {
+        const { message, retryAfterMs } = error;
+        return { ok: false, code: "UNAVAILABLE", message, retryAfterMs };
+      }
+      if (error instanceof errors.JOSEError) return unauthorized("The token is not valid");
+      // What remains is trouble with a key of the settings: not the bearer's fault, still no way in.
       logProblem("token.unverified", "a token could not be verified", error);
       return unauthorized("The token could not be verified");
     }
@@ -104,8 +100,9 @@ export class TokenVerifier {
       const { key, algorithm } = await (this.#publicKey ??= importPublicKey(publicKey));
       return (await jwtVerify(token, key, { ...expected, algorithms: [algorithm] })).payload;
     }
-    if (!this.#jwks) throw new errors.JOSEAlgNotAllowed("no public key is set");
-    return (await jwtVerify(token, this.#jwks, { ...expected, algorithms: [...PUBLIC_KEY_ALGORITHMS] })).payload;
+    if (!this.#keySet) throw new errors.JOSEAlgNotAllowed("no public key is set");
+    return (await jwtVerify(token, this.#keySet.keyOf, { ...expected, algorithms: [...PUBLIC_KEY_ALGORITHMS] }))
+      .payload;
   }
 
   #toIdentity(payload: unknown): Authentication {
@@ -204,13 +201,6 @@ function algorithmOf(token: string): unknown {
   } catch {
     throw new errors.JWTInvalid("unreadable header");
   }
-}
-
-/** The keys could not be fetched, or what came was no key set: nothing that the token can be blamed for. */
-function isKeyTrouble(error: errors.JOSEError): boolean {
-  return (
-    error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === "ERR_JOSE_GENERIC"
-  );
 }
 
 function unauthorized(message: string): Authentication {

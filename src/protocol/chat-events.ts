@@ -205,6 +205,7 @@ export type AnswerCode =
   | "UNKNOWN_EVENT"
   | "UNAUTHORIZED"
   | "TOKEN_EXPIRED"
+  | "UNAVAILABLE"
   | "INTERNAL";
 
 /** Why a CONNECT was refused: `data.code` of the CONNECT_ERROR. */
@@ -216,4 +217,5 @@ export type RefusalCode =
   | "BANNED"
   | "ROOM_FULL"
   | "RATE_LIMITED"
-  | "TOO_MANY_CONNECTIONS";
+  | "TOO_MANY_CONNECTIONS"
+  | "UNAVAILABLE";

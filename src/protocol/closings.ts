@@ -34,6 +34,8 @@ export const CLOSINGS = {
   restart: { code: 1012, reason: "service restart", disconnect: "transport close" },
   /** Too much was left unread (EIO-10) or unfetched: it costs the others, and recovery or a fresh start is quicker. */
   queueTooLong: { code: 1013, reason: "too far behind", disconnect: "transport error" },
+  /** What a CONNECT needs cannot be had just now (SIO-13): to its client, too, it is a line that broke. */
+  tryLater: { code: 1013, reason: "try again later", disconnect: "transport close" },
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
   /** The one after which a stock client stays away, because each of its sockets was told first. */

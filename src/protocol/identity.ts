@@ -14,6 +14,13 @@ export interface Identity {
 }
 
 /** A token's fate. Expired is told apart from wrong: a client can mend the first by itself. */
-export type Authentication =
-  | { readonly ok: true; readonly identity: Identity }
-  | { readonly ok: false; readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED"; readonly message: string };
+export type Authentication = { readonly ok: true; readonly identity: Identity } | Unauthenticated;
+
+export interface Unauthenticated {
+  readonly ok: false;
+  /** `UNAVAILABLE` is no fate yet: the keys cannot be had just now (TOK-5). */
+  readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "UNAVAILABLE";
+  readonly message: string;
+  /** With `UNAVAILABLE`. */
+  readonly retryAfterMs?: number;
+}

@@ -218,10 +218,13 @@ export class Server extends SessionServer implements SocketHost {
     }
   }
 
-  #refuse(session: Session, nsp: string, refusal: Pick<Refusal, "message" | "data">): void {
+  #refuse(session: Session, nsp: string, refusal: Omit<Refusal, "accepted">): void {
     session.decided(nsp);
     countRefusal(this.meter, refusal);
-    if (!session.closed) this.outbox.send([session], encodeConnectError(nsp, refusal));
+    if (session.closed) return;
+    // SIO-13: stock clients come back from a closing, and from a CONNECT_ERROR never. Who is in another namespace stays.
+    if (refusal.isPassing && session.sockets.size === 0) return this.engine.close(session, CLOSINGS.tryLater);
+    this.outbox.send([session], encodeConnectError(nsp, refusal));
   }
 
   /** @returns a promise while the application is busy with the socket that it let in */

@@ -1,7 +1,7 @@
 // Whom a socket is from. The token of a CONNECT is verified before its namespace is asked, announced before it ends, refreshed
-// in band, or ended in time. The server (server.ts) calls it, for all namespaces but those that let anybody in. Rules: TOK-1 to TOK-4.
+// in band, or ended in time. The server (server.ts) calls it, for all namespaces but those that let anybody in. Rules: TOK-1 to TOK-5.
 import type { AnswerCode, Notice, RefreshAnswer, RefusalCode } from "../protocol/chat-events.ts";
-import type { Authentication, Identity } from "../protocol/identity.ts";
+import type { Authentication, Identity, Unauthenticated } from "../protocol/identity.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 import type { ConnectRequest, Refusal } from "./namespace.ts";
@@ -71,7 +71,7 @@ export class TokenLife {
 
   async #authenticate(token: string): Promise<Identity | Refusal> {
     const result = await this.#ports.authenticate(token);
-    if (!result.ok) return deny(result.code, result.message);
+    if (!result.ok) return denyToken(result);
     if (this.#hasEnded(result.identity)) return deny("TOKEN_EXPIRED", "The token has expired");
     return this.#admit(result.identity);
   }
@@ -134,7 +134,7 @@ export class TokenLife {
     const result = await this.#ports.authenticate(token);
     this.#host.turn(() => {
       if (!socket.connected || !socket.token) return;
-      if (!result.ok) return reply(refuse(result.code, result.message));
+      if (!result.ok) return reply(refuse(result.code, result.message, result.retryAfterMs));
       const { identity } = result;
       if (identity.user !== socket.token.user) return reply(refuse("FORBIDDEN", "The token names another user."));
       if (!roomAllowed(identity.rooms, this.#ports.room))
@@ -188,8 +188,14 @@ function deny(code: RefusalCode, message: string): Refusal {
   return { accepted: false, message, data: { code } };
 }
 
-function refuse(code: AnswerCode, message: string): RefreshAnswer {
-  return { error: { code, message } };
+/** SIO-13: what nobody can say yet is no reason to stay away. */
+function denyToken({ code, message, retryAfterMs }: Unauthenticated): Refusal {
+  const refusal = deny(code, message);
+  return code === "UNAVAILABLE" ? { ...refusal, data: { code, retryAfterMs }, isPassing: true } : refusal;
+}
+
+function refuse(code: AnswerCode, message: string, retryAfterMs?: number): RefreshAnswer {
+  return { error: { code, message, ...(retryAfterMs !== undefined && { retryAfterMs }) } };
 }
 
 /** When something is to be done about a token, in milliseconds since 1970. */

@@ -9,7 +9,7 @@ import { addressOf } from "./address.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";
 import { isOriginAllowed } from "./origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
-import { refuseEngine, refuseRequest, refuseRoomName } from "./refusals.ts";
+import { refuseEngine, refuseRequest, refuseRoomName, refuseToken } from "./refusals.ts";
 import { findSubprotocol, findToken, type FoundToken } from "./token-source.ts";
 
 /** The ids that the server gives to sessions: anything else is unknown without asking. */
@@ -127,7 +127,7 @@ async function identify(
     return refuseRequest(401, "UNAUTHORIZED", "A token is required at the upgrade");
   }
   const result = await tokens.verify(token);
-  if (!result.ok) return refuseRequest(401, result.code, result.message);
+  if (!result.ok) return refuseToken(result);
   if (roomAllowed(result.identity.rooms, room)) return result.identity;
   return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open room ${room}`);
 }

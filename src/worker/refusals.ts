@@ -1,6 +1,7 @@
 // How the Worker says no: Engine.IO's own form at the Socket.IO endpoint, one JSON shape elsewhere.
 import type { z } from "zod";
 
+import type { Unauthenticated } from "../protocol/identity.ts";
 import { ENGINE_REFUSALS, type EngineRefusal } from "../protocol/engine-io.ts";
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 411 | 413 | 415 | 416 | 426 | 429 | 500 | 503;
@@ -38,10 +39,10 @@ export function withCode(response: Response, code: string | undefined): Response
   return response;
 }
 
-/** 429: says when a retry helps, in the body and in `Retry-After`. */
-export function refuseForNow(code: string, message: string, retryAfterMs: number): Response {
+/** Says when a retry helps, in the body and in `Retry-After`. */
+export function refuseForNow(code: string, message: string, retryAfterMs: number, status: 429 | 503 = 429): Response {
   const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  return refuseRequest(429, code, message, { "Retry-After": String(retryAfterSeconds) }, { retryAfterMs });
+  return refuseRequest(status, code, message, { "Retry-After": String(retryAfterSeconds) }, { retryAfterMs });
 }
 
 /** 401, which has to say how one proves who one is (RFC 6750). */
@@ -53,6 +54,12 @@ export function refuseStranger(code: string, message: string): Response {
 export function refuseMethod(methods: readonly string[]): Response {
   const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
   return refuseRequest(405, "METHOD_NOT_ALLOWED", `This address takes ${allowed}`, { Allow: allowed });
+}
+
+/** A token that was not believed: 401, or 503 where nobody can say yet (TOK-5). */
+export function refuseToken({ code, message, retryAfterMs = 0 }: Unauthenticated): Response {
+  if (code === "UNAVAILABLE") return refuseForNow(code, message, retryAfterMs, 503);
+  return refuseStranger(code, message);
 }
 
 /** 400 that names every field which was wrong. */

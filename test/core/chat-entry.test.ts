@@ -1,6 +1,7 @@
 // Who gets into a room, and who does not.
 import { describe, expect, it } from "vitest";
 
+import { CLOSINGS } from "../../src/protocol/closings.ts";
 import { ChatRoom, expiresIn, identityOf, ROOM } from "./chat-room.ts";
 
 describe("a CONNECT is refused", () => {
@@ -29,6 +30,19 @@ describe("a CONNECT is refused", () => {
     for (const { refusal } of [vouched, await room.joinWithToken(token)]) {
       expect(refusal).toEqual({ message: expect.any(String), data: { code: "TOKEN_EXPIRED" } });
     }
+  });
+
+  it("SIO-13: while keys cannot be had the connection is closed, so that a stock client comes back; who is in stays", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    const token = room.token("ben");
+    room.keysUnavailableMs = 4000;
+    const ben = await room.joinWithToken(token);
+    expect(ben.closing).toEqual(CLOSINGS.tryLater);
+    expect(ben.refusal).toBeUndefined();
+    expect(ada.closing).toBeUndefined();
+    room.keysUnavailableMs = undefined;
+    expect((await room.joinWithToken(token)).received("welcome")).toMatchObject([{ user: "ben" }]);
   });
 
   it("FORBIDDEN_ROOM: the token's rooms do not name this one", async () => {

@@ -236,6 +236,8 @@ export class ChatRoom {
   chat!: Chat;
   /** Waited for before each verdict on a token. */
   authenticating: Promise<void> | undefined;
+  /** While set, no token can be verified, for so long at least. */
+  keysUnavailableMs: number | undefined;
   readonly #tokens = new Map<string, Identity>();
 
   constructor(
@@ -273,6 +275,9 @@ export class ChatRoom {
 
   async #authenticate(token: string): Promise<Authentication> {
     await this.authenticating;
+    if (this.keysUnavailableMs !== undefined) {
+      return { ok: false, code: "UNAVAILABLE", message: "No keys just now", retryAfterMs: this.keysUnavailableMs };
+    }
     const identity = this.#tokens.get(token);
     if (!identity) return { ok: false, code: "UNAUTHORIZED", message: "The token is not valid" };
     if (identity.exp !== undefined && identity.exp * 1000 <= this.shell.nowMs) {

@@ -139,7 +139,7 @@ describe("reconnecting", () => {
 });
 
 describe("after a refusal", () => {
-  it.each(["ROOM_FULL", "TOO_MANY_CONNECTIONS", "TOKEN_EXPIRED", "UNAUTHORIZED", "SERVER_SHUTDOWN"])(
+  it.each(["ROOM_FULL", "TOO_MANY_CONNECTIONS", "TOKEN_EXPIRED", "UNAUTHORIZED", "SERVER_SHUTDOWN", "UNAVAILABLE"])(
     "%s: tries again",
     (code) => expect(waitAfter(refused(code))).toBe(750),
   );
@@ -169,6 +169,14 @@ describe("after a refusal", () => {
       expect(waitAfter(refused("UNAUTHORIZED"))).toBeLessThan(Infinity);
     expect(waitAfter(refused("UNAUTHORIZED"))).toBe(Infinity);
     reconnection.connect();
+    expect(reconnection.connection.state).toBe("connecting");
+  });
+
+  it("comes back from keys that cannot be had for as long as it takes, whatever tokens were refused before", () => {
+    for (let attempt = 0; attempt < 20; attempt++) {
+      expect(waitAfter({ kind: "lost", message: "transport close" })).toBeLessThanOrEqual(RETRY_MAX_MS);
+      expect(waitAfter(refused("UNAVAILABLE", 10_000))).toBeLessThanOrEqual(RETRY_MAX_MS);
+    }
     expect(reconnection.connection.state).toBe("connecting");
   });
 

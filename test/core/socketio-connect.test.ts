@@ -44,6 +44,21 @@ describe("CONNECT", () => {
     expect(client.frames.at(-1)).toBe(`44${nsp},{"message":"Invalid namespace"}`);
   });
 
+  it("SIO-13: a refusal that will pass closes the session (1013), for its client comes back then; in a namespace it stays", async () => {
+    const passing = { accepted: false, message: "not yet", data: { code: "LATER" }, isPassing: true } as const;
+    const shell = new FakeShell(() => ({
+      "/": new Probe({ authorize: async ({ auth }) => (auth["key"] ? { accepted: true, data: {} } : passing) }, []),
+      "/busy": new Probe({ authorize: () => passing }, []),
+    }));
+    const refused = await shell.connect();
+    expect(refused.closing).toEqual({ code: 1013, reason: "try again later", disconnect: "transport close" });
+    expect(refused.packets).toEqual([]);
+    const member = await shell.connect({}, { key: "yes" });
+    member.send("40/busy,");
+    expect(member.frames.at(-1)).toBe('44/busy,{"message":"not yet","data":{"code":"LATER"}}');
+    expect(member.closing).toBeUndefined();
+  });
+
   it("SIO-3: a refusal carries message, then data, and the client may try again", async () => {
     let isOpen = false;
     const { shell, calls } = probeShell({

@@ -151,6 +151,23 @@ describe("TOK-3: refresh-token", () => {
     expect(noticesTo(ada)).toEqual(["TOKEN_EXPIRING", "TOKEN_EXPIRED"]);
   });
 
+  it("TOK-5: while keys cannot be had says when to try again; the connection stays until its old token ends", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join({ user: "ada", exp: expiresIn(60) });
+    const token = room.token({ user: "ada", exp: expiresIn(200) });
+    room.keysUnavailableMs = 4000;
+    expect(await ada.ask("refresh-token", { token })).toEqual({
+      error: { code: "UNAVAILABLE", message: expect.any(String), retryAfterMs: 4000 },
+    });
+    room.shell.advance(59_999);
+    expect(ada.closing).toBeUndefined();
+    expect(await ada.ask("chat-message", { content: "still here" })).toMatchObject({ ok: true });
+    room.keysUnavailableMs = undefined;
+    expect(await ada.ask("refresh-token", { token })).toEqual({ ok: true, exp: expiresIn(200) });
+    room.shell.advance(1);
+    expect(noticesTo(ada)).not.toContain("TOKEN_EXPIRED");
+  });
+
   it("comes to nothing where the client goes while it is verified", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");

@@ -5,7 +5,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import type { Deployment } from "../deployment.ts";
-import { refuseForNow, refuseRequest, refuseStranger } from "../refusals.ts";
+import { refuseForNow, refuseRequest, refuseStranger, refuseToken } from "../refusals.ts";
 import { bearerOf } from "../token-source.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
@@ -19,7 +19,7 @@ export async function identify(
   const token = bearerOf(request.headers.get("Authorization"));
   if (token === undefined) return refuseStranger("UNAUTHORIZED", "A token is required: Authorization: Bearer");
   const result = await tokens.verify(token);
-  if (!result.ok) return refuseStranger(result.code, result.message);
+  if (!result.ok) return refuseToken(result);
   const { identity } = result;
   const taking = apiRequests.take(identity.user, Date.now());
   if (!taking.ok) return refuseForNow("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);

@@ -14,6 +14,7 @@ const STATUS_BY_CODE: Readonly<Record<AnswerCode, RefusalStatus>> = {
   UNKNOWN_EVENT: 404,
   UNAUTHORIZED: 401,
   TOKEN_EXPIRED: 401,
+  UNAVAILABLE: 503,
   INTERNAL: 500,
 };
 
@@ -25,7 +26,7 @@ export function respond<Good extends object>(
   if (!("error" in answer)) return good(answer);
   const { code, message, retryAfterMs } = answer.error;
   const status = STATUS_BY_CODE[code];
-  if (status === 429) return refuseForNow(code, message, retryAfterMs ?? 0);
+  if (status === 429 || status === 503) return refuseForNow(code, message, retryAfterMs ?? 0, status);
   if (status === 401) return refuseStranger(code, message);
   const issues = code === "INVALID_PAYLOAD" || code === "TOO_LONG" ? { issues: issuesIn(message) } : {};
   return refuseRequest(status, code, message, {}, { ...issues, ...(retryAfterMs !== undefined && { retryAfterMs }) });

@@ -1,0 +1,133 @@
+// An identity provider that is out of order, seen by clients of a real server: who is in stays, and who wants in comes back (TOK-5).
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import type { Socket } from "socket.io-client";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+import { connectRoom } from "../../client/client.ts";
+import { HOST, startSelfHosted, type DevServer } from "./dev-server.ts";
+import { ask, collect, next, open } from "./stock-clients.ts";
+
+/** Longer than two fetches are apart. */
+const PATIENCE_MS = 30_000;
+
+let provider: Server;
+let server: DevServer;
+let isWell = true;
+let fetches = 0;
+let keys: Awaited<ReturnType<typeof generateKeyPair>>;
+
+const tokenOf = (user: string, { kid = "k1", ttl = "5m" } = {}): Promise<string> =>
+  new SignJWT({ sub: user }).setProtectedHeader({ alg: "RS256", kid }).setExpirationTime(ttl).sign(keys.privateKey);
+
+const connect = (room: string, token: string): Socket =>
+  open(server.url, { path: `/rooms/${room}/socket.io`, auth: { token }, reconnectionDelay: 200 });
+
+const entered = (socket: Socket): Promise<object> => next(socket, "welcome");
+
+beforeAll(async () => {
+  keys = await generateKeyPair("RS256", { extractable: true });
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "RS256", use: "sig" };
+  provider = createServer((_request, response) => {
+    fetches += 1;
+    if (isWell) response.setHeader("Content-Type", "application/json").end(JSON.stringify({ keys: [jwk] }));
+    else response.writeHead(500).end("sorry");
+  });
+  await new Promise<void>((resolve) => provider.listen(0, HOST, resolve));
+});
+afterAll(() => provider.close());
+
+async function serve(): Promise<void> {
+  const { port } = provider.address() as AddressInfo;
+  fetches = 0;
+  server = await startSelfHosted({ settings: { JWT_JWKS_URL: `http://${HOST}:${port}/jwks.json`, LOG_LEVEL: "warn" } });
+}
+
+describe("a provider that is out of order when the server starts", () => {
+  beforeAll(async () => {
+    isWell = false;
+    await serve();
+  });
+  afterAll(() => server?.stop());
+
+  it("HTTP and upgrades are answered 503 with Retry-After; stock clients and ours get in as soon as it is well", async () => {
+    const token = await tokenOf("ada");
+    const stock = connect("outage", token);
+    const errors = collect<Error>(stock, "connect_error");
+    const polling = open(server.url, {
+      path: "/rooms/outage/socket.io",
+      transports: ["polling"],
+      auth: { token: await tokenOf("pia") },
+    });
+    const ours = connectRoom(server.url, "outage", { token: () => tokenOf("ben") });
+    const states: string[] = [];
+    ours.on("connection", ({ state }) => states.push(state));
+    const asksOver = async (path: string): Promise<Response> =>
+      fetch(`${server.url}${path}`, { headers: { Authorization: `Bearer ${token}` } });
+    await vi.waitFor(
+      () => expect(states.filter((state) => state === "waiting").length).toBeGreaterThan(2),
+      PATIENCE_MS,
+    );
+    for (const path of ["/api/rooms", "/rooms/outage/socket.io/?EIO=4&transport=polling"]) {
+      const answer = await asksOver(path);
+      expect(answer.status).toBe(503);
+      expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
+      expect(await answer.json()).toMatchObject({
+        error: { code: "UNAVAILABLE", retryAfterMs: expect.any(Number) },
+      });
+    }
+    expect(stock.connected).toBe(false);
+    isWell = true;
+    await Promise.all([entered(stock), entered(polling)]);
+    await vi.waitFor(() => expect(ours.connection.state).toBe("connected"), PATIENCE_MS);
+    expect(errors).toEqual([]);
+    expect(states).not.toContain("stopped");
+    ours.close();
+    for (const socket of [stock, polling]) socket.disconnect();
+  });
+});
+
+describe("a provider that was well", () => {
+  beforeAll(async () => {
+    isWell = true;
+    await serve();
+  });
+  afterAll(() => server?.stop());
+
+  it("is asked once for one token in thirty rooms, and at most once for made-up keys in twenty", async () => {
+    const token = await tokenOf("ada");
+    const sockets = Array.from({ length: 30 }, (_, at) => connect(`room-${at}`, token));
+    await Promise.all(sockets.map(entered));
+    expect(fetches).toBe(1);
+    const strangers = await Promise.all(
+      Array.from({ length: 20 }, async (_, at) =>
+        connect(`room-${at}`, await tokenOf("eve", { kid: `made-up-${at}` })),
+      ),
+    );
+    const refusals = await Promise.all(strangers.map((socket) => next<{ data: object }>(socket, "connect_error")));
+    for (const { data } of refusals) expect(data).toEqual({ code: "UNAUTHORIZED" });
+    expect(fetches).toBeLessThanOrEqual(2);
+    for (const socket of [...sockets, ...strangers]) socket.disconnect();
+  });
+
+  it("sends nobody away when it is out of order, and lets known keys in", async () => {
+    const ada = connect("known", await tokenOf("ada"));
+    await entered(ada);
+    const gone = collect<string>(ada, "disconnect");
+    isWell = false;
+    // Until somebody could ask it again, and was told that it is out of order.
+    await vi.waitFor(async () => {
+      const unknown = { token: await tokenOf("ada", { kid: "new" }) };
+      expect(await ask(ada, "refresh-token", unknown)).toEqual({
+        error: { code: "UNAVAILABLE", message: expect.any(String), retryAfterMs: expect.any(Number) },
+      });
+    }, PATIENCE_MS);
+    const ben = connect("known", await tokenOf("ben"));
+    await entered(ben);
+    expect(await ask(ada, "refresh-token", { token: await tokenOf("ada") })).toMatchObject({ ok: true });
+    expect(gone).toEqual([]);
+    for (const socket of [ada, ben]) socket.disconnect();
+  });
+});
