@@ -6,6 +6,7 @@ import type { Settings } from "../src/access/settings.ts";
 import { Chat } from "../src/chat/chat.ts";
 import { isWatching, Watching } from "../src/chat/watching.ts";
 import type { FileOptions } from "../src/chat/features.ts";
+import { SearchAllowance } from "../src/chat/search-allowance.ts";
 import type { ExportPiece, ExportPlace } from "../src/chat/export.ts";
 import type { UploadAnswer } from "../src/chat/attachments.ts";
 import { outcomeOfPost } from "../src/chat/announced.ts";
@@ -211,6 +212,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
     log,
     state: storage.kv,
     index: new SqlSearchIndex(storage),
+    searchAllowance: searchAllowanceOf(env),
     ...(ports.meter && { meter: ports.meter }),
     durable: () => storage.sync(),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
@@ -246,6 +248,15 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
     });
   return { server, limits: settings, settings, chat, turnAway, isWatching, onInput };
 }
+
+/** One for all rooms of the isolate, which share its environment. */
+function searchAllowanceOf(env: Env): SearchAllowance {
+  const known = searchAllowances.get(env) ?? new SearchAllowance();
+  searchAllowances.set(env, known);
+  return known;
+}
+
+const searchAllowances = new WeakMap<Env, SearchAllowance>();
 
 function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention): FileOptions {
   const limits = { bytesMax: settings.fileBytesMax, types: settings.fileTypes };

@@ -28,6 +28,7 @@ import { Relayed } from "./relayed.ts";
 import { Modes } from "./room-modes.ts";
 import type { RoomState } from "./room-state.ts";
 import type { ChatSettings, Feature, Room } from "./room.ts";
+import type { SearchAllowance } from "./search-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { Searching } from "./searching.ts";
 import { Speaking } from "./speaking.ts";
@@ -41,6 +42,8 @@ export interface ChatDependencies {
   readonly log: MessageLog;
   readonly state: RoomState;
   readonly index: SearchIndex;
+  /** How much may be searched, in this room and those beside it. */
+  readonly searchAllowance: SearchAllowance;
   /** Where files are; without it none are taken. */
   readonly files?: FileOptions;
   /** Where to tell what happens; absent where nobody wants to know. */
@@ -85,7 +88,7 @@ export interface Features {
 export function makeFeatures(
   room: Room,
   members: Members,
-  { state, index, files: fileOptions, deliver, reportToLobby, relay, openDirect }: ChatDependencies,
+  { state, index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect }: ChatDependencies,
 ): Features {
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
@@ -117,7 +120,7 @@ export function makeFeatures(
     editing,
     new Reacting(room, changes),
     new Changes(changes),
-    new Searching(room, index),
+    new Searching(room, index, searchAllowance),
     new Typing(room, members),
     reading,
     new Refreshing(room, members),

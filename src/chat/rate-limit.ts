@@ -22,11 +22,15 @@ export function fullBucket({ burst }: RateLimit, nowMs: number): Bucket {
 }
 
 /** Takes one token, or `cost` of them. A clock that runs backwards gives nothing back and takes nothing away. */
-export function takeToken({ perSecond, burst }: RateLimit, bucket: Bucket, nowMs: number, cost = 1): Taking {
-  const elapsedMs = Math.max(0, nowMs - bucket.atMs);
-  const tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000);
+export function takeToken(limit: RateLimit, bucket: Bucket, nowMs: number, cost = 1): Taking {
+  const tokens = tokensIn(limit, bucket, nowMs);
   if (tokens >= cost) return { ok: true, bucket: { tokens: tokens - cost, atMs: nowMs } };
-  return { ok: false, retryAfterMs: Math.ceil(((cost - tokens) * 1000) / perSecond) };
+  return { ok: false, retryAfterMs: Math.ceil(((cost - tokens) * 1000) / limit.perSecond) };
+}
+
+function tokensIn({ perSecond, burst }: RateLimit, bucket: Bucket, nowMs: number): number {
+  const elapsedMs = Math.max(0, nowMs - bucket.atMs);
+  return Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000);
 }
 
 /** All connections of a user drink from one bucket, and going and coming back does not fill it. */
@@ -56,6 +60,13 @@ export class Buckets {
     if (taking.ok) this.#byUser.set(user, taking.bucket);
     if (this.#byUser.size >= this.#pruneAtSize) this.#prune(nowMs);
     return taking;
+  }
+
+  /** Takes what something has cost, whether it is there or not: what is missing has to come back first. */
+  charge(user: string, nowMs: number, cost: number): void {
+    const tokens = tokensIn(this.#limit, this.of(user, nowMs), nowMs) - cost;
+    this.#byUser.set(user, { tokens, atMs: nowMs });
+    if (this.#byUser.size >= this.#pruneAtSize) this.#prune(nowMs);
   }
 
   /** Forgets users whose bucket is full again: a new one would be no different. */

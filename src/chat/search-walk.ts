@@ -17,6 +17,8 @@ import type { Effort } from "./words.ts";
 
 /** So much effort is as much work as an ordinary message. */
 const UNITS_PER_MESSAGE = 100;
+/** Asking the index about one of its parts is as much work as so many messages. */
+const ASKING_MESSAGES = 16;
 /** Where nothing is known of how heavy the messages are, so small a part of a piece is read first. */
 const FIRST_PIECE_PART = 8;
 
@@ -172,6 +174,8 @@ export class SearchWalk {
       this.#read(firstSeq, until);
       if (this.#before > firstSeq) return;
     }
+    // Not before: who is asked has to get on, however little may be looked at.
+    this.work += ASKING_MESSAGES;
     if (!this.isDone) this.#before = Math.max(part.firstSeq, this.#oldest);
   }
 

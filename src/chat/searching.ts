@@ -1,5 +1,6 @@
-// Searching what was said: SRCH-1 to SRCH-8. Each search gets a turn at once, and further ones behind the others until it is
-// answered, so that a long history holds up nobody. What waits is in memory only, so the room stays awake for it.
+// Searching what was said: SRCH-1 to SRCH-8. Each search gets a short turn at once, and further ones behind the others until it is
+// answered. Between two turns the rooms of the isolate have time for what else is said. What waits is in memory only, so the room
+// stays awake for it.
 import type { z } from "zod";
 
 import type { ErrorAnswer } from "../protocol/chat-events.ts";
@@ -10,6 +11,7 @@ import { fitFirst } from "./fitting.ts";
 import { seqAtTime } from "./history.ts";
 import { operation, type Caller, type Reply } from "./operation.ts";
 import type { Feature, KeptChange, Room } from "./room.ts";
+import type { SearchAllowance } from "./search-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { QUERY_WORDS_MAX, searchSchema } from "./search-payloads.ts";
 import { parsePhrases, withoutRepeats, type Query } from "./search-query.ts";
@@ -25,6 +27,8 @@ export const SEARCHES_MAX = 32;
 export const SEARCHES_PER_USER_MAX = 4;
 /** When to try again where there are more. */
 const BUSY_RETRY_MS = 1000;
+/** Turns in which as much is read as a part of the index holds. */
+const TURNS_PER_PART = 4;
 
 interface Search {
   readonly walk: SearchWalk;
@@ -37,9 +41,12 @@ type Payload = z.output<typeof searchSchema>;
 export class Searching implements Feature {
   readonly #room: Room;
   readonly #index: SearchIndex;
+  readonly #allowance: SearchAllowance;
   /** Those that are not done, in the order of their turns. */
   #searches: Search[] = [];
   #deadline!: Deadline;
+  /** Whether a turn was given out and has not come yet. */
+  #isNext = false;
   readonly operations = {
     search: operation(
       searchSchema,
@@ -48,9 +55,15 @@ export class Searching implements Feature {
     ),
   };
 
-  constructor(room: Room, index: SearchIndex) {
+  constructor(room: Room, index: SearchIndex, allowance: SearchAllowance) {
     this.#room = room;
     this.#index = index;
+    this.#allowance = allowance;
+  }
+
+  /** Messages that a search looks at in one turn: some 3 ms. */
+  get #turnMessages(): number {
+    return Math.ceil(this.#index.shape.partMessages / TURNS_PER_PART);
   }
 
   start(): void {
@@ -74,6 +87,7 @@ export class Searching implements Feature {
   onFarewell(): void {
     const searches = this.#searches;
     this.#searches = [];
+    this.#isNext = false;
     this.#deadline.clear();
     for (const search of searches) this.#answer(search, this.#foundStill(search));
   }
@@ -81,14 +95,23 @@ export class Searching implements Feature {
   #search(caller: Caller, payload: Payload, reply: Reply<SearchAnswer>): void {
     const query = queryOf(payload);
     if ("error" in query) return reply(query);
-    if (this.#isBusy(caller))
-      return reply(refuse("RATE_LIMITED", "Rate limit exceeded: too many searches are under way.", BUSY_RETRY_MS));
+    const refusal = this.#refuse(caller);
+    if (refusal) return reply(refusal);
     this.#room.catchUp();
     const walk = this.#room.read(() => this.#walkFor(query, payload));
     if (!walk) return reply(unreadable());
     const search = { walk, reply, caller };
-    if (this.#hasEnded(search)) this.#answer(search, walk.found);
+    if (this.#hasEnded(search, 0)) this.#answer(search, walk.found);
     this.#schedule();
+  }
+
+  #refuse(caller: Caller): ErrorAnswer | undefined {
+    if (this.#isBusy(caller))
+      return refuse("RATE_LIMITED", "Rate limit exceeded: too many searches are under way.", BUSY_RETRY_MS);
+    const taking = this.#allowance.ask(caller.user, this.#room.now());
+    if (taking.ok) return undefined;
+    const problem = "Rate limit exceeded: your searches have looked at too many messages.";
+    return refuse("RATE_LIMITED", problem, taking.retryAfterMs);
   }
 
   #isBusy({ user }: Caller): boolean {
@@ -112,22 +135,30 @@ export class Searching implements Feature {
   #goOn(): void {
     const [search, ...others] = this.#searches;
     this.#searches = others;
+    this.#isNext = false;
     // Nobody waits any more for what was asked over a connection that is gone.
-    if (search && isWaitedFor(search, this.#room) && this.#hasEnded(search))
+    if (search && isWaitedFor(search, this.#room) && this.#hasEnded(search, this.#turnMessages))
       this.#answer(search, this.#foundStill(search));
     this.#schedule();
   }
 
   #schedule(): void {
-    if (this.#searches.length > 0) this.#deadline.set(this.#room.now());
+    if (this.#searches.length === 0 || this.#isNext) return;
+    this.#isNext = true;
+    this.#deadline.set(this.#allowance.takeTurn(this.#turnMessages, this.#room.now()));
   }
 
-  /** Gives a search one turn, and another one later unless it has ended. */
-  #hasEnded(search: Search): boolean {
-    const { walk, reply } = search;
-    // So much work whatever is searched for, and one message more at most: some 20 ms.
-    const { partMessages } = this.#index.shape;
-    if (!this.#room.read(() => (walk.go(partMessages), true))) {
+  /**
+   * Gives a search one turn, and another one later unless it has ended.
+   * @param reckoned messages for which the turn was given out
+   */
+  #hasEnded(search: Search, reckoned: number): boolean {
+    const { walk, reply, caller } = search;
+    const before = walk.work;
+    // So much work whatever is searched for, and one message or one part of the index more at most.
+    const isRead = this.#room.read(() => (walk.go(this.#turnMessages), true));
+    this.#allowance.pay(caller.user, { looked: walk.work - before, reckoned }, this.#room.now());
+    if (!isRead) {
       reply(unreadable());
       return false;
     }

@@ -2,6 +2,7 @@
 import { Chat } from "../../src/chat/chat.ts";
 import type { ChatDependencies } from "../../src/chat/features.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/leavers.ts";
+import { SearchAllowance } from "../../src/chat/search-allowance.ts";
 import type { Retention } from "../../src/chat/segments.ts";
 import { decodeBatch, encodeBatch } from "../../src/chat/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/change.ts";
@@ -222,7 +223,9 @@ export const identityOf = (person: string | Person): Identity => {
 export const expiresIn = (seconds: number): number => START_MS / 1000 + seconds;
 
 /** What a room has besides its storage, if it has. */
-type Outside = Pick<ChatDependencies, "files" | "deliver" | "reportToLobby" | "relay" | "durable"> & {
+type Outside = Partial<
+  Pick<ChatDependencies, "files" | "deliver" | "reportToLobby" | "relay" | "durable" | "searchAllowance">
+> & {
   readonly name?: string;
   readonly epoch?: string;
 };
@@ -254,6 +257,7 @@ export class ChatRoom {
         log: this.log,
         state: this.state,
         index: this.index,
+        searchAllowance: new SearchAllowance(),
         settings: { ...SETTINGS, ...settings },
         meter,
         ...outside,

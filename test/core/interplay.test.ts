@@ -31,7 +31,7 @@ function roomWithAll(): { room: FileRoom; queue: FakeQueue; pass: (ms: number) =
 
 async function search(room: FileRoom, query: string): Promise<number[]> {
   const asked = room.ask("reader", "search", { query }, "reader");
-  await room.pass(0);
+  await room.pass(50);
   return (asked.answer as Extract<SearchAnswer, { ok: true }>).messages.map(({ seq }) => seq);
 }
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../../src/chat/fitting.ts";
 import { Chat } from "../../src/chat/chat.ts";
+import { SearchAllowance } from "../../src/chat/search-allowance.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { POLL_QUEUE_BYTES_MAX } from "../../src/socketio/poll-queue.ts";
 import { Server } from "../../src/socketio/server.ts";
@@ -189,6 +190,7 @@ class Poller {
       log: room.log,
       state: room.state,
       index: room.index,
+      searchAllowance: new SearchAllowance(),
       settings: SETTINGS,
     });
     let ids = 0;

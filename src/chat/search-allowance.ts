@@ -1,0 +1,48 @@
+// How much searching there may be: what a user's searches may look at (SRCH-9), and when the next search may have a turn (SRCH-5).
+// All rooms of an isolate share one of these, because they share one processor: a search in one room delays what is said in all.
+import { Buckets, type RateLimit, type Taking } from "./rate-limit.ts";
+
+/** Messages that a user's searches may look at, in all rooms of the isolate: an ordinary search looks at some 3,000. */
+export const SEARCHED_MESSAGES_LIMIT: RateLimit = { perSecond: 10_000, burst: 250_000 };
+
+/** After a turn, searches rest so long for each message that it looked at: some three times as long as the turn took. */
+export const SEARCH_REST_MS_PER_MESSAGE = 1 / 50;
+
+/** Turns are given out so far ahead at most. Further away is only what was given out before the clock was set back. */
+const AHEAD_MS_MAX = 60_000;
+
+export class SearchAllowance {
+  readonly #buckets = new Buckets(SEARCHED_MESSAGES_LIMIT);
+  /** From when on no turn is given out, in milliseconds since 1970. */
+  #freeAtMs = -Infinity;
+
+  /** Whether a user may search, who may have to pay for earlier searches first. */
+  ask(user: string, nowMs: number): Taking {
+    return this.#buckets.take(user, nowMs);
+  }
+
+  /**
+   * Gives out the next turn.
+   * @param messages as many as it is about to look at
+   * @returns when it is, in whole milliseconds since 1970
+   */
+  takeTurn(messages: number, nowMs: number): number {
+    const atMs = Math.max(nowMs, this.#freeAt(nowMs));
+    this.#freeAtMs = atMs + messages * SEARCH_REST_MS_PER_MESSAGE;
+    return Math.ceil(atMs);
+  }
+
+  /**
+   * A turn is over. Its user pays when it is known what it took, and may owe something then.
+   * @param reckoned messages that `takeTurn` was told; 0 for a turn at once
+   */
+  pay(user: string, messages: { readonly looked: number; readonly reckoned: number }, nowMs: number): void {
+    this.#buckets.charge(user, nowMs, messages.looked);
+    const more = Math.max(0, messages.looked - messages.reckoned);
+    this.#freeAtMs = Math.max(nowMs, this.#freeAt(nowMs)) + more * SEARCH_REST_MS_PER_MESSAGE;
+  }
+
+  #freeAt(nowMs: number): number {
+    return this.#freeAtMs > nowMs + AHEAD_MS_MAX ? nowMs : this.#freeAtMs;
+  }
+}
