@@ -1,6 +1,7 @@
 // One chat room = one Durable Object: the chat core over its own SQLite, behind the Socket.IO shell.
 import type { AnnounceDoor, RelayDoor } from "../src/access/relay-door.ts";
 import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
+import { turnPorts } from "../src/access/turn-ports.ts";
 import { maybeLog, type LogFacts } from "../src/access/log.ts";
 import type { Settings } from "../src/access/settings.ts";
 import { Chat } from "../src/chat/chat.ts";
@@ -163,9 +164,21 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
 
   async #announce(announced: AnnouncedHere): Promise<AnnounceOutcome> {
     if (announced.event !== POSTED_EVENT) return this.furtherTurn(() => this.parts.chat.announced.take(announced));
+    const known = await this.#announcedBefore(announced);
+    if (known) return known;
     const { id, data, by } = announced;
     const answer = await this.#ask(POSTED_EVENT, { ...by, role: "service" }, { ...(data as object), clientMsgId: id });
     return outcomeOfPost(answer);
+  }
+
+  /** ANN-3. */
+  async #announcedBefore(announced: AnnouncedHere): Promise<AnnounceOutcome | undefined> {
+    const before = this.furtherTurn(() => this.parts.chat.announced.lookFor(announced));
+    for (;;) {
+      const outcome = this.furtherTurn(() => before.look());
+      if (outcome !== "go on") return outcome === "new" ? undefined : outcome;
+      await turnPorts.giveWay();
+    }
   }
 
   /** API-10. */

@@ -4,6 +4,7 @@ import { ANNOUNCEMENT_EVENT, type AnnouncedHere, type AnnounceOutcome } from "..
 import type { Answer, AnswerCode } from "../protocol/chat-events.ts";
 import type { BroadcastOperator } from "../socketio/broadcast.ts";
 import type { EventsMap } from "../socketio/events.ts";
+import { AnnouncedBefore } from "./announced-before.ts";
 import type { LobbyReport } from "./lobby-report.ts";
 import type { Members } from "./members.ts";
 import type { Client, Membership, Room } from "./room.ts";
@@ -39,6 +40,11 @@ export class Announced {
     this.#say(fresh, event === undefined ? [ANNOUNCEMENT_EVENT, { id, data }] : [event, data]);
     for (const client of fresh) remember(client, id);
     return { ok: true, reached: (here ?? []).map(([number]) => number), isHeard: meant.length > 0 };
+  }
+
+  /** For what is announced as a message, before it is posted. */
+  lookFor(announced: AnnouncedHere): AnnouncedBefore {
+    return new AnnouncedBefore(this.#room, announced);
   }
 
   #say(fresh: readonly Client[], [event, data]: readonly [string, unknown]): void {

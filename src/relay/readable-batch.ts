@@ -4,7 +4,7 @@
 import { z } from "zod";
 
 import {
-  ANNOUNCE_VERSION,
+  ANNOUNCE_VERSIONS_READ,
   ANNOUNCEMENT_ID_CHARS_MAX,
   isReservedEvent,
   POSTED_EVENT,
@@ -57,12 +57,13 @@ const batch = z.object({
 });
 
 const announce = z.object({
-  v: z.literal(ANNOUNCE_VERSION),
+  v: z.literal(ANNOUNCE_VERSIONS_READ),
   id: z.string().min(1).max(ANNOUNCEMENT_ID_CHARS_MAX),
   event: z
     .string()
     .refine((event) => event === POSTED_EVENT || !isReservedEvent(event))
     .optional(),
+  at: whole.optional(),
   by: z.object({ user: z.string().min(1), name: z.string() }),
 });
 const place = whole.max(PLACE_MAX);

@@ -1,22 +1,27 @@
 // What of a queue's messages can be read as an announcement, and what is said of the rest.
 import { describe, expect, it } from "vitest";
 
+import { ANNOUNCE_VERSION } from "../../src/protocol/announcement.ts";
 import { JSON_LEVELS_MAX } from "../../src/protocol/nesting.ts";
 import { describeBatch, isReadableItem } from "../../src/relay/readable-batch.ts";
 
 describe("a message of the queue that is neither", () => {
-  const announce = { v: 1, id: "a1", data: 1, by: { user: "backend", name: "backend" } };
+  const announce = { v: ANNOUNCE_VERSION, at: 1, id: "a1", data: 1, by: { user: "backend", name: "backend" } };
   const part = { announce, part: 0, tries: 0, to: [{ room: "a", number: 0 }] };
 
   it("ANN-5: is told from what can be read, whatever it is", () => {
     expect([part, { announce, walk: { prefix: "", rooms: 0, parts: 0 } }].every(isReadableItem)).toBe(true);
+    // On its way while the deployment is replaced.
+    const { at: _at, ...before } = announce;
+    expect(isReadableItem({ ...part, announce: { ...before, v: 1 } })).toBe(true);
     const poison: unknown[] = [
       null,
       "announce",
       1,
       [],
       { announce: null },
-      { ...part, announce: { ...announce, v: 2 } },
+      { ...part, announce: { ...announce, v: ANNOUNCE_VERSION + 1 } },
+      { ...part, announce: { ...announce, at: "soon" } },
     ];
     const deep = JSON.parse(`${"[".repeat(5000)}${"]".repeat(5000)}`) as unknown;
     poison.push(

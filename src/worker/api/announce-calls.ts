@@ -170,6 +170,7 @@ async function announce(asked: Asked): Promise<Response> {
     id,
     ...(event !== undefined && { event }),
     data,
+    at: Date.now(),
     by: { user: by, name },
   };
   const plan = await planOf(asked, announcement);
