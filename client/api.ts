@@ -234,6 +234,8 @@ export interface Room {
   retry(clientMsgId: string): Promise<SentAnswer>;
   /** Forgets a message that is waiting or failed. @returns false when it is in flight, or unknown */
   discard(clientMsgId: string): boolean;
+  /** Has all that waits fail: where the room has sent the user away, and the application does not want it to go out some day. */
+  giveUp(failure: SendFailure): void;
   /** Messages ascending by `seq`, without bounds the newest. Rejects after 10 s, or when the connection breaks. */
   history(range?: HistoryPayload): Promise<HistoryAnswer>;
   /**

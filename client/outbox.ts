@@ -128,6 +128,12 @@ export class Outbox {
     return true;
   }
 
+  /** Nothing that waits goes out by itself any more: the room has sent this user away. */
+  giveUp(failure: SendFailure): void {
+    this.#isOpen = false;
+    while (this.#queue.length > 0) this.#fail(this.#queue[0]!.clientMsgId, failure);
+  }
+
   /** The next connection is for this user, says their token: what is written until then is theirs. */
   expect(user: string): void {
     if (this.#isOpen) return;

@@ -167,6 +167,10 @@ class ConnectedRoom implements Room {
     return isForgotten;
   }
 
+  giveUp(failure: SendFailure): void {
+    this.#outbox.giveUp(failure);
+  }
+
   history(range: HistoryPayload = {}): Promise<HistoryAnswer> {
     return ask(this.socket, "history", range);
   }

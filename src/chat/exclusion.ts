@@ -5,6 +5,7 @@ import type { Refusal } from "../socketio/namespace.ts";
 import { deny, refuse } from "./answers.ts";
 import type { Members } from "./members.ts";
 import type { Caller } from "./operation.ts";
+import type { Presence } from "./presence.ts";
 import type { Client, Feature, Membership, Room } from "./room.ts";
 import { bindingRuling, type Ruling } from "./standing.ts";
 import type { Standings } from "./standings.ts";
@@ -13,11 +14,13 @@ export class Exclusion implements Feature {
   readonly #room: Room;
   readonly #members: Members;
   readonly #standings: Standings;
+  readonly #presence: Presence;
 
-  constructor(room: Room, members: Members, standings: Standings) {
+  constructor(room: Room, members: Members, standings: Standings, presence: Presence) {
     this.#room = room;
     this.#members = members;
     this.#standings = standings;
+    this.#presence = presence;
   }
 
   admit(bearer: Pick<Membership, "user" | "role">): Refusal | undefined {
@@ -30,6 +33,7 @@ export class Exclusion implements Feature {
     if (!ban) return undefined;
     // A new token may have made a ban bind that did not before.
     if (client) this.putOut(client, this.#bannedNotice(ban));
+    this.#presence.expel(user);
     return refuse("FORBIDDEN", bannedText(ban), this.#endOf(ban).retryAfterMs);
   }
 
@@ -44,6 +48,15 @@ export class Exclusion implements Feature {
       const ban = this.#banOf(client.peek());
       if (ban) this.putOut(client, this.#bannedNotice(ban));
     }
+    // Also where they went a moment ago and are still counted.
+    if (this.#banOf({ user, role: "member" })) this.#presence.expel(user);
+  }
+
+  /** Puts all connections of a user out (MOD-4). */
+  kick(user: string, reason: string | undefined): void {
+    const message = withReason("You were kicked from this room", reason);
+    for (const client of this.clientsOf(user)) this.putOut(client, { code: "KICKED", message });
+    this.#presence.expel(user);
   }
 
   /** Told first, so a stock client stays away (MOD-3, MOD-4). */
@@ -74,6 +87,6 @@ function bannedText({ reason }: Ruling): string {
   return withReason("You are banned from this room", reason);
 }
 
-export function withReason(text: string, reason: string | undefined): string {
+function withReason(text: string, reason: string | undefined): string {
   return reason === undefined ? `${text}.` : `${text}: ${reason}`;
 }

@@ -94,7 +94,8 @@ export function makeFeatures(
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, members, attachments);
   const standings = new Standings(state);
-  const exclusion = new Exclusion(room, members, standings);
+  const presence = new Presence(room, members);
+  const exclusion = new Exclusion(room, members, standings, presence);
   const flooding = new Flooding(room, exclusion);
   const [modes, trail] = [new Modes(state), new AuditTrail(state)];
   const ranks = new Ranks(standings, exclusion);
@@ -114,7 +115,7 @@ export function makeFeatures(
     exclusion,
     flooding,
     new Speaking(room, standings, modes),
-    new Presence(room, members),
+    presence,
     posting,
     new History(room),
     editing,

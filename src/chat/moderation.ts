@@ -6,7 +6,7 @@ import type { Answer, ErrorAnswer, Welcome } from "../protocol/chat-events.ts";
 import type { ModerationAction, ModerationChange, RoomModes } from "../protocol/moderation-events.ts";
 import { refuse } from "./answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import { withReason, type Exclusion } from "./exclusion.ts";
+import type { Exclusion } from "./exclusion.ts";
 import {
   banSchema,
   grantSchema,
@@ -111,14 +111,12 @@ export class Moderation implements Feature {
   /** MOD-4. */
   #kick(caller: Caller, { user, reason }: z.output<typeof kickSchema>): Outcome {
     const { exclusion } = this.#parts;
-    const clients = exclusion.clientsOf(user);
-    if (clients.length === 0) return refuse("NOT_FOUND", "user: is not in the room");
-    const message = withReason("You were put out of this room", reason);
+    if (exclusion.clientsOf(user).length === 0) return refuse("NOT_FOUND", "user: is not in the room");
     return (
       this.#refuseAgainst(caller, user) ?? {
         change: { user, ...(reason !== undefined && { reason }) },
         keep: () => this.#set(user, { ...this.#standing(user), putOutAtMs: this.#putOutAtMs(user) }),
-        enforce: () => clients.forEach((client) => exclusion.putOut(client, { code: "KICKED", message })),
+        enforce: () => exclusion.kick(user, reason),
       }
     );
   }

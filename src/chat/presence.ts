@@ -80,6 +80,15 @@ export class Presence implements Feature {
     this.#waitForLeavers();
   }
 
+  /** A person was kicked or banned: without another connection they have left, at once (PRES-2). */
+  expel(user: string): void {
+    if (!this.#members.has(user) || this.#members.socketsOf(user).length > 0) return;
+    this.#leavers.forget(user);
+    this.#members.end(user);
+    this.#waitForLeavers();
+    this.#pacer.request(this.#room.now());
+  }
+
   /** Not at once: who comes back in time, or over another connection, has not left for the others. */
   #await(leaver: Leaver): void {
     if (this.#leavers.carry(leaver)) return;

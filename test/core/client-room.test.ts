@@ -253,6 +253,19 @@ describe("an end of the connection", () => {
     expect(room.connection).toEqual({ state: "stopped", code, message: code });
   });
 
+  it("is survived by what waits, unless the application gives it up: then it fails, and can be sent again", async () => {
+    const [first, second] = [room.send("one"), room.send("two")];
+    notice("KICKED");
+    await turn();
+    expect(room.unsent.map(({ state }) => state)).toEqual(["pending", "pending"]);
+    room.giveUp({ code: "KICKED", message: "Kicked." });
+    for (const sent of [first, second]) await expect(sent).rejects.toMatchObject({ code: "KICKED" });
+    expect(room.unsent.map(({ content, state }) => [content, state])).toEqual([
+      ["one", "failed"],
+      ["two", "failed"],
+    ]);
+  });
+
   it.each(["TOKEN_EXPIRING", "LUNCH"])("has none in a notice that announces no end: %s", async (code) => {
     notice(code);
     await turn();

@@ -158,6 +158,45 @@ describe("MOD-4: kicked", () => {
   });
 });
 
+describe("PRES-2: who is kicked or banned has left at once", () => {
+  const gone = { count: 2, joined: [], left: [{ user: "ada" }] };
+  const hush = ({ room, ben }: Cast): void => {
+    room.quiet();
+    ben.packets.length = 0;
+  };
+
+  it.each(["kick", "ban"])("by a %s of all their tabs, once", async (deed) => {
+    const scene = await cast();
+    const { room, mia, ben } = scene;
+    await room.join("ada");
+    hush(scene);
+    expect(await mia.ask(deed, { user: "ada" })).toEqual(OK);
+    expect(ben.received("presence")).toEqual([gone]);
+    expect(await mia.ask("presence", {})).toMatchObject({ count: 2, members: [{ user: "ben" }, { user: "mia" }] });
+    room.afterGrace();
+    expect(ben.received("presence")).toEqual([gone]);
+  });
+
+  it("also when they went a moment before the ban", async () => {
+    const scene = await cast();
+    const { mia, ada, ben } = scene;
+    hush(scene);
+    ada.leave();
+    expect(await mia.ask("ban", { user: "ada" })).toEqual(OK);
+    expect(ben.received("presence")).toEqual([gone]);
+  });
+
+  it("who comes back after a kick is a newcomer", async () => {
+    const scene = await cast();
+    const { room, mia, ben } = scene;
+    hush(scene);
+    await mia.ask("kick", { user: "ada" });
+    await room.join("ada");
+    room.shell.advance(1000);
+    expect(ben.received("presence").slice(1)).toEqual([{ count: 3, joined: [{ user: "ada", name: "ada" }], left: [] }]);
+  });
+});
+
 describe("MOD-5: recovery after a kick or a ban", () => {
   const putOut: ReadonlyArray<[what: string, (given: Cast) => Promise<unknown>]> = [
     ["a kick", ({ mia }) => mia.ask("kick", { user: "rex" })],

@@ -147,7 +147,7 @@ describe("how the connection stands", () => {
     [{ kind: "offline", code: "", message: "" }, 1, { text: "You are offline · 1 message waits" }],
     [{ kind: "offline", code: "", message: "" }, 3, { text: "You are offline · 3 messages wait" }],
     [{ kind: "offline", code: "ROOM_FULL", message: "" }, 0, { state: "full" }],
-    [stopped("KICKED"), 0, { state: "kicked", text: "said the room", action: "retry" }],
+    [stopped("KICKED"), 0, { state: "kicked", text: "said the room", action: "rejoin" }],
     [stopped("BANNED"), 0, { state: "banned", text: "said the room" }],
     [stopped("TOKEN_EXPIRED"), 0, { state: "expired", action: "sign-in" }],
     [stopped("FORBIDDEN_ROOM"), 0, { state: "forbidden", action: "sign-in" }],
@@ -195,7 +195,7 @@ describe("what the reader may do", () => {
 describe("what moderators did", () => {
   const nameOf = (user: string): string => ({ mo: "Mo", me: "you" })[user] ?? user;
   it.each([
-    [{ action: "kick", by: "mo", user: "me", reason: "noise" }, "Mo sent you away: “noise”"],
+    [{ action: "kick", by: "mo", user: "me", reason: "noise" }, "Mo kicked you: “noise”"],
     [{ action: "ban", by: "mo", user: "ben", seconds: 3600 }, "Mo banned ben for 1 h 0 min"],
     [{ action: "slow-mode", by: "mo", seconds: 0 }, "Mo turned off slow mode"],
     [{ action: "read-only", by: "me", on: true }, "You made the room read-only"],

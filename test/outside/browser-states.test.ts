@@ -31,29 +31,49 @@ const member = async (room: string, user = "ada"): Promise<Visitor> =>
 const moderator = async (room: string): Promise<Awaited<ReturnType<typeof join>>> =>
   join(server.url, room, "mo", { auth: { token: await tokenFor("mo", MODERATOR) } });
 
-it("kicked: told why, and may come back", async () => {
+it("kicked: told why once, nothing can be written, what waits is not sent, and one may rejoin", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();
   const mo = await moderator(room);
+  await ask(mo, "slow-mode", { seconds: 30 });
+  await ada.say("one");
+  await ada.sees("one");
+  await ada.say("can I still?");
+  await ada.shows("pending", ["can I still?"]);
   await ask(mo, "kick", { user: "ada", reason: "a break" });
   await ada.stands("kicked");
-  await ada.reads("connection", /a break/);
-  await ada.page.getByTestId("reconnect").click();
+  await ada.reads("connection", "You were kicked from this room: a break");
+  expect(await ada.page.getByText("a break").count()).toBe(1);
+  expect(await ada.page.getByTestId("composer").count()).toBe(0);
+  await ada.reads("blocked", "You are not in this room any more.");
+  await ada.shows("failed", ["can I still?"]);
+  await ada.reads("failure", "Not sent. You were kicked.");
+  expect(await ada.page.getByTestId("retry").count()).toBe(0);
+  await ask(mo, "slow-mode", { seconds: 0 });
+  await ada.page.getByTestId("rejoin").click();
   await ada.isConnected();
+  await ada.page.getByTestId("retry").click();
+  await ada.sees("one", "can I still?");
+  await ada.say("back");
+  await ada.sees("one", "can I still?", "back");
   await ada.close();
 });
 
-it("banned: told why, also when they try again", async () => {
+it("banned: told why, also when they try again, and nothing can be written", async () => {
   const room = freshRoom();
   const ada = await member(room);
   await ada.isConnected();
   const mo = await moderator(room);
   await ask(mo, "ban", { user: "ada", reason: "spam" });
   await ada.stands("banned");
-  await ada.reads("connection", /spam/);
+  await ada.reads("connection", "You are banned from this room: spam");
+  expect(await ada.page.getByText("spam").count()).toBe(1);
   await ada.page.reload();
   await ada.stands("banned");
+  await ada.reads("blocked", "You cannot write here.");
+  expect(await ada.page.getByTestId("composer").count()).toBe(0);
+  expect(await ada.page.getByTestId("rejoin").count()).toBe(0);
   expect(await ada.page.getByTestId("reconnect").count()).toBe(0);
   await ada.close();
 });
@@ -223,7 +243,7 @@ it("a moderator mutes, sends away, deletes, and sets slow mode from the page", a
   expect(await ask(ben, "chat-message", { content: "?" })).toMatchObject({ error: { code: "MUTED" } });
 
   await mo.page.getByTestId("moderate").click();
-  await mo.choose("Send away…");
+  await mo.choose("Kick…");
   const gone = new Promise((resolve) => void ben.once("disconnect", resolve));
   await mo.page.getByTestId("dialog-submit").click();
   await gone;

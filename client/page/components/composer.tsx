@@ -6,6 +6,7 @@ import { openMentionIn, suggestionsFor, withMention } from "../state/completion.
 import { lineOf } from "../state/parsed.ts";
 import type { Person } from "../state/roster.ts";
 import type { Session } from "../state/session.ts";
+import { statusOf } from "../state/status.ts";
 import type { Visit } from "../state/visit.ts";
 import { useNow } from "./hooks.ts";
 import { Icon, IconButton } from "./icons.tsx";
@@ -63,7 +64,7 @@ export function Composer({ session, visit }: ComposerProps) {
     const isAsked = isDrawn.current && (replyTo !== undefined || edit !== undefined);
     isDrawn.current = true;
     if (isAsked || !(session.isEmbedded || matchMedia("(pointer: coarse)").matches)) field.current?.focus();
-  }, [replyTo, edit?.id]);
+  }, [replyTo, edit?.id, blocked === ""]);
   useLayoutEffect(() => {
     const { current } = field;
     // Where it stands there already, it may be the beginning of what the reader has selected.
@@ -107,12 +108,7 @@ export function Composer({ session, visit }: ComposerProps) {
   };
   const noteCaret = (): void => setCaret(field.current!.selectionStart);
 
-  if (blocked !== "")
-    return (
-      <p class="composer blocked" data-testid="blocked" role="status">
-        {blocked}
-      </p>
-    );
+  if (blocked !== "") return <Blocked session={session} visit={visit} />;
   return (
     <form
       class="composer"
@@ -188,6 +184,23 @@ export function Composer({ session, visit }: ComposerProps) {
         <span>{remaining(left)}</span>
       </p>
     </form>
+  );
+}
+
+/** In place of the field: why nothing can be written, and the way back in where there is one. */
+function Blocked({ session, visit }: ComposerProps) {
+  const { connection, blocked } = visit;
+  return (
+    <div class="composer blocked">
+      <p data-testid="blocked" role="status">
+        {blocked}
+      </p>
+      {connection.kind === "stopped" && statusOf(connection, 0).action === "rejoin" && (
+        <button type="button" class="primary" data-testid="rejoin" onClick={() => session.comeBack()}>
+          Rejoin
+        </button>
+      )}
+    </div>
   );
 }
 

@@ -64,7 +64,7 @@ function menuOf(session: Session, visit: Visit, user: string): MenuItem[] {
   const ask = (deed: "kick" | "mute" | "ban") => () => session.set({ dialog: { kind: "moderate", deed, user } });
   return [
     { label: "Mute…", act: ask("mute") },
-    { label: "Send away…", act: ask("kick") },
+    { label: "Kick…", act: ask("kick") },
     { label: "Ban…", act: ask("ban"), isGrave: true },
     { label: "Make a moderator", act: () => void visit.deeds.moderate("grant", { user, role: "moderator" }) },
     { label: "Take back the role", act: () => void visit.deeds.moderate("revoke", { user }) },

@@ -160,7 +160,7 @@ function menuOf(session: Session, visit: Visit, message: Message): MenuItem[] {
     ...(can.moderate
       ? [
           { label: `Mute ${named(message.name)}…`, act: moderate("mute") },
-          { label: `Send ${named(message.name)} away…`, act: moderate("kick") },
+          { label: `Kick ${named(message.name)}…`, act: moderate("kick") },
           { label: `Ban ${named(message.name)}…`, act: moderate("ban"), isGrave: true },
         ]
       : []),

@@ -29,7 +29,7 @@ export function ModerateDialog({ visit, deed, user, onClose }: ModerateDialogPro
   const [reason, setReason] = useState("");
   const name = named(visit.nameOf(user));
   const [title, submit] = {
-    kick: [`Send ${name} away`, "Send away"],
+    kick: [`Kick ${name}`, "Kick"],
     mute: [`Mute ${name}`, "Mute"],
     ban: [`Ban ${name}`, "Ban"],
   }[deed] as [string, string];
@@ -48,7 +48,7 @@ export function ModerateDialog({ visit, deed, user, onClose }: ModerateDialogPro
           decide();
         }}
       >
-        {deed === "kick" && <p class="muted">They may come back at once.</p>}
+        {deed === "kick" && <p class="muted">They can rejoin at once.</p>}
         {deed !== "kick" && (
           <>
             <label for="span">For how long</label>
@@ -111,7 +111,7 @@ export function RoomDialog({ visit, onClose }: { readonly visit: Visit; readonly
         />{" "}
         Only moderators may write
       </label>
-      <h3>Decisions that hold</h3>
+      <h3>Active restrictions</h3>
       {users === undefined && <p class="muted">Loading…</p>}
       {users?.length === 0 && <p class="muted">None.</p>}
       <ul class="decisions" data-testid="decisions">
@@ -124,7 +124,7 @@ export function RoomDialog({ visit, onClose }: { readonly visit: Visit; readonly
             {muted && (
               <Decided text={`muted${untilText(muted.until)}`} undo="Lift" onUndo={() => void undo("unmute", user)} />
             )}
-            {granted && <Decided text={granted.role} undo="Take back" onUndo={() => void undo("revoke", user)} />}
+            {granted && <Decided text={granted.role} undo="Remove" onUndo={() => void undo("revoke", user)} />}
           </li>
         ))}
       </ul>

@@ -32,9 +32,11 @@ export function OutgoingRow({ session, visit, outgoing, isHead }: OutgoingRowPro
       ) : (
         <p class="mark failed">
           <span data-testid="failure">Not sent. {failure}</span>{" "}
-          <button type="button" class="link" data-testid="retry" onClick={() => session.retry(outgoing)}>
-            {isForeign ? `Send as ${named(name)}` : "Retry"}
-          </button>{" "}
+          {visit.blocked === "" && (
+            <button type="button" class="link" data-testid="retry" onClick={() => session.retry(outgoing)}>
+              {isForeign ? `Send as ${named(name)}` : "Retry"}
+            </button>
+          )}{" "}
           <button type="button" class="link" data-testid="discard" onClick={() => visit.discard(clientMsgId)}>
             Discard
           </button>

@@ -13,7 +13,7 @@ export function StatusLine({ session, visit }: { readonly session: Session; read
       </p>
       {action === "retry" && (
         <button type="button" class="link" data-testid="reconnect" onClick={() => session.comeBack()}>
-          {visit.connection.kind === "offline" ? "Try now" : "Come back"}
+          {visit.connection.kind === "offline" ? "Try now" : "Try again"}
         </button>
       )}
       {action === "sign-in" && session.isEmbedded && (

@@ -15,7 +15,7 @@ function deedOf({ action, seconds, on, role }: ModerationChange, user: string): 
   const lasting = seconds === undefined ? "" : ` for ${duration(seconds * 1000)}`;
   switch (action) {
     case "kick":
-      return `sent ${user} away`;
+      return `kicked ${user}`;
     case "ban":
       return `banned ${user}${lasting}`;
     case "unban":

@@ -30,6 +30,9 @@ const WORDS: Readonly<Record<string, string>> = {
   ROOM_READ_ONLY: "Only moderators may write here now",
   QUEUE_FULL: "Too many messages wait for a connection",
   NO_ANSWER: "The room does not answer",
+  KICKED: "You were kicked",
+  BANNED: "You are banned",
+  FORBIDDEN_ROOM: "Your token does not open this room",
   OTHER_USER: "You wrote this under another name in this browser",
 };
 

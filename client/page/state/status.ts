@@ -1,13 +1,16 @@
 // How the connection stands, in words and with what can be done about it. Pure; while all is well there is nothing to say.
 import type { Connection } from "./visit-ports.ts";
 
+/** `rejoin` is offered where messages are written. */
+type Action = "retry" | "rejoin" | "sign-in";
+
 export interface Status {
   /** Names the state for tests and style sheets. */
   readonly state: string;
   /** Empty where there is nothing to say. */
   readonly text: string;
   readonly tone: "quiet" | "good" | "warn" | "bad";
-  readonly action?: "retry" | "sign-in";
+  readonly action?: Action;
 }
 
 const WAITING: Readonly<Record<string, string>> = {
@@ -16,15 +19,28 @@ const WAITING: Readonly<Record<string, string>> = {
   SERVER_SHUTDOWN: "The server restarts. Reconnecting in a moment",
 };
 
-const STOPPED: Readonly<Record<string, readonly [state: string, text: string, action?: "retry" | "sign-in"]>> = {
-  KICKED: ["kicked", "", "retry"],
+const STOPPED: Readonly<Record<string, readonly [state: string, text: string, action?: Action]>> = {
+  KICKED: ["kicked", "", "rejoin"],
   BANNED: ["banned", ""],
   TOKEN_EXPIRED: ["expired", "Your session has expired.", "sign-in"],
   TOKEN_NEEDED: ["token-needed", "", "sign-in"],
   UNAUTHORIZED: ["unauthorized", "Your token is not accepted here.", "sign-in"],
   FORBIDDEN_ROOM: ["forbidden", "Your token does not open this room.", "sign-in"],
-  ROOM_DELETED: ["deleted", "This room was deleted.", "retry"],
+  ROOM_DELETED: ["deleted", "This room was deleted.", "rejoin"],
   ENDED: ["ended", "The room ended the connection.", "retry"],
+};
+
+/** Why nothing can be written after an end that people decided; empty otherwise. */
+export function endOf(connection: Connection): string {
+  if (connection.kind !== "stopped") return "";
+  return Object.hasOwn(ENDS, connection.code) ? ENDS[connection.code]! : "";
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  KICKED: "You are not in this room any more.",
+  BANNED: "You cannot write here.",
+  FORBIDDEN_ROOM: "You cannot write here.",
+  ROOM_DELETED: "You are not in this room any more.",
 };
 
 /** @param pending messages that wait to be sent */

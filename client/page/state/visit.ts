@@ -26,6 +26,7 @@ import { Roster } from "./roster.ts";
 import { describeFailure, settled } from "./settled.ts";
 import { Signals } from "./signals.ts";
 import { Standing } from "./standing.ts";
+import { endOf } from "./status.ts";
 import { Timeline, type Outgoing } from "./timeline.ts";
 import { Typists } from "./typists.ts";
 import type { Connection, TokenSource, VisitHooks } from "./visit-ports.ts";
@@ -97,6 +98,8 @@ export class Visit {
 
   /** Why nothing can be written here at all; empty when it can. */
   get blocked(): string {
+    const end = endOf(this.connection);
+    if (end !== "") return end;
     if (this.role === "reader") return "You may read here, but not write.";
     if (this.modes.readOnly && !this.isModerator) return "Only moderators may write here just now.";
     return "";
@@ -234,6 +237,8 @@ export class Visit {
     this.#standing.follow(connection);
     if (connection.state === "connected") this.notice = "";
     else this.typists.clear();
+    // What waits for a way back that people have closed could go out days later.
+    if (connection.state === "stopped" && endOf(this.connection) !== "") this.#room.giveUp(connection);
     this.#hooks.changed();
   }
 
@@ -286,6 +291,8 @@ export class Visit {
       // What the token says counts again (MOD-9).
       if (action === "revoke") this.role = (claimsOf(this.#tokenNow)?.role ?? "member") as Role;
     }
+    // The notice that ends the connection says it.
+    if (user === this.self && (action === "kick" || action === "ban")) return;
     const text = describeModeration(change, (id) => (id === this.self ? "you" : named(this.nameOf(id))));
     this.#hooks.announce(text);
     this.show(text);
