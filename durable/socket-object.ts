@@ -129,10 +129,10 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /**
-   * Erases all that is stored and begins anew; where that fails the platform resets the object, and all is as it was.
-   * @param prepare closes all sessions, and returns what stores what is left to the next life
+   * Closes all sessions, erases what is stored and begins anew; where that fails the platform resets the object as it was.
+   * @param prepare says goodbye, and returns what stores what is left to the next life
    */
-  protected async erase(prepare: () => Leave | undefined): Promise<void> {
+  protected async erase(prepare?: () => Leave | undefined): Promise<void> {
     const failure = this.#beginAnew(prepare).then(undefined, (error: unknown) => ({ error }));
     await this.ctx.blockConcurrencyWhile(async () => {
       const failed = await failure;
@@ -143,8 +143,9 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /** In one go: calls come in before the runtime holds them back, and the former life answers none. */
-  async #beginAnew(prepare: () => Leave | undefined): Promise<void> {
-    const leave = prepare();
+  async #beginAnew(prepare?: () => Leave | undefined): Promise<void> {
+    const leave = prepare?.();
+    for (const session of this.#server.sessions.values()) this.#server.close(session, CLOSINGS.restart);
     this.#clock.stop();
     const erased = eraseStored(this.ctx.storage, leave);
     try {

@@ -18,9 +18,14 @@ const RESERVED_EVENTS: ReadonlySet<string> = new Set([
   "removeListener",
 ]);
 
+/** Whether it is a name that no client may use, and none is told. */
+export function isReservedEvent(event: string): boolean {
+  return RESERVED_EVENTS.has(event);
+}
+
 /** @throws RangeError where no client could be told an event of that name */
 export function checkEventName(event: string): void {
-  if (RESERVED_EVENTS.has(event)) throw new RangeError(`"${event}" is a reserved event name`);
+  if (isReservedEvent(event)) throw new RangeError(`"${event}" is a reserved event name`);
 }
 
 /** What a client may say. */

@@ -163,7 +163,10 @@ export abstract class Namespace<
 
   /** Called by the server that takes this namespace in. */
   start(context: NamespaceContext): void {
-    if (this.#context) throw new Error("this namespace already belongs to a server");
+    if (this.#context)
+      throw new Error(
+        "this namespace already belongs to a server: make one for each, in the function that makes the server",
+      );
     this.#context = context;
     this.onStart?.();
   }

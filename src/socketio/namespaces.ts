@@ -1,5 +1,6 @@
 // Which namespaces a server has: those it names, and those it makes when somebody asks for one that a rule
 // lets through. Unknown ones are refused (SIO-3).
+import { isReservedEvent } from "../protocol/socket-io.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Hub } from "./hub.ts";
 import type { ConnectRequest, Namespace, NamespaceContext } from "./namespace.ts";
@@ -148,7 +149,7 @@ export class Namespaces {
         outgoing: (socket, event, args) => namespace.onAnyOutgoing?.(socket, event, args),
       }),
     });
-    const handlers = new Map(Object.entries(namespace.handlers));
+    const handlers = handlersOf(nsp, namespace);
     const seat: Seat = {
       waiting: new Set(),
       namespace,
@@ -176,6 +177,15 @@ export class Namespaces {
       this.#context.report(`the recovery log of ${nsp} could not be closed`, error);
     }
   }
+}
+
+/** @throws Error for one that no client could ever call: on Node such a name is the server's own event, here a method */
+function handlersOf(nsp: string, { handlers }: Namespace): Seat["handlers"] {
+  for (const event of Object.keys(handlers)) {
+    if (isReservedEvent(event))
+      throw new Error(`${nsp}: handlers.${event} is never called; methods such as onDisconnect are told of that`);
+  }
+  return new Map(Object.entries(handlers));
 }
 
 function wait(seat: Seat | undefined, session: Session): Seat | undefined {

@@ -95,7 +95,7 @@ describe("the queues", () => {
 });
 
 describe("source files", () => {
-  const files = ["src", "durable", "client", "scripts", "test/core"].flatMap(sourcesIn);
+  const files = ["src", "durable", "client", "examples", "scripts", "test/core"].flatMap(sourcesIn);
 
   it(`stay below ${LINES_MAX} lines`, () => {
     const long = files.map((file) => [file, textOf(file).split("\n").length] as const);
@@ -154,5 +154,17 @@ describe("the rules of the wire", () => {
   ])("are named %s", (_where, folders) => {
     const there = named(folders);
     expect(rules.filter((rule) => !there.has(rule))).toEqual([]);
+  });
+});
+
+describe("docs/from-socket-io.md", () => {
+  const samples = [
+    ...textOf("docs/from-socket-io.md").matchAll(/^```\w+\n(?:\/\/|#) (examples\/\S+)\n([\s\S]*?)\n```$/gm),
+  ];
+
+  it("shows each file of its example as it is", () => {
+    const files = ["whiteboard.ts", "index.ts", "wrangler.toml"].map((name) => `examples/board/${name}`);
+    expect(samples.map(([, file]) => file)).toEqual(files);
+    for (const [, file, sample] of samples) expect(textOf(file!)).toContain(sample!);
   });
 });

@@ -77,3 +77,19 @@ it("a third-party application works, and sleeps between any two of its events", 
   expect(cleo.heard("gone")).toEqual([["ben", "client namespace disconnect"]]);
   expect(shell.reports).toEqual([]);
 });
+
+it.each(["connect", "disconnect", "disconnecting"])("a handler of %s, which nobody could call, is refused", (event) => {
+  class Mistaken extends Namespace {
+    readonly handlers = { [event]: (): void => {} };
+  }
+  expect(() => new FakeShell(() => ({ "/board": new Mistaken() }))).toThrow(
+    `/board: handlers.${event} is never called; methods such as onDisconnect are told of that`,
+  );
+});
+
+it("a namespace that is made once and given to two servers is refused, and the error says where to make it", () => {
+  const canvas = new Canvas();
+  const open = (): FakeShell => new FakeShell(() => ({ "/": canvas }));
+  open();
+  expect(open).toThrow("make one for each, in the function that makes the server");
+});

@@ -2,10 +2,11 @@
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("./worker.ts");
-    durableNamespaces: "WhiteboardRoom" | "Halls" | "GuestbookRoom" | "LeagueRoom";
+    durableNamespaces: "WhiteboardRoom" | "Halls" | "GuestbookRoom" | "LeagueRoom" | "BoardRoom";
   }
   interface Env {
     JWT_SECRET: string;
+    BOARD: DurableObjectNamespace<import("../../examples/board/index.ts").BoardRoom>;
     GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
     LEAGUE: DurableObjectNamespace<import("./league.ts").LeagueRoom>;
