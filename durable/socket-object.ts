@@ -284,7 +284,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   #poll({ sid, ...facts }: UpgradeFacts): Response | Promise<Response> {
     if (sid !== undefined) return this.#polling.poll(sid);
-    return this.#refuse(facts) ?? this.#polling.open(handshakeOf(facts));
+    return this.#refuse(facts) ?? this.#polling.open(handshakeOf(facts), facts.isBrowser ?? false);
   }
 
   /** The answer to who may not open a connection at all. */

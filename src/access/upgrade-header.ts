@@ -13,6 +13,8 @@ export interface UpgradeFacts {
   readonly canRecover?: boolean;
   /** Whether the WebSocket is to carry the extensions (EXT-1). */
   readonly isExtended?: true;
+  /** Whether a browser sent the request: its polls may hold any number of packets (EIO-8). */
+  readonly isBrowser?: true;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;
   /** The WebSocket subprotocol to select, if the client offered any (EIO-11). */

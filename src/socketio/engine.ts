@@ -15,7 +15,7 @@ import type { Meter } from "../metrics/meter.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
 import type { Outbox } from "./outbox.ts";
-import { PollQueue } from "./poll-queue.ts";
+import { POLL_PACKETS_MAX, PollQueue } from "./poll-queue.ts";
 import { PollingTransport } from "./polling-transport.ts";
 import { IDLE_PACKETS_MAX, SessionFlood } from "./session-flood.ts";
 import { Session, type Handshake } from "./session.ts";
@@ -86,12 +86,12 @@ export class Engine {
   open(
     sid: string,
     handshake: Handshake,
-    { transport, isExtended }: { transport: Transport; isExtended: boolean },
+    { transport, isExtended, isBrowser }: { transport: Transport; isExtended: boolean; isBrowser: boolean },
   ): Session {
     const session = new Session(sid, handshake, handshake.issued);
     session.isExtended = isExtended;
     const canUpgrade = transport === "polling" && this.#options.transports.includes("websocket");
-    if (transport === "polling") session.polling = new PollQueue();
+    if (transport === "polling") session.polling = new PollQueue(isBrowser ? Infinity : POLL_PACKETS_MAX);
     this.#heartbeat.begin(session);
     this.#add(session);
     const { pingIntervalMs, pingTimeoutMs, maxPayloadBytes } = this.#options;

@@ -78,12 +78,12 @@ export class Outbox {
     return true;
   }
 
-  /** Answers the session's poll with all that waits for it, if a poll and anything is there. */
+  /** Answers the session's poll with what waits for it, as much as a poll holds, if a poll and anything is there. */
   answerPoll(session: Session): void {
     const { polling } = session;
     if (polling?.waitingSinceMs === undefined || polling.isEmpty) return;
     polling.waitingSinceMs = undefined;
-    this.#push({ type: "answer-poll", session, payload: encodePayload(polling.takeAll()) });
+    this.#push({ type: "answer-poll", session, payload: encodePayload(polling.take()) });
   }
 
   refusePoll(session: Session): void {
@@ -144,7 +144,7 @@ export class Outbox {
       this.#overfed.clear();
       // Whatever carries it: a polling session has no record, and its client comes back all the same.
       for (const session of this.#unsaved) if (!session.closed) this.#ports.remember(session);
-      // Only at the end of a turn, so that one poll takes all that the turn had for it.
+      // Only at the end of a turn, so that one poll takes what the turn had for it.
       for (const session of this.#fed) this.answerPoll(session);
       this.#fed.clear();
     } finally {

@@ -138,7 +138,9 @@ export class PollingTransport {
       return this.#outbox.answerPoll(session);
     }
     if (isWaiting) this.#outbox.answerPoll(session);
-    this.#remember(sid, isWaiting ? [goodbye] : [encodePayload(polling.takeAll()), goodbye]);
+    const payloads: string[] = [];
+    while (!polling.isEmpty) payloads.push(encodePayload(polling.take()));
+    this.#remember(sid, [...payloads, goodbye]);
   }
 
   #remember(sid: string, payloads: readonly string[]): void {

@@ -35,6 +35,8 @@ export interface ServerPorts {
 export interface OpenOptions {
   /** Whether the WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: boolean;
+  /** Whether a browser polls, which takes any number of packets at once (EIO-8). */
+  readonly isBrowser?: boolean;
   /** Ties the session to its connection before anything is sent to it. */
   readonly link?: (session: Session) => void;
 }
@@ -99,9 +101,10 @@ export abstract class SessionServer implements EngineLayer {
     return this.engine.addresses.refuse(address, max);
   }
 
-  open(handshake: Handshake, transport: Transport, { isExtended = false, link }: OpenOptions = {}): Session {
+  open(handshake: Handshake, transport: Transport, options: OpenOptions = {}): Session {
+    const { isExtended = false, isBrowser = false, link } = options;
     return this.outbox.turn(() => {
-      const session = this.engine.open(this.ports.newId(), handshake, { transport, isExtended });
+      const session = this.engine.open(this.ports.newId(), handshake, { transport, isExtended, isBrowser });
       link?.(session);
       this.meter.count(`opened:${transport}`);
       this.onOpen?.(session);

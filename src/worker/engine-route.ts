@@ -7,7 +7,7 @@ import { knowsRecovery } from "../protocol/recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts";
 import { addressOf } from "./address.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";
-import { isOriginAllowed } from "./origin.ts";
+import { isFromBrowser, isOriginAllowed } from "./origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
 import { refuseEngine, refuseRequest, refuseRoomName, refuseToken } from "./refusals.ts";
 import { findSubprotocol, findToken, type FoundToken } from "./token-source.ts";
@@ -113,6 +113,7 @@ async function open(request: Request, env: WorkerEnv, room: string, deployment: 
       request.headers.get("Sec-WebSocket-Extensions"),
     ),
     ...extensions(query),
+    ...(isFromBrowser(request) && { isBrowser: true }),
     ...(identity && { identity }),
   });
 }

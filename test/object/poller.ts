@@ -51,14 +51,14 @@ export class Poller {
   readonly room: string;
   readonly handshake: Handshake;
 
-  static async open(room = freshRoom()): Promise<Poller> {
-    const { body } = await textOf(request({ room }));
+  static async open(room = freshRoom(), headers: PollingOptions["headers"] = {}): Promise<Poller> {
+    const { body } = await textOf(request({ room, headers }));
     return new Poller(room, JSON.parse(body.slice(1)) as Handshake);
   }
 
   /** A member who has heard the welcome. */
-  static async join(room: string, user: string): Promise<Poller> {
-    const poller = await Poller.open(room);
+  static async join(room: string, user: string, headers?: PollingOptions["headers"]): Promise<Poller> {
+    const poller = await Poller.open(room, headers);
     await poller.post(`40${JSON.stringify({ token: await tokenFor(user) })}`);
     await poller.pollUntil((packet) => packet.startsWith('42["welcome"'));
     return poller;

@@ -55,6 +55,20 @@ describe("a polling session: EIO-8", () => {
     expect(acks.map((packet) => packet.slice(0, 4))).toEqual(["431[", "432[", "433["]);
   });
 
+  it.each<[whose: string, headers: Record<string, string>, packets: number]>([
+    ["a client that says nothing of a page", {}, 16],
+    ["a page of another server", { Origin: "https://app.example" }, 40],
+    ["a page of its own server", { "Sec-Fetch-Site": "same-origin" }, 40],
+  ])("a poll of %s brings 16 packets at most, a browser's all", async (_whose, headers, packets) => {
+    const poller = await Poller.join(freshRoom(), "ada", headers);
+    const asks = Array.from({ length: 40 }, (_, at) => `42${at}["presence",{}]`);
+    await poller.post(asks.join(SEPARATOR));
+    const polls: string[][] = [];
+    while (polls.flat().length < asks.length) polls.push((await textOf(poller.poll())).body.split(SEPARATOR));
+    expect(polls.flat().map((packet) => packet.slice(0, packet.indexOf("[")))).toEqual(asks.map((_, at) => `43${at}`));
+    expect(polls[0]).toHaveLength(packets);
+  });
+
   it("a poll waits for what others say", async () => {
     const room = freshRoom();
     const poller = await Poller.join(room, "ada");
