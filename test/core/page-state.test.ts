@@ -9,7 +9,7 @@ import { neighbour, roomItems } from "../../client/page/state/room-list.ts";
 import { Roster } from "../../client/page/state/roster.ts";
 import { describeFailure } from "../../client/page/state/settled.ts";
 import { statusOf } from "../../client/page/state/status.ts";
-import { bytesText, dayTitle, duration, shortTime } from "../../client/page/state/times.ts";
+import { bytesText, dayTitle, duration, shortTime, sinceTime } from "../../client/page/state/times.ts";
 import { Typists } from "../../client/page/state/typists.ts";
 import type { Connection } from "../../client/page/state/visit-ports.ts";
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
@@ -217,6 +217,8 @@ describe("times", () => {
     expect(dayTitle(now - 3600_000, now)).toBe("Today");
     expect(dayTitle(now - 86_400_000, now)).toBe("Yesterday");
     expect(dayTitle(new Date(2025, 0, 5).getTime(), now)).toContain("2025");
+    expect(sinceTime(now - 3600_000, now)).toMatch(/^11:00/);
+    expect(sinceTime(now - 86_400_000, now)).toMatch(/^yesterday, 12:00/);
     expect([500, 61_000, 3_660_000, 9e8].map(duration)).toEqual(["1 s", "1:01 min", "1 h 1 min", "10 days"]);
     expect([5, 1500, 23_000, 2_500_000].map(bytesText)).toEqual(["5 B", "1.5 kB", "23 kB", "2.5 MB"]);
   });

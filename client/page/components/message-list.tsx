@@ -8,7 +8,6 @@ import { rowsOf, type Row } from "../state/rows.ts";
 import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";
 import { useNow } from "./hooks.ts";
-import { Icon } from "./icons.tsx";
 import {
   anchorAt,
   isFollowing,
@@ -22,12 +21,15 @@ import {
   tabStopOf,
   topOf,
 } from "./list-place.ts";
+import { NewestButton, NewsBar } from "./newest.tsx";
 import { onRowKey } from "./row-keys.ts";
 import { RowView } from "./row-view.tsx";
 
 /** Pixels beyond the view that are drawn as well, and from which on more is loaded. */
 const OVERSCAN = 400;
 const LOAD_AHEAD = 1200;
+/** Where the first new message stands in the view when the room is opened: below the bar, and the line above it. */
+const NEWS_OFFSET = 100;
 const RELATIVE_TIMES_EVERY_MS = 30_000;
 const NONE: readonly Message[] = [];
 /** Of a row that was never drawn. */
@@ -70,7 +72,7 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
   const viewHeight = scroller.current?.clientHeight ?? innerHeight;
   if (isNewTarget) {
     place.target = target;
-    place.anchor = { key: `m${target.seq}`, offset: viewHeight / 3 };
+    place.anchor = { key: `m${target.seq}`, offset: target.isUnread ? NEWS_OFFSET : viewHeight / 3 };
   }
   const anchored = place.anchor && indexes.get(place.anchor.key);
   const top = topOf(layout, place.anchor, reading.following ? undefined : anchored, viewHeight);
@@ -126,7 +128,7 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
   useEffect(() => {
     if (!isShown(scroller.current!)) return;
     loadMore(scroller.current!, visit);
-    if (isInView.current) tellSeen(visit, rows, layout, scroller.current!);
+    if (isInView.current) tellSeen(visit, scroller.current!, list.current!);
   });
 
   const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
@@ -181,34 +183,16 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
               {...{ session, visit, row, now }}
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
-              isTarget={target !== undefined && row.key === `m${target.seq}`}
+              isTarget={target !== undefined && !target.isUnread && row.key === `m${target.seq}`}
               readers={row.kind === "message" ? (readers.get(row.message.seq) ?? []) : []}
             />
           ))}
         </ol>
       </div>
+      {history.loaded && reading.news && <NewsBar reading={reading} now={now} />}
+      {history.loaded && !reading.news && (!reading.following || hasLater) && <NewestButton reading={reading} />}
       {history.loading === "earlier" && <p class="loading-earlier">Loading earlier messages…</p>}
-      {(!reading.following || hasLater) && history.loaded && <NewestButton visit={visit} />}
     </div>
-  );
-}
-
-function NewestButton({ visit }: { readonly visit: Visit }) {
-  const { missed } = visit.reading;
-  // Without news it covers no more of the messages than it has to.
-  const news = missed === 0 ? "" : missed === 1 ? "1 new message" : `${missed} new messages`;
-  return (
-    <button
-      type="button"
-      class="newest"
-      title="Jump to newest"
-      aria-label={news === "" ? "Jump to newest" : `${news}, jump to newest`}
-      data-testid="newest"
-      onClick={() => void visit.reading.jumpToNewest()}
-    >
-      <Icon name="down" />
-      {news}
-    </button>
   );
 }
 
@@ -233,9 +217,13 @@ function loadMore({ scrollTop, scrollHeight, clientHeight }: HTMLElement, visit:
   if (scrollHeight - scrollTop - clientHeight < LOAD_AHEAD) void visit.history.loadLater();
 }
 
-function tellSeen(visit: Visit, rows: readonly Row[], layout: RowLayout, scroller: HTMLElement): void {
-  if (document.visibilityState !== "visible" || rows.length === 0) return;
-  const last = visit.reading.following ? rows.length - 1 : layout.at(scroller.scrollTop + scroller.clientHeight);
-  const newest = rows.slice(0, last + 1).findLast((row) => row.kind === "message");
-  if (newest?.kind === "message") visit.reading.saw(newest.message.seq);
+/** All up to the last message in view is read. By the rows that are drawn: heights may still be guessed. */
+function tellSeen({ reading }: Visit, scroller: HTMLElement, list: HTMLElement): void {
+  if (document.visibilityState !== "visible") return;
+  const { bottom } = scroller.getBoundingClientRect();
+  for (let at = list.children.length - 1; at >= 0; at--) {
+    const item = list.children[at] as HTMLElement;
+    if (item.dataset["seq"] === undefined || item.getBoundingClientRect().top >= bottom) continue;
+    return reading.saw(Number(item.dataset["seq"]));
+  }
 }

@@ -6,7 +6,7 @@ import type { Room } from "../../api.ts";
 import { describeFailure, isOut, settled } from "./settled.ts";
 import type { Timeline } from "./timeline.ts";
 
-const NEWEST_LIMIT = 50;
+const NEWEST: HistoryPayload = { limit: 50 };
 const PAGE_LIMIT = 100;
 /** After a failure, scrolling on does not ask again at once. */
 const REST_MS = 3000;
@@ -40,11 +40,13 @@ export class History {
     this.#ports = ports;
   }
 
-  async welcome(rev: number): Promise<void> {
+  /** @param around the part of the history that is shown first, if not the newest */
+  async welcome(rev: number, around?: number): Promise<void> {
     // Nothing is known either of a room that began anew.
     this.#rev ??= rev;
     if (this.loaded) return this.#catchUp();
-    if (!(await this.loadNewest())) this.#restUntil = Date.now() + REST_MS;
+    const range = around === undefined ? NEWEST : { around, limit: PAGE_LIMIT };
+    if (!(await this.#loadFrom(range))) this.#restUntil = Date.now() + REST_MS;
     this.isOpening = false;
     this.#ports.changed();
   }
@@ -54,11 +56,15 @@ export class History {
     if (!this.#isCatchingUp) this.#rev = Math.max(rev, this.#rev ?? 0);
   }
 
-  async loadNewest(): Promise<boolean> {
-    const page = await this.#fetch({ limit: NEWEST_LIMIT });
+  loadNewest(): Promise<boolean> {
+    return this.#loadFrom(NEWEST);
+  }
+
+  async #loadFrom(range: HistoryPayload): Promise<boolean> {
+    const page = await this.#fetch(range);
     if (!page) return false;
     const { timeline, self, changed } = this.#ports;
-    timeline.replace(page.messages, { earlier: page.hasMore, later: false }, self());
+    timeline.replace(page.messages, { earlier: page.hasMore, later: page.hasMoreAfter === true }, self());
     this.loaded = true;
     changed();
     return true;

@@ -13,6 +13,7 @@ interface ReadingPorts {
   readonly timeline: Timeline;
   readonly history: History;
   readonly signals: Signals;
+  readonly self: () => string;
   readonly changed: () => void;
   readonly failed: (text: string) => void;
 }
@@ -24,19 +25,47 @@ export class Reading {
   missed = 0;
   /** What is new to the reader comes after this seq. */
   unreadAfter: number | undefined;
-  /** The message that was jumped to last; another object each time. */
-  target: { readonly seq: number } | undefined;
+  /** How far the reader has seen the room. */
+  seen = 0;
+  /** What was new when the room was entered, until the reader has been at its end. */
+  news: { readonly count: number; readonly sinceMs: number } | undefined;
+  /** The message that was jumped to last, or where the room was opened; another object each time. */
+  target: { readonly seq: number; readonly isUnread?: boolean } | undefined;
   /** Long messages that the reader has opened, by `id`. */
   readonly opened = new Set<string>();
   readonly #ports: ReadingPorts;
+  #hasWritten = false;
 
   constructor(ports: ReadingPorts) {
     this.#ports = ports;
   }
 
-  /** The first welcome of a visit. */
-  begin({ unread, readSeq }: Welcome): void {
-    if (unread > 0 && readSeq > 0) this.unreadAfter = readSeq;
+  /** Shows the room: from where the reader has read it, or what is newest in it. */
+  async welcome({ rev, unread, readSeq }: Welcome, isFirst: boolean): Promise<void> {
+    const { history, timeline } = this.#ports;
+    if (isFirst && unread > 0 && readSeq > 0) this.unreadAfter = readSeq;
+    const wasLoaded = history.loaded;
+    await history.welcome(rev, this.unreadAfter);
+    if (wasLoaded || !history.loaded || this.unreadAfter === undefined) return;
+    if (this.#hasWritten || !this.#openAtUnread(unread)) this.follow(true);
+    if (this.following && timeline.hasLater) await this.jumpToNewest();
+  }
+
+  #openAtUnread(count: number): boolean {
+    const { timeline, self } = this.#ports;
+    const first = timeline.messages.find(({ seq, sender }) => seq > this.unreadAfter! && sender !== self());
+    if (!first) return false;
+    this.news = { count, sinceMs: first.timestamp };
+    this.target = { seq: first.seq, isUnread: true };
+    this.follow(false);
+    return true;
+  }
+
+  /** The room was deleted and began anew. */
+  restart(): void {
+    this.unreadAfter = this.news = this.target = undefined;
+    this.seen = 0;
+    this.#ports.history.restart();
   }
 
   /** The timeline has another message. */
@@ -51,9 +80,11 @@ export class Reading {
 
   /** The reader has written, and wants to see it. */
   async wrote(): Promise<void> {
+    this.#hasWritten = true;
     if (this.#ports.timeline.hasLater) await this.jumpToNewest();
     this.following = true;
     this.missed = 0;
+    this.news = undefined;
   }
 
   /** Begins to follow the newest messages. */
@@ -77,7 +108,10 @@ export class Reading {
   follow(following: boolean): void {
     if (this.following === following && this.missed === 0) return;
     this.following = following;
-    if (following) this.missed = 0;
+    if (following) {
+      this.missed = 0;
+      this.news = undefined;
+    }
     this.#ports.changed();
   }
 
@@ -90,6 +124,7 @@ export class Reading {
 
   /** The reader has all up to this one on the screen. */
   saw(seq: Message["seq"]): void {
+    this.seen = Math.max(seq, this.seen);
     this.#ports.signals.saw(seq);
   }
 }

@@ -134,6 +134,7 @@ export class Session {
 
   enter(room: string): void {
     if (this.visit?.room === room) return;
+    if (this.visit) this.directory?.saw(this.visit.room, this.visit.reading.seen);
     this.visit?.leave();
     this.visit = undefined;
     const token = this.#ports.token ?? { current: () => this.#token(), renew: () => this.#renew() };
@@ -264,8 +265,8 @@ export class Session {
     const { visit } = this;
     if (visit?.welcome && visit.welcome !== this.#welcomed) this.#onWelcome(visit.welcome);
     const newest = visit?.timeline.messages.at(-1);
-    if (visit?.reading.following && newest && document.visibilityState === "visible")
-      this.directory?.saw(visit.room, newest.seq);
+    if (visit && newest && document.visibilityState === "visible")
+      this.directory?.saw(visit.room, visit.reading.following ? newest.seq : visit.reading.seen);
     this.changed();
   }
 

@@ -29,6 +29,13 @@ export function dayTitle(at: number, now: number): string {
   return new Date(at).getFullYear() === new Date(now).getFullYear() ? weekday.format(at) : withYear.format(at);
 }
 
+/** "07:12", "yesterday, 07:12": since when something is so. */
+export function sinceTime(at: number, now: number): string {
+  const day = dayTitle(at, now);
+  if (day === "Today") return timeOfDay.format(at);
+  return `${day === "Yesterday" ? "yesterday" : day}, ${timeOfDay.format(at)}`;
+}
+
 /** "1:05 min", "12 s": how long something still lasts. */
 export function duration(ms: number): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));

@@ -196,7 +196,7 @@ export class Visit {
     );
     room.on(
       "restart",
-      changing(() => this.history.restart()),
+      changing(() => this.reading.restart()),
     );
     room.on("presence", (change) => this.#onPresence(change));
     room.on("notice", ({ code, message, retryAfterMs }) => {
@@ -255,12 +255,11 @@ export class Visit {
     this.#names.set(welcome.user, welcome.name);
     this.roster.count = welcome.presence.count;
     this.typists.replace(welcome.typing ?? []);
-    if (isFirst) this.reading.begin(welcome);
     this.signals.welcome(welcome.readSeq ?? 0);
     this.#hooks.changed();
     void this.#refreshRoster();
     void this.#refreshReadMarks();
-    void this.history.welcome(welcome.rev);
+    void this.reading.welcome(welcome, isFirst);
   }
 
   #onMessage(message: Message): void {

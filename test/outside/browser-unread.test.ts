@@ -1,0 +1,130 @@
+// A room with much that is new to the reader, in a real Chromium: it opens where they have read to, tells how much came since,
+// and what passes through the window is read.
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+import type { ReadMark } from "../../src/protocol/reading-events.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { startSelfHosted, type DevServer } from "./dev-server.ts";
+import { ScrollMeter } from "./scroll-meter.ts";
+import { ask, collect, join, tokenFor } from "./stock-clients.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const MESSAGES = 300;
+const READ = 40;
+
+let browser: Browser;
+let server: DevServer;
+beforeAll(async () => {
+  const settings = { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
+  [browser, server] = await Promise.all([launchBrowser(), startSelfHosted({ settings })]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+type Client = Awaited<ReturnType<typeof join>>;
+
+/** A room in which Ada has read all but the last few messages. */
+async function fill(room: string, unread: number): Promise<Client> {
+  const ben = await join(server.url, room, "ben");
+  const said = Array.from({ length: MESSAGES }, (_, n) => `m${n + 1} ${"word ".repeat((n * 7) % 50)}`);
+  await Promise.all(said.map((content) => ask(ben, "chat-message", { content })));
+  const ada = await join(server.url, room, "ada");
+  await ask(ada, "read", { seq: MESSAGES - unread });
+  ada.disconnect();
+  return ben;
+}
+
+async function enter(room: string, size = { width: 1280, height: 800 }): Promise<Visitor> {
+  const ada = await Visitor.open(browser, server.url, { viewport: size });
+  await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
+  await ada.page.getByTestId("message").first().waitFor();
+  return ada;
+}
+
+/** The messages of which something is in the window. */
+const inView = ({ page }: Visitor): Promise<number[]> =>
+  page.getByTestId("log").evaluate((log) => {
+    const { top, bottom } = log.getBoundingClientRect();
+    return Array.from(log.querySelectorAll<HTMLElement>("[data-seq]"))
+      .filter((row) => row.getBoundingClientRect().bottom > top && row.getBoundingClientRect().top < bottom)
+      .map((row) => Number(row.dataset["seq"]));
+  });
+
+it.each([
+  ["a window", { width: 1280, height: 800 }],
+  ["a phone", { width: 390, height: 780 }],
+])("in %s, it opens at the first that is new, and marks as read what is passed", async (name, size) => {
+  const room = `unread-${name.replace(" ", "-")}`;
+  const ben = await fill(room, MESSAGES - READ);
+  const read = collect<ReadMark>(ben, "read");
+  const markOf = (): number | undefined => read.findLast(({ user }) => user === "ada")?.seq;
+  const ada = await enter(room, size);
+  await ada.reads("news", /^260 new messages since \d\d:\d\d/);
+  const meter = await ScrollMeter.open(ada.page);
+  await meter.rest();
+  const line = (await ada.page.getByTestId("unread-line").boundingBox())!;
+  const bar = (await ada.page.getByTestId("news").boundingBox())!;
+  expect(line.y).toBeGreaterThan(bar.y + bar.height - 1);
+  expect(line.y).toBeLessThan(size.height / 3);
+  const seen = (await inView(ada)).at(-1)!;
+  expect(await inView(ada)).toContain(READ + 1);
+  expect(seen).toBeLessThan(READ + 50);
+  await vi.waitFor(() => expect(markOf()).toBe(seen), WAIT);
+
+  await meter.wheel({ px: -100, times: 5 });
+  const passed = (await inView(ada)).at(-1)!;
+  expect(passed).toBeGreaterThan(seen);
+  await vi.waitFor(() => expect(markOf()).toBe(passed), WAIT);
+  await ask(ben, "chat-message", { content: "one more" });
+  await ada.reads("news", "261 new messages");
+
+  await ada.page.getByRole("button", { name: "Jump to newest" }).click();
+  await ada.message("one more").waitFor();
+  await ada.page.getByTestId("news").waitFor({ state: "detached" });
+  expect((await inView(ada)).at(-1)).toBe(MESSAGES + 1);
+  await vi.waitFor(() => expect(markOf()).toBe(MESSAGES + 1), WAIT);
+  expect(ada.complaints).toEqual([]);
+  ben.disconnect();
+  await ada.close();
+});
+
+it("down to the end by hand, and the bar is gone", async () => {
+  const ben = await fill("by-hand", 30);
+  const ada = await enter("by-hand");
+  await ada.reads("news", "30 new messages");
+  const meter = await ScrollMeter.open(ada.page);
+  await vi.waitFor(async () => {
+    await meter.wheel({ px: -400, times: 5 });
+    expect(await ada.page.getByTestId("news").count()).toBe(0);
+  }, WAIT);
+  await ask(ben, "chat-message", { content: "followed" });
+  await ada.message("followed").waitFor();
+  expect((await inView(ada)).at(-1)).toBe(MESSAGES + 1);
+  ben.disconnect();
+  await ada.close();
+});
+
+it("little that is new stands at the end below its line, without a bar", async () => {
+  const ben = await fill("little", 2);
+  const ada = await enter("little");
+  await ada.page.getByTestId("unread-line").waitFor();
+  await vi.waitFor(async () => expect((await inView(ada)).at(-1)).toBe(MESSAGES), WAIT);
+  expect([await ada.page.getByTestId("news").count(), await ada.page.getByTestId("newest").count()]).toEqual([0, 0]);
+  ben.disconnect();
+  await ada.close();
+});
+
+it("who writes there is at the end", async () => {
+  const ben = await fill("writes", 260);
+  const ada = await enter("writes");
+  await ada.reads("news", "260 new messages");
+  await ada.say("what did I miss?");
+  await ada.message("what did I miss?").waitFor();
+  await ada.page.getByTestId("news").waitFor({ state: "detached" });
+  expect((await inView(ada)).at(-1)).toBe(MESSAGES + 1);
+  ben.disconnect();
+  await ada.close();
+});
