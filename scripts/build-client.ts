@@ -12,12 +12,13 @@ const source = path.join(projectRoot, "client");
 const target = path.join(projectRoot, "dist", "client");
 
 const CLIENT = "client.ts";
-const PAGES = ["page.tsx", "page.css", "admin.tsx", "admin.css"];
+const PAGE = "page.tsx";
+const OTHERS = ["page.css", "admin.tsx", "admin.css"];
 const EMBED = "embed.tsx";
 const EMBED_STYLES = "embed.css";
 const COPIED = ["index.html", "admin.html", "theme.js", "favicon.svg", "_headers"];
 /** What a visitor's browser loads before the first room is on the screen. */
-const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "favicon.svg"];
+const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "page-chunk.js", "favicon.svg"];
 
 /** Where the vocabulary of rooms stands: every `*-events.ts` in it goes into client.d.ts, above the client's own types. */
 const protocol = path.join(projectRoot, "src", "protocol");
@@ -72,11 +73,15 @@ const IN_BROWSERS = {
   reserveProps: /^_placeholder$/,
 };
 
+/** The page's later parts are a file of their own, and what they share with the first ones another: index.html names it. */
+const PARTED = { ...IN_BROWSERS, splitting: true, chunkNames: "page-[name]" };
+
 export async function buildClient(): Promise<void> {
   await mkdir(target, { recursive: true });
   await Promise.all([
     bundle({ ...OPTIONS, entryPoints: [path.join(source, CLIENT)], outdir: target }),
-    bundle({ ...IN_BROWSERS, entryPoints: PAGES.map((name) => path.join(source, name)), outdir: target }),
+    bundle({ ...PARTED, entryPoints: [path.join(source, PAGE)], outdir: target }),
+    bundle({ ...IN_BROWSERS, entryPoints: OTHERS.map((name) => path.join(source, name)), outdir: target }),
     buildEmbed(),
     writeTypes(),
     ...COPIED.map(async (name) => put(name, await readFile(path.join(source, name)))),

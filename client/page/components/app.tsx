@@ -1,18 +1,15 @@
 // The whole page: the join form, or a room with what stands beside it.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
-import { Dialogs } from "./dialogs.tsx";
 import { JoinForm } from "./join-form.tsx";
-import { MemberList } from "./member-list.tsx";
 import { MessageList } from "./message-list.tsx";
 import { MenuPopover } from "./popover.tsx";
 import { ReactionPicker } from "./reactions.tsx";
 import { RoomList } from "./room-list.tsx";
-import { SearchPanel } from "./search-panel.tsx";
 import { onShortcut } from "./shortcuts.ts";
 import { NoticeLine, StatusLine } from "./status-line.tsx";
 
@@ -30,6 +27,7 @@ export function App({ session, room }: AppProps) {
 
 function Chat({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
   const { panel, isEmbedded } = session;
+  const later = useLater(panel ?? session.ui.dialog?.kind);
   const chat = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const listen = (event: Event): void => onShortcut(event as KeyboardEvent, session);
@@ -56,9 +54,9 @@ function Chat({ session, visit }: { readonly session: Session; readonly visit: V
         <ReactionPicker session={session} visit={visit} />
         <Composer key={`composer ${visit.room}`} session={session} visit={visit} />
       </main>
-      {panel === "members" && <MemberList session={session} visit={visit} />}
-      {panel === "search" && <SearchPanel key={visit.room} session={session} visit={visit} />}
-      <Dialogs session={session} visit={visit} />
+      {later && panel === "members" && <later.MemberList session={session} visit={visit} />}
+      {later && panel === "search" && <later.SearchPanel key={visit.room} session={session} visit={visit} />}
+      {later && <later.Dialogs session={session} visit={visit} />}
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
         {session.announcements.map(({ id, text }) => (
           <p key={id}>{text}</p>
@@ -66,4 +64,17 @@ function Chat({ session, visit }: { readonly session: Session; readonly visit: V
       </div>
     </div>
   );
+}
+
+type Later = typeof import("./later.tsx");
+
+/** @param wanted another one each time the reader asks for something: what could not be loaded is tried again */
+function useLater(wanted: string | undefined): Later | undefined {
+  const [later, setLater] = useState<Later>();
+  useEffect(() => {
+    if (later) return;
+    // Offline; the status line says so.
+    import("./later.tsx").then(setLater, () => {});
+  }, [wanted]);
+  return later;
 }
