@@ -1,0 +1,140 @@
+// The example of docs/from-socket-io.md, run as it says there, with stock clients: who gets in, how long, and what is not there.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { signToken } from "../../src/access/tokens.ts";
+import { freePort, HOST, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./dev-server.ts";
+import { ask, next, open, VERSIONS, type Options } from "./stock-clients.ts";
+
+const LINE = [0, 0, 1, 1];
+const READY_MS_MAX = 60_000;
+
+const stateDir = mkdtempSync(path.join(tmpdir(), "parley-board-"));
+let group: ProcessGroup;
+let url: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  url = `http://${HOST}:${port}`;
+  const wrangler = path.join(PROJECT_ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
+  const where = ["--ip", HOST, "--port", String(port), "--inspector-port", "0", "--persist-to", stateDir];
+  group = new ProcessGroup({
+    args: [wrangler, "dev", "-c", "examples/board/wrangler.toml", ...where, "--var", `JWT_SECRET:${TEST_SECRET}`],
+    env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
+  });
+  await group.prints(/Ready on/, READY_MS_MAX);
+});
+
+afterAll(async () => {
+  await group.stop();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+const tokenFor = (user: string, ttlSeconds = 3600, rooms?: readonly string[]): Promise<string> =>
+  signToken(TEST_SECRET, { user, ...(rooms && { rooms }) }, ttlSeconds);
+
+const TRANSPORTS: ReadonlyArray<[name: string, transports: NonNullable<Options["transports"]>]> = [
+  ["WebSocket", ["websocket"]],
+  ["long-polling", ["polling"]],
+  ["long-polling that upgrades", ["polling", "websocket"]],
+];
+
+describe.concurrent.each(TRANSPORTS)("over %s", (_name, transports) => {
+  const options = (room: string, more: Options = {}): Options => ({
+    path: `/rooms/${room}/socket.io`,
+    transports,
+    ...more,
+  });
+  const codeOf = (error: unknown): unknown => (error as { data?: { code?: unknown } }).data?.code;
+
+  it.each(VERSIONS)("TOK-4: client %s with auth.token gets in and speaks", async (version, connect) => {
+    const room = `open-${version}-${transports.join("-")}`;
+    const [ada, ben] = await Promise.all(
+      ["ada", "ben"].map(async (user) => {
+        const socket = open(url, options(room, { auth: { token: await tokenFor(user), color: "teal" } }), connect);
+        await next(socket, "connect");
+        return socket;
+      }),
+    );
+    const drawn = new Promise((resolve) => void ben!.once("draw", (...args: unknown[]) => resolve(args)));
+    expect(await ask(ada!, "draw", LINE)).toEqual({ ok: true });
+    expect(await drawn).toEqual([LINE, "teal"]);
+  });
+
+  it("TOK-4: without a good token nobody gets in", async () => {
+    const attempts: Array<[auth: object, code: string]> = [
+      [{}, "UNAUTHORIZED"],
+      [{ token: "forged" }, "UNAUTHORIZED"],
+      [{ token: await signToken("another secret, as long as it should be", { user: "ada" }, 60) }, "UNAUTHORIZED"],
+      [{ token: await tokenFor("ada", -60) }, "TOKEN_EXPIRED"],
+      [{ token: await tokenFor("ada", 60, ["other"]) }, "FORBIDDEN_ROOM"],
+    ];
+    for (const [auth, code] of attempts) {
+      const socket = open(url, options("closed", { auth, reconnection: false }));
+      expect(codeOf(await next(socket, "connect_error"))).toBe(code);
+      expect(socket.connected).toBe(false);
+    }
+  });
+
+  it("TOK-2: a token's end ends the connection; a function gives a fresh one for the next", async () => {
+    let ttlSeconds = 6;
+    const auth = (give: (auth: object) => void): void =>
+      void tokenFor("ada", ttlSeconds).then((token) => give({ token }));
+    const socket = open(url, options("brief", { auth }));
+    await next(socket, "connect");
+    const codes: string[] = [];
+    socket.on("notice", ({ code }: { code: string }) => codes.push(code));
+    expect(await next(socket, "disconnect")).toBe("io server disconnect");
+    expect(codes).toEqual(["TOKEN_EXPIRING", "TOKEN_EXPIRED"]);
+    ttlSeconds = 3600;
+    socket.connect();
+    await next(socket, "connect");
+    expect(await ask(socket, "draw", LINE)).toEqual({ ok: true });
+  });
+
+  it("TOK-3: who refreshes the token in time stays", async () => {
+    const socket = open(url, options("long", { auth: { token: await tokenFor("ada", 6) } }));
+    await next(socket, "connect");
+    expect(await next(socket, "notice")).toMatchObject({ code: "TOKEN_EXPIRING" });
+    const foreign = await ask(socket, "refresh-token", { token: await tokenFor("ben") });
+    expect(foreign).toMatchObject({ error: { code: "FORBIDDEN" } });
+    const answer = await ask(socket, "refresh-token", { token: await tokenFor("ada", 8) });
+    expect(answer).toEqual({ ok: true, exp: expect.any(Number) });
+    // The next end is that of the second token.
+    expect(await next(socket, "notice")).toMatchObject({ code: "TOKEN_EXPIRING" });
+    expect(await ask(socket, "draw", LINE)).toEqual({ ok: true });
+  });
+});
+
+describe("addresses", () => {
+  it("a bad token in the request is 401, one for another room 403, before the object is asked", async () => {
+    const statusOf = async (token: string): Promise<number> => {
+      const { status } = await fetch(`${url}/rooms/plans/socket.io/?EIO=4&transport=polling`, {
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      return status;
+    };
+    expect(await statusOf("forged")).toBe(401);
+    expect(await statusOf(await tokenFor("ada", 60, ["other"]))).toBe(403);
+    expect(await statusOf(await tokenFor("ada"))).toBe(200);
+  });
+
+  it.each(["/api/rooms", "/api/rooms/plans/messages", "/openapi.json", "/client.js", "/"])(
+    "%s is the chat's: 404",
+    async (address) => {
+      const authorization = { Authorization: `Bearer ${await tokenFor("ada")}` };
+      expect((await fetch(url + address, { headers: authorization })).status).toBe(404);
+    },
+  );
+
+  it("/api/guest gives nobody a token", async () => {
+    expect((await fetch(`${url}/api/guest`, { method: "POST" })).status).toBe(404);
+  });
+
+  it("/health is there", async () => {
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: "healthy" });
+  });
+});
