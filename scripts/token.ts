@@ -52,6 +52,7 @@ async function tokenFrom(args: string[]): Promise<string> {
       ...(room && { rooms: room }),
       ...(issuer && { issuer }),
       ...(audience && { audience }),
+      names: settings.claims,
     },
     secondsOf(ttl),
   );

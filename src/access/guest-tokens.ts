@@ -5,7 +5,8 @@ import { z } from "zod";
 
 import { readAs } from "../protocol/read-as.ts";
 import type { Settings } from "./settings.ts";
-import { nameSchema, TOKEN_LENGTH_MAX, userSchema } from "./tokens.ts";
+import { nameSchema, userSchema } from "./claims.ts";
+import { secretsOf, TOKEN_LENGTH_MAX } from "./tokens.ts";
 
 /** So long after its end a guest's token still gets another one for the same user. */
 export const RENEWABLE_SECONDS = 30 * 24 * 60 * 60;
@@ -19,8 +20,21 @@ export interface Guest {
 const guestSchema = z.object({ sub: userSchema, name: nameSchema.optional(), guest: z.literal(true) });
 
 /** Whose token it is; `undefined` for a token of anybody but a guest, and for one that ended too long ago. */
-export async function readGuestToken(token: string, secret: string, { jwt }: Settings): Promise<Guest | undefined> {
+export async function readGuestToken(token: string, settings: Settings): Promise<Guest | undefined> {
   if (token.length > TOKEN_LENGTH_MAX) return undefined;
+  for (const secret of secretsOf(settings)) {
+    const payload = await payloadOf(token, secret, settings);
+    if (payload === undefined) continue;
+    const claims = readAs(guestSchema, payload);
+    if (!claims.success) return undefined;
+    const { sub, name } = claims.data;
+    return { user: sub, name: name || sub };
+  }
+  return undefined;
+}
+
+/** Of a token that was signed with that secret. */
+async function payloadOf(token: string, secret: string, { jwt }: Settings): Promise<unknown> {
   const { issuer, audience } = jwt;
   try {
     const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
@@ -30,10 +44,7 @@ export async function readGuestToken(token: string, secret: string, { jwt }: Set
       ...(issuer && { issuer }),
       ...(audience && { audience }),
     });
-    const claims = readAs(guestSchema, payload);
-    if (!claims.success) return undefined;
-    const { sub, name } = claims.data;
-    return { user: sub, name: name || sub };
+    return payload;
   } catch {
     return undefined;
   }

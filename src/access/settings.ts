@@ -2,6 +2,7 @@
 // everything that is wrong out. The Worker, the objects and `npm start` all read them here.
 import { z } from "zod";
 
+import { CLAIM_NAMES, type ClaimNames } from "./claims.ts";
 import { LOG_LEVELS, type LogSettings } from "./log.ts";
 import { isPublicKey } from "./public-key-form.ts";
 
@@ -24,11 +25,15 @@ export interface Settings extends LogSettings {
   readonly allowedOrigins: "*" | "same" | readonly string[];
   readonly jwt: {
     readonly secret?: string;
+    /** While the secret is being rotated: tokens that were signed with the one before it are still believed. */
+    readonly secretPrevious?: string;
     readonly publicKey?: string;
     readonly jwksUrl?: string;
     readonly issuer?: string;
     readonly audience?: string;
   };
+  /** Where tokens say who their bearer is (TOK-6). */
+  readonly claims: ClaimNames;
   /** Messages per second and user. */
   readonly messageRate: number;
   readonly messageBurst: number;
@@ -170,17 +175,32 @@ const origins = z
   .string()
   .transform((list) => list.split(",").map((origin) => origin.trim()))
   .refine((list) => list.every((origin) => origin === "*" || isOrigin(origin)), {
-    error: "must be * or a comma-separated list of origins such as https://example.com",
+    error: "must be * or a comma-separated list of origins such as https://example.com or capacitor://localhost",
   })
   .transform((list): Settings["allowedOrigins"] => (list.includes("*") ? "*" : list));
 
+/** As browsers write it; also that of a page in a native shell or an extension, whose scheme is the shell's own. */
 function isOrigin(text: string): boolean {
-  try {
-    return new URL(text).origin === text;
-  } catch {
-    return false;
-  }
+  if (!/^https?:/.test(text)) return SHELL_ORIGIN.test(text);
+  return URL.canParse(text) && new URL(text).origin === text;
 }
+
+/** `capacitor://localhost`, `tauri://localhost`, `chrome-extension://…`. */
+const SHELL_ORIGIN = /^(?!(?:wss?|ftp|file|blob|data|javascript):)[a-z][a-z0-9+.-]*:\/\/[a-z0-9._~-]+(?::\d+)?$/;
+
+/** A secret of so many bytes, where strangers could try out shorter ones. */
+const secret = (bytesMin: number, isDevelopment: boolean) =>
+  z.string().refine((text) => isDevelopment || new TextEncoder().encode(text).length >= bytesMin, {
+    error: `must have at least ${bytesMin} bytes in production, chosen by chance`,
+  });
+
+/** RFC 7518, section 3.2: as long as what HS256 makes of it. */
+const JWT_SECRET_BYTES_MIN = 32;
+const SECRET_BYTES_MIN = 16;
+
+/** Of the name of a claim, or the path to it. */
+const CLAIM_LENGTH_MAX = 256;
+const claim = z.string().max(CLAIM_LENGTH_MAX, `at most ${CLAIM_LENGTH_MAX} characters`);
 
 function schemaFor(environment: Settings["environment"]) {
   const isDevelopment = environment === "development";
@@ -193,11 +213,16 @@ function schemaFor(environment: Settings["environment"]) {
       ROOM_LIST: onOff.default(isDevelopment),
       LOBBIES: integer(1, LOBBIES_MAX).default(1),
       ALLOWED_ORIGINS: origins.default(isDevelopment ? "*" : "same"),
-      JWT_SECRET: z.string().optional(),
+      JWT_SECRET: secret(JWT_SECRET_BYTES_MIN, isDevelopment).optional(),
+      JWT_SECRET_PREVIOUS: secret(JWT_SECRET_BYTES_MIN, isDevelopment).optional(),
       JWT_PUBLIC_KEY: publicKey.optional(),
       JWT_JWKS_URL: url.optional(),
       JWT_ISSUER: z.string().optional(),
       JWT_AUDIENCE: z.string().optional(),
+      CLAIM_USER: claim.default(CLAIM_NAMES.user),
+      CLAIM_NAME: claim.default(CLAIM_NAMES.name),
+      CLAIM_ROLE: claim.default(CLAIM_NAMES.role),
+      CLAIM_ROOMS: claim.default(CLAIM_NAMES.rooms),
       MESSAGE_RATE: number(0.01, 10_000).default(10),
       MESSAGE_BURST: integer(1, 10_000).default(10),
       MAX_CONTENT_LENGTH: integer(1, 100_000).default(1000),
@@ -221,13 +246,13 @@ function schemaFor(environment: Settings["environment"]) {
       RECOVERY_WINDOW_SECONDS: integer(0, 86_400).default(120),
       COMPRESSION: onOff.default(false),
       RELAY: oneOf("queue", "direct", "off").default("queue"),
-      METRICS_TOKEN: z.string().optional(),
+      METRICS_TOKEN: secret(SECRET_BYTES_MIN, isDevelopment).optional(),
       LOG_LEVEL: oneOf(...LOG_LEVELS).default("info"),
       LOG_SAMPLING: number(0, 1).default(1),
       WEBHOOK_URL: url
         .refine(isDecodable, { error: "has a % in its user or password that begins no escape: write %25" })
         .optional(),
-      WEBHOOK_SECRET: z.string().optional(),
+      WEBHOOK_SECRET: secret(SECRET_BYTES_MIN, isDevelopment).optional(),
     })
     .refine(({ PING_INTERVAL_MS, PING_TIMEOUT_MS }) => PING_INTERVAL_MS + PING_TIMEOUT_MS <= TIMER_MS_MAX, {
       path: ["PING_INTERVAL_MS"],
@@ -240,6 +265,10 @@ function schemaFor(environment: Settings["environment"]) {
     .refine(({ JWT_PUBLIC_KEY, JWT_JWKS_URL }) => !(JWT_PUBLIC_KEY && JWT_JWKS_URL), {
       path: ["JWT_PUBLIC_KEY"],
       error: "and JWT_JWKS_URL exclude each other: a token would not say which of them to ask",
+    })
+    .refine(({ JWT_SECRET, JWT_SECRET_PREVIOUS }) => JWT_SECRET || !JWT_SECRET_PREVIOUS, {
+      path: ["JWT_SECRET_PREVIOUS"],
+      error: "is set without JWT_SECRET, which it was before",
     })
     .refine(({ GUEST_ACCESS, JWT_SECRET }) => !GUEST_ACCESS || JWT_SECRET, {
       path: ["GUEST_ACCESS"],
@@ -291,11 +320,13 @@ export function readSettings(variables: Variables): SettingsResult {
       allowedOrigins: read.ALLOWED_ORIGINS,
       jwt: {
         ...(read.JWT_SECRET && { secret: read.JWT_SECRET }),
+        ...(read.JWT_SECRET_PREVIOUS && { secretPrevious: read.JWT_SECRET_PREVIOUS }),
         ...(read.JWT_PUBLIC_KEY && { publicKey: read.JWT_PUBLIC_KEY }),
         ...(read.JWT_JWKS_URL && { jwksUrl: read.JWT_JWKS_URL }),
         ...(read.JWT_ISSUER && { issuer: read.JWT_ISSUER }),
         ...(read.JWT_AUDIENCE && { audience: read.JWT_AUDIENCE }),
       },
+      claims: { user: read.CLAIM_USER, name: read.CLAIM_NAME, role: read.CLAIM_ROLE, rooms: read.CLAIM_ROOMS },
       messageRate: read.MESSAGE_RATE,
       messageBurst: read.MESSAGE_BURST,
       maxContentLength: read.MAX_CONTENT_LENGTH,

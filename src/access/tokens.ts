@@ -1,78 +1,43 @@
 // Tokens: JSON Web Tokens that name a user. The Worker verifies those of an upgrade and the room those of
 // a CONNECT, with this same code. Source: RFC 7519 (JWT), RFC 8725 (best current practices).
 import { errors, importJWK, importSPKI, jwtVerify, SignJWT, type CryptoKey, type JWK } from "jose";
-import { z } from "zod";
-
-import type { Authentication, Identity } from "../protocol/identity.ts";
-import { readAs } from "../protocol/read-as.ts";
+import type { Authentication } from "../protocol/identity.ts";
+import { CLAIM_NAMES, readClaims, type ClaimNames } from "./claims.ts";
 import { KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
 import { logProblem } from "./log.ts";
 import type { Settings } from "./settings.ts";
 
-export const USER_LENGTH_MAX = 128;
-export const NAME_LENGTH_MAX = 64;
 /** A longer token is refused unread. */
 export const TOKEN_LENGTH_MAX = 8192;
-/** Rooms that one token may list. */
-export const ROOMS_MAX = 100;
-
 const PUBLIC_KEY_ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
-/** Control characters (C0, DEL, C1) have no place in a name that others see. */
-// oxlint-disable-next-line eslint/no-control-regex -- written so that other languages' tools can read it, too
-const PRINTABLE = /^[^\u0000-\u001F\u007F-\u009F]*$/;
+/** So far the clock of who signs may be ahead of ours; a token's end is kept to the second all the same (TOK-7). */
+const CLOCK_LEEWAY_SECONDS = 60;
 
-/** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
-const EXP_MAX = 8.64e12;
-
-export const userSchema = z
-  .string("is required")
-  .min(1, "is required")
-  .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
-  .regex(PRINTABLE, "control characters are not allowed");
-
-const nameOf = (text: z.ZodString) =>
-  text
-    .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
-    .regex(PRINTABLE, "control characters are not allowed");
-
-export const nameSchema = nameOf(z.string());
-
-/** A name as somebody typed it: its length is looked at without the spaces around it. */
-export const typedNameSchema = nameOf(z.string().trim());
-
-const claimsSchema = z.object({
-  sub: userSchema,
-  name: nameSchema.optional(),
-  rooms: z.array(z.string().max(65)).max(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`).optional(),
-  role: z.enum(["member", "moderator", "reader", "service"]).default("member"),
-  exp: z.number().min(0).max(EXP_MAX, "too far in the future").optional(),
-});
+type Payload = Readonly<Record<string, unknown>>;
 
 /** Verifies tokens against the keys of the settings; keys are imported once and kept. */
 export class TokenVerifier {
   readonly #settings: Settings;
-  readonly #secret: string | undefined;
-  #secretKey: Promise<CryptoKey> | undefined;
+  readonly #secrets: readonly string[];
+  #secretKeys: ReadonlyArray<Promise<CryptoKey>> | undefined;
   #publicKey: Promise<ImportedKey> | undefined;
   readonly #keySet: KeySet | undefined;
 
   /** @param keySetOf the key set at an address */
   constructor(settings: Settings, keySetOf = keySetAt) {
     this.#settings = settings;
-    const { secret, jwksUrl } = settings.jwt;
-    this.#secret = secret;
+    const { jwksUrl } = settings.jwt;
+    this.#secrets = secretsOf(settings);
     this.#keySet = jwksUrl === undefined ? undefined : keySetOf(jwksUrl);
   }
 
   async verify(token: string): Promise<Authentication> {
     if (token.length > TOKEN_LENGTH_MAX) return unauthorized("The token is too long");
     try {
-      return this.#toIdentity(await this.#claimsOf(token));
+      return this.#toIdentity(await this.#payloadOf(token));
     } catch (error) {
-      if (error instanceof errors.JWTExpired) {
-        return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };
-      }
+      if (error instanceof errors.JWTExpired) return expired();
       if (error instanceof errors.JWTClaimValidationFailed)
         return unauthorized(`The token's claim ${error.claim} is not accepted`);
       if (error instanceof KeysUnavailable) {
@@ -87,13 +52,17 @@ export class TokenVerifier {
   }
 
   /** Each algorithm is tied to its own kind of key: a public key never serves as an HMAC secret. */
-  async #claimsOf(token: string): Promise<unknown> {
+  async #payloadOf(token: string): Promise<Payload> {
     const { issuer, audience } = this.#settings.jwt;
-    const expected = { ...(issuer && { issuer }), ...(audience && { audience }) };
+    const expected = {
+      clockTolerance: CLOCK_LEEWAY_SECONDS,
+      ...(issuer && { issuer }),
+      ...(audience && { audience }),
+    };
     if (algorithmOf(token) === "HS256") {
-      if (!this.#secret) throw new errors.JOSEAlgNotAllowed("no secret is set");
-      const key = await (this.#secretKey ??= importSecret(this.#secret));
-      return (await jwtVerify(token, key, { ...expected, algorithms: ["HS256"] })).payload;
+      if (this.#secrets.length === 0) throw new errors.JOSEAlgNotAllowed("no secret is set");
+      const keys = (this.#secretKeys ??= this.#secrets.map(importSecret));
+      return verifyByAny(keys, (key) => jwtVerify(token, key, { ...expected, algorithms: ["HS256"] }));
     }
     const { publicKey } = this.#settings.jwt;
     if (publicKey !== undefined) {
@@ -105,28 +74,38 @@ export class TokenVerifier {
       .payload;
   }
 
-  #toIdentity(payload: unknown): Authentication {
-    const claims = readAs(claimsSchema, payload);
-    if (!claims.success) {
-      const [issue] = claims.error.issues;
-      return unauthorized(`The token's claim ${issue?.path.join(".")}: ${issue?.message}`);
-    }
-    const { sub, name, rooms, role, exp } = claims.data;
+  #toIdentity(payload: Payload): Authentication {
+    const claims = readClaims(payload, this.#namesFor(payload));
+    if ("problem" in claims) return unauthorized(claims.problem);
+    const { exp } = claims;
     if (exp === undefined && !this.#settings.allowUnexpiringTokens) return unauthorized("The token has no exp claim");
-    const identity: Identity = {
-      user: sub,
-      name: displayName(sub, name),
-      role,
-      ...(rooms && { rooms }),
-      ...(exp !== undefined && { exp }),
-    };
-    return { ok: true, identity };
+    if (exp !== undefined && exp * 1000 <= Date.now()) return expired();
+    return { ok: true, identity: claims };
+  }
+
+  /** This server signs the tokens of its guests itself, wherever others come from. */
+  #namesFor(payload: Payload): ClaimNames {
+    return payload["guest"] === true ? CLAIM_NAMES : this.#settings.claims;
   }
 }
 
-/** The name a user goes by: the one that was given, or as much of the user id as a name may have. */
-export function displayName(user: string, name?: string): string {
-  return name?.trim() || Array.from(user).slice(0, NAME_LENGTH_MAX).join("");
+/** The secret that tokens are signed with, and the one before it while that is being rotated out. */
+export function secretsOf({ jwt }: Pick<Settings, "jwt">): readonly string[] {
+  return [jwt.secret, jwt.secretPrevious].filter((secret) => secret !== undefined);
+}
+
+/** By the first key that fits. @throws what the last one says where none does */
+async function verifyByAny(
+  keys: ReadonlyArray<Promise<CryptoKey>>,
+  verify: (key: CryptoKey) => Promise<{ readonly payload: Payload }>,
+): Promise<Payload> {
+  const [key, ...others] = keys;
+  try {
+    return (await verify(await key!)).payload;
+  } catch (error) {
+    if (others.length === 0 || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    return verifyByAny(others, verify);
+  }
 }
 
 interface TokenClaims {
@@ -138,15 +117,18 @@ interface TokenClaims {
   readonly guest?: boolean;
   readonly issuer?: string;
   readonly audience?: string;
+  /** Under which names the claims stand; a path is written as the one name that it is, too. */
+  readonly names?: ClaimNames;
 }
 
 /** Signs a token for the local secret. @param ttlSeconds how long it lives */
 export function signToken(secret: string, claims: TokenClaims, ttlSeconds: number): Promise<string> {
-  const { user, name, role, rooms, guest, issuer, audience } = claims;
+  const { user, name, role, rooms, guest, issuer, audience, names = CLAIM_NAMES } = claims;
   const token = new SignJWT({
-    ...(name && { name }),
-    ...(role && { role }),
-    ...(rooms && { rooms }),
+    [names.user]: user,
+    ...(name && { [names.name]: name }),
+    ...(role && { [names.role]: role }),
+    ...(rooms && { [names.rooms]: rooms }),
     ...(guest && { guest }),
   })
     .setProtectedHeader({ alg: "HS256" })
@@ -201,6 +183,10 @@ function algorithmOf(token: string): unknown {
   } catch {
     throw new errors.JWTInvalid("unreadable header");
   }
+}
+
+function expired(): Authentication {
+  return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };
 }
 
 function unauthorized(message: string): Authentication {

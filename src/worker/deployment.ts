@@ -2,6 +2,7 @@
 // counters that go with them. While a setting is wrong there is no deployment, only a reason.
 import { compressionProblem } from "../access/compression-flags.ts";
 import { writeLog } from "../access/log.ts";
+import { warningsOf } from "../access/setting-warnings.ts";
 import { settingsOf, type Settings } from "../access/settings.ts";
 import { TokenVerifier } from "../access/tokens.ts";
 import { Buckets } from "../chat/rate-limit.ts";
@@ -64,6 +65,7 @@ function deploy(env: WorkerEnv): Deployment | undefined {
     writeLog("error", "settings.bad", { problem: `Refusing every request: bad setting: ${problem}` });
   if (!result.ok || problems.length > 0) return undefined;
   const { settings } = result;
+  for (const warning of warningsOf(settings)) writeLog("warn", "settings.warning", { warning });
   return {
     settings,
     tokens: new TokenVerifier(settings),

@@ -3,7 +3,8 @@
 import { z } from "zod";
 
 import { readGuestToken, type Guest } from "../access/guest-tokens.ts";
-import { signToken, typedNameSchema } from "../access/tokens.ts";
+import { typedNameSchema } from "../access/claims.ts";
+import { signToken } from "../access/tokens.ts";
 import { readText } from "../access/body.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { addressOf } from "./address.ts";
@@ -37,7 +38,7 @@ export async function issueGuestToken(request: Request, { settings, guestRate }:
   const body = readAs(guestSchema, parseJson(text));
   if (!body.success) return refuseIssues(issuesOf(body.error));
   const bearer = bearerOf(request.headers.get("Authorization"));
-  const former = bearer === undefined ? freshGuest() : await readGuestToken(bearer, secret, settings);
+  const former = bearer === undefined ? freshGuest() : await readGuestToken(bearer, settings);
   if (!former) return refuseStranger("UNAUTHORIZED", "This is no guest's token, or it ended more than 30 days ago");
   const { user } = former;
   const name = body.data.name || former.name;

@@ -94,7 +94,7 @@ describe("more users than a room takes", () => {
   const remarksFor = (wished: Partial<Workload>): string => settle(wished).remarks.join("\n");
 
   it("is said, with the setting that would let them in, or that none does", () => {
-    const settings = readSettings({ JWT_SECRET: "a secret" });
+    const settings = readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so" });
     const usual = settings.ok ? settings.settings.maxMembers : 0;
     expect(remarksFor({ users: usual, rooms: 1 })).toBe("");
     expect(remarksFor({ users: usual + 1, rooms: 1 })).toBe(
@@ -103,8 +103,8 @@ describe("more users than a room takes", () => {
     expect(remarksFor({ users: 40_000, rooms: 1 })).toBe(
       "40,000 users to a room are more than any setting lets in: MAX_MEMBERS is 32,768 at most. No server has this bill.",
     );
-    expect(readSettings({ JWT_SECRET: "a secret", MAX_MEMBERS: "32768" }).ok).toBe(true);
-    expect(readSettings({ JWT_SECRET: "a secret", MAX_MEMBERS: "32769" }).ok).toBe(false);
+    expect(readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so", MAX_MEMBERS: "32768" }).ok).toBe(true);
+    expect(readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so", MAX_MEMBERS: "32769" }).ok).toBe(false);
   });
 
   it("stands in the bill", () => {

@@ -9,7 +9,9 @@ import {
   type Variables,
 } from "../../src/access/settings.ts";
 
-const KEY = { JWT_SECRET: "a secret" };
+const SECRET = "a secret of thirty-two bytes, or so";
+const SHORT = "sixteen bytes, or";
+const KEY = { JWT_SECRET: SECRET };
 
 const pem = (...lines: readonly string[]): string =>
   ["-----BEGIN PUBLIC KEY-----", ...lines, "-----END PUBLIC KEY-----"].join("\n");
@@ -33,7 +35,7 @@ const problemsOf = (variables: Variables): readonly string[] => {
 const COMMON = {
   authAt: "connect",
   allowUnexpiringTokens: false,
-  jwt: { secret: "a secret" },
+  jwt: { secret: SECRET },
   messageRate: 10,
   messageBurst: 10,
   maxContentLength: 1000,
@@ -109,6 +111,18 @@ describe("a setting that is given", () => {
     ["ALLOWED_ORIGINS", "*", { allowedOrigins: "*" }],
     ["ALLOWED_ORIGINS", "https://a.example, http://b:8080", { allowedOrigins: ["https://a.example", "http://b:8080"] }],
     ["ALLOWED_ORIGINS", "https://a.example,*", { allowedOrigins: "*" }],
+    ...["capacitor://localhost", "ionic://localhost", "tauri://localhost", "app://obsidian.md", "electron://a.b:80"]
+      .concat([
+        "chrome-extension://nkbihfbeogaeaoehlefnkodbefgpgknn",
+        "moz-extension://6a25ffe1-5d25-4a3d-9a3a-000000000000",
+      ])
+      .map((origin): [string, string, object] => ["ALLOWED_ORIGINS", origin, { allowedOrigins: [origin] }]),
+    ["CLAIM_USER", "user.id", { claims: { user: "user.id", name: "name", role: "role", rooms: "rooms" } }],
+    ["CLAIM_NAME", "x".repeat(256), { claims: { name: "x".repeat(256) } }],
+    ["CLAIM_ROLE", "https://example.com/roles", { claims: { role: "https://example.com/roles" } }],
+    ["CLAIM_ROOMS", "app_metadata.rooms", { claims: { rooms: "app_metadata.rooms" } }],
+    ["JWT_SECRET_PREVIOUS", SECRET, { jwt: { secret: SECRET, secretPrevious: SECRET } }],
+    ["METRICS_TOKEN", "x".repeat(16), { metricsToken: "x".repeat(16) }],
     ["MESSAGE_RATE", "0.5", { messageRate: 0.5 }],
     ["MESSAGE_BURST", "1", { messageBurst: 1 }],
     ["MAX_CONTENT_LENGTH", "100000", { maxContentLength: 100_000 }],
@@ -147,6 +161,22 @@ describe("a setting that is given", () => {
     ["ALLOWED_ORIGINS", "example.com"],
     ["ALLOWED_ORIGINS", "https://example.com/"],
     ["ALLOWED_ORIGINS", "https://a.example,,https://b.example"],
+    ...[
+      "capacitor:localhost",
+      "capacitor://",
+      "capacitor://localhost/",
+      "tauri://a@b",
+      "Tauri://localhost",
+      "tauri://a b",
+    ]
+      .concat(["wss://example.com", "file://x", "javascript://x", "data://x", "null"])
+      .map((origin): [string, string] => ["ALLOWED_ORIGINS", origin]),
+    ["CLAIM_USER", "x".repeat(257)],
+    ["JWT_SECRET", "x".repeat(31)],
+    ["JWT_SECRET", "x"],
+    ["JWT_SECRET_PREVIOUS", "x".repeat(31)],
+    ["METRICS_TOKEN", "x".repeat(15)],
+    ["WEBHOOK_SECRET", "x".repeat(15)],
     ["JWT_JWKS_URL", "keys.json"],
     ["JWT_JWKS_URL", "ftp://example.com/keys"],
     ["MESSAGE_RATE", "0"],
@@ -186,6 +216,14 @@ describe("a setting that is given", () => {
     ["HISTORY_MESSAGES", "1000.5"],
   ])("%s=%s is named, with what is wrong", (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: .{5,}`))]);
+  });
+
+  it("secrets may be as long as they must, in bytes, and are not counted in development", () => {
+    expect(problemsOf({ JWT_SECRET: "x".repeat(32), WEBHOOK_SECRET: "x".repeat(16) })).toEqual([]);
+    expect(problemsOf({ JWT_SECRET: "ü".repeat(16) })).toEqual([]);
+    const short = { JWT_SECRET: "x", JWT_SECRET_PREVIOUS: "y", METRICS_TOKEN: "1", WEBHOOK_SECRET: "1" };
+    expect(problemsOf({ ENVIRONMENT: "development", ...short })).toEqual([]);
+    expect(problemsOf(short).map((problem) => problem.split(":")[0])).toEqual(Object.keys(short));
   });
 
   it("of another type than text is named too", () => {
@@ -252,6 +290,11 @@ describe("settings that depend on each other", () => {
     }
   });
 
+  it("JWT_SECRET_PREVIOUS is nothing without the secret after it", () => {
+    const variables = { JWT_SECRET: undefined, JWT_PUBLIC_KEY: PUBLIC_KEY, JWT_SECRET_PREVIOUS: SECRET };
+    expect(problemsOf(variables)).toEqual([expect.stringMatching(/^JWT_SECRET_PREVIOUS.*JWT_SECRET/)]);
+  });
+
   it("GUEST_ACCESS=on needs the secret that signs the guests' tokens", () => {
     const variables = { JWT_SECRET: undefined, JWT_PUBLIC_KEY: PUBLIC_KEY, GUEST_ACCESS: "on" };
     expect(problemsOf(variables)).toEqual([expect.stringMatching(/^GUEST_ACCESS.*JWT_SECRET/)]);
@@ -264,12 +307,12 @@ describe("settings that depend on each other", () => {
 });
 
 describe("the webhook", () => {
-  const WEBHOOK = { WEBHOOK_URL: "https://example.com/hook", WEBHOOK_SECRET: "shh" };
+  const WEBHOOK = { WEBHOOK_URL: "https://example.com/hook", WEBHOOK_SECRET: SHORT };
 
   it("HOOK-6: is an address and a secret", () => {
-    expect(settingsOf(WEBHOOK).webhook).toEqual({ url: "https://example.com/hook", secret: "shh" });
+    expect(settingsOf(WEBHOOK).webhook).toEqual({ url: "https://example.com/hook", secret: SHORT });
     expect(settingsOf({})).not.toHaveProperty("webhook");
-    expect(settingsOf({ WEBHOOK_SECRET: "shh" })).not.toHaveProperty("webhook");
+    expect(settingsOf({ WEBHOOK_SECRET: SHORT })).not.toHaveProperty("webhook");
   });
 
   it.each([

@@ -3,17 +3,11 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT, type JWTPayload } from "jose";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { readSettings } from "../../src/access/settings.ts";
-import {
-  NAME_LENGTH_MAX,
-  ROOMS_MAX,
-  signToken,
-  TOKEN_LENGTH_MAX,
-  TokenVerifier,
-  USER_LENGTH_MAX,
-} from "../../src/access/tokens.ts";
+import { NAME_LENGTH_MAX, ROOMS_MAX, USER_LENGTH_MAX } from "../../src/access/claims.ts";
+import { signToken, TOKEN_LENGTH_MAX, TokenVerifier } from "../../src/access/tokens.ts";
 import { PATIENT } from "./properties.ts";
 
 const SECRET = "a-secret-that-only-the-tests-know";
@@ -116,8 +110,20 @@ describe("the time of a token", () => {
     expect(await lenient.verify(token)).toEqual({ ok: true, identity: { user: "ada", name: "ada", role: "member" } });
   });
 
-  it("a token is not believed before its nbf", async () => {
-    expect(await bySecret.verify(await sign({ nbf: nowSeconds() + 600 }))).toEqual(UNAUTHORIZED);
+  describe("by a clock that stands", () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
+    afterEach(() => void vi.useRealTimers());
+
+    it("TOK-7: a token is believed up to a minute before its nbf, for clocks differ, and not sooner", async () => {
+      expect(await bySecret.verify(await sign({ nbf: nowSeconds() + 2 }))).toMatchObject({ ok: true });
+      expect(await bySecret.verify(await sign({ nbf: nowSeconds() + 60 }))).toMatchObject({ ok: true });
+      expect(await bySecret.verify(await sign({ nbf: nowSeconds() + 61 }))).toEqual(UNAUTHORIZED);
+    });
+
+    it("TOK-7: its end is exact", async () => {
+      expect(await bySecret.verify(await sign({ exp: nowSeconds() }))).toMatchObject({ code: "TOKEN_EXPIRED" });
+      expect(await bySecret.verify(await sign({ exp: nowSeconds() + 1 }))).toMatchObject({ ok: true });
+    });
   });
 });
 
@@ -151,7 +157,6 @@ describe("claims at their limits", () => {
 
   it.each<[what: string, at: object, beyond: object]>([
     ["sub", { sub: "u".repeat(USER_LENGTH_MAX) }, { sub: "u".repeat(USER_LENGTH_MAX + 1) }],
-    ["name", { name: "n".repeat(NAME_LENGTH_MAX) }, { name: "n".repeat(NAME_LENGTH_MAX + 1) }],
     ["rooms", { rooms: Array(ROOMS_MAX).fill("r") }, { rooms: Array(ROOMS_MAX + 1).fill("r") }],
     ["a room", { rooms: [`${"r".repeat(64)}*`] }, { rooms: [`${"r".repeat(65)}*`] }],
   ])("%s: the limit passes, one more does not", async (_what, at, beyond) => {
@@ -178,11 +183,42 @@ describe("claims at their limits", () => {
     { name: "a\tb" },
     { rooms: "general" },
     { rooms: [7] },
-    { role: "admin" },
-    { role: "Moderator" },
-    { role: null },
+    { sub: " " },
+    { sub: "\u200b\u2060" },
+    { sub: "\u3164" },
+    { sub: "\u2800 \ufe0f" },
+    { sub: "\u{e0041}" },
+    { name: "\u200b" },
+    { name: "\u3164\u2800" },
+    { rooms: null },
   ])("%j is not believed", async (claims) => {
     expect(await bySecret.verify(await sign(claims))).toEqual(UNAUTHORIZED);
+  });
+
+  it.each(["admin", "Moderator", "authenticated", null, 7, {}, [], ["admin", 7]])(
+    "TOK-6: the role %j is none of ours: a member",
+    async (role) => {
+      expect(await bySecret.verify(await sign({ role }))).toMatchObject({ identity: { role: "member" } });
+    },
+  );
+
+  it.each([
+    [["admin", "moderator"], "moderator"],
+    [["reader", "member"], "member"],
+    [["reader"], "reader"],
+    [["moderator", "service"], "service"],
+  ])("TOK-6: of the roles %j the one that may most counts", async (role, read) => {
+    expect(await bySecret.verify(await sign({ role }))).toMatchObject({ identity: { role: read } });
+  });
+
+  it.each([
+    ["n".repeat(NAME_LENGTH_MAX), "n".repeat(NAME_LENGTH_MAX)],
+    ["n".repeat(NAME_LENGTH_MAX + 1), "n".repeat(NAME_LENGTH_MAX)],
+    [`${"n".repeat(NAME_LENGTH_MAX - 1)}\u{1F600}`, "n".repeat(NAME_LENGTH_MAX - 1)],
+    [`${"n".repeat(NAME_LENGTH_MAX - 1)} Lovelace`, "n".repeat(NAME_LENGTH_MAX - 1)],
+    [null, "ada"],
+  ])("TOK-6: of the name %j as much is taken as a name may have", async (name, read) => {
+    expect(await bySecret.verify(await sign({ name }))).toMatchObject({ identity: { name: read } });
   });
 
   it.each(["member", "moderator", "reader", "service"])("the role %s is", async (role) => {

@@ -126,10 +126,10 @@ describe("GET /metrics: MET-1", () => {
 
 describe("who may read it: MET-4", () => {
   it("with METRICS_TOKEN whoever brings it", async () => {
-    const fetcher = workerWith({ METRICS_TOKEN: "a-long-secret" });
+    const fetcher = workerWith({ METRICS_TOKEN: "a-long-secret-of-16-bytes" });
     expect((await get({}, fetcher)).status).toBe(401);
     expect((await get({ Authorization: "Bearer wrong" }, fetcher)).status).toBe(401);
-    expect((await get({ Authorization: "Bearer a-long-secret" }, fetcher)).status).toBe(200);
+    expect((await get({ Authorization: "Bearer a-long-secret-of-16-bytes" }, fetcher)).status).toBe(200);
   });
 
   it("without it everybody; in production no names of rooms then", async () => {
@@ -140,8 +140,8 @@ describe("who may read it: MET-4", () => {
     const open = await (await get({}, workerWith(production))).text();
     expect(open).toContain("parley_messages_posted_total");
     expect(open).not.toContain(room);
-    const withToken = workerWith({ ...production, METRICS_TOKEN: "a" });
-    expect(await (await get({ Authorization: "Bearer a" }, withToken)).text()).toContain(room);
+    const withToken = workerWith({ ...production, METRICS_TOKEN: "a-long-secret-of-16-bytes" });
+    expect(await (await get({ Authorization: "Bearer a-long-secret-of-16-bytes" }, withToken)).text()).toContain(room);
   });
 
   it("without a lobby: 503 that says what is missing; with another method: 405", async () => {

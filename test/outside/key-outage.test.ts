@@ -17,6 +17,8 @@ let provider: Server;
 let server: DevServer;
 let isWell = true;
 let fetches = 0;
+/** Waited for before each answer. */
+let answering: Promise<void> | undefined;
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 
 const tokenOf = (user: string, { kid = "k1", ttl = "5m" } = {}): Promise<string> =>
@@ -30,8 +32,9 @@ const entered = (socket: Socket): Promise<object> => next(socket, "welcome");
 beforeAll(async () => {
   keys = await generateKeyPair("RS256", { extractable: true });
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "RS256", use: "sig" };
-  provider = createServer((_request, response) => {
+  provider = createServer(async (_request, response) => {
     fetches += 1;
+    await answering;
     if (isWell) response.setHeader("Content-Type", "application/json").end(JSON.stringify({ keys: [jwk] }));
     else response.writeHead(500).end("sorry");
   });
@@ -129,5 +132,32 @@ describe("a provider that was well", () => {
     expect(await ask(ada, "refresh-token", { token: await tokenOf("ada") })).toMatchObject({ ok: true });
     expect(gone).toEqual([]);
     for (const socket of [ada, ben]) socket.disconnect();
+  });
+
+  it("is heard to its end although the stranger who had it asked hung up meanwhile", async () => {
+    const heard = Promise.withResolvers<void>();
+    answering = heard.promise;
+    isWell = true;
+    const stranger = await tokenOf("eve", { kid: "made-up" });
+    const before = fetches;
+    const hangUp = new AbortController();
+    await vi.waitFor(async () => {
+      const headers = { Authorization: `Bearer ${stranger}` };
+      const asking = fetch(`${server.url}/api/rooms`, { headers, signal: hangUp.signal }).catch(() => {});
+      await vi.waitFor(() => expect(fetches).toBeGreaterThan(before), { timeout: 500 }).catch(() => asking);
+      expect(fetches).toBeGreaterThan(before);
+    }, PATIENCE_MS);
+    hangUp.abort();
+    answering = undefined;
+    heard.resolve();
+    const ada = connect("heard", await tokenOf("ada"));
+    const closings = collect<Error>(ada, "connect_error");
+    await entered(ada);
+    expect(closings).toEqual([]);
+    // What the stranger had asked for is there: it is known now that there is no such key, and nobody asks for it again.
+    const answer = await fetch(`${server.url}/api/rooms`, { headers: { Authorization: `Bearer ${stranger}` } });
+    expect(answer.status).toBe(401);
+    expect(fetches).toBe(before + 1);
+    ada.disconnect();
   });
 });

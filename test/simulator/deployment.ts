@@ -66,7 +66,7 @@ export class Deployment {
     this.#worker = world.makeZone("worker");
     this.env = {
       ENVIRONMENT: "production",
-      JWT_SECRET: "nobody signs anything here",
+      JWT_SECRET: "nobody signs anything here, at all",
       DURABILITY: plan.durability,
       RELAY: plan.relay,
       FLUSH_WINDOW_MS: String(plan.flushWindowMs),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { lobbyDoors, whereabouts } from "../../access/lobby-door.ts";
-import { userSchema } from "../../access/tokens.ts";
+import { userSchema } from "../../access/claims.ts";
 import {
   ANNOUNCE_VERSION,
   ANNOUNCEMENT_ID_CHARS_MAX,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import type { OutsideCaller } from "../../access/room-door.ts";
-import { displayName, nameSchema, userSchema } from "../../access/tokens.ts";
+import { displayName, nameSchema, userSchema } from "../../access/claims.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuseRequest } from "../refusals.ts";

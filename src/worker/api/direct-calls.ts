@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 import { lobbyDoors } from "../../access/lobby-door.ts";
-import { userSchema } from "../../access/tokens.ts";
+import { userSchema } from "../../access/claims.ts";
 import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
 import { refuseIssues, refuseRequest } from "../refusals.ts";

@@ -1,0 +1,20 @@
+// What works, is seldom meant, and is therefore said in the log of a deployment.
+import { expect, it } from "vitest";
+
+import { readSettings } from "../../src/access/settings.ts";
+import { warningsOf } from "../../src/access/setting-warnings.ts";
+
+function warningsFor(variables: Record<string, string>): string[] {
+  const result = readSettings(variables);
+  if (!result.ok) throw new Error(result.problems.join("; "));
+  return warningsOf(result.settings);
+}
+
+const SECRET = { JWT_SECRET: "a secret of thirty-two bytes, or so" };
+const KEY_SET = { JWT_JWKS_URL: "https://id.example/keys.json" };
+
+it("a key set without an audience, which lets in the tokens of every other application", () => {
+  expect(warningsFor(KEY_SET)).toEqual([expect.stringMatching(/^JWT_AUDIENCE: /)]);
+  expect(warningsFor({ ...KEY_SET, JWT_AUDIENCE: "chat" })).toEqual([]);
+  expect(warningsFor(SECRET)).toEqual([]);
+});
