@@ -50,7 +50,7 @@ async function serve(): Promise<void> {
 async function readDeployment(): Promise<V4WorkerOptions> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [path.join(import.meta.dirname, "serve", "deployment.ts"), ENVIRONMENT],
+    [path.join(import.meta.dirname, "serve", "deployment.ts")],
     {
       timeout: BUILD_MS_MAX,
       maxBuffer: BUNDLE_BYTES_MAX,

@@ -9,14 +9,12 @@ import { buildClient } from "../build-client.ts";
 import { PROJECT_ROOT } from "../local-variables.ts";
 import { bundleWorker } from "./bundle.ts";
 
-const [environment] = process.argv.slice(2);
-
 const [script] = await Promise.all([bundleWorker(path.join(import.meta.dirname, "entry.js")), buildClient()]);
 process.stdout.write(JSON.stringify(workerOf(script)));
 
 function workerOf(script: string): V4WorkerOptions {
   const configFile = path.join(PROJECT_ROOT, "wrangler.toml");
-  const { modulesRules: _, ...options } = unstable_getMiniflareWorkerOptions(configFile, environment)
+  const { modulesRules: _, ...options } = unstable_getMiniflareWorkerOptions(configFile)
     .workerOptions as V4WorkerOptions & { modulesRules?: unknown };
   return {
     ...options,

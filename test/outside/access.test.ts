@@ -141,16 +141,7 @@ describe("production without a key", () => {
     url = `http://${HOST}:${port}`;
     const wrangler = path.join("node_modules", "wrangler", "bin", "wrangler.js");
     // .dev.vars has the secret of this machine; an empty file takes its place.
-    const flags = [
-      "--env",
-      "production",
-      "--env-file",
-      noVariables,
-      "--persist-to",
-      directory,
-      "--inspector-port",
-      "0",
-    ];
+    const flags = ["--env", "", "--env-file", noVariables, "--persist-to", directory, "--inspector-port", "0"];
     group = new ProcessGroup({
       args: [wrangler, "dev", "--ip", HOST, "--port", String(port), "--show-interactive-dev-session=false", ...flags],
       env: {
