@@ -15,7 +15,7 @@ export function directRoomOf(a: string, b: string): string {
   return DIRECT_PREFIX + encodeBase64(hash).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Whether a token's `rooms` claim lets its bearer begin one: `dm~*` has to be among what it opens. */
+/** Whether a token's `rooms` claim lets its bearer begin and list them: `dm~*` has to be among what it opens. */
 export function mayOpenDirect(rooms: readonly string[] | undefined): boolean {
   return rooms === undefined || rooms.some((rule) => rule.endsWith("*") && DIRECT_PREFIX.startsWith(rule.slice(0, -1)));
 }

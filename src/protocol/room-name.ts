@@ -1,5 +1,4 @@
 // Names of rooms: which strings are one. Used by the Worker, the client and the tokens.
-import { isDirectRoom } from "./direct-name.ts";
 
 /** The room of a client that names none. */
 export const DEFAULT_ROOM = "global";
@@ -11,13 +10,11 @@ export function isRoomName(name: string): boolean {
   return ROOM_NAME.test(name);
 }
 
-/** Whether a token's `rooms` claim keeps its bearer out of no room like this: one between two people asks who they are (DM-2). */
+/**
+ * Whether a token's `rooms` claim lets its bearer in: exact names, or prefixes ending in `*`. A room between two people asks
+ * besides who they are (DM-2).
+ */
 export function roomAllowed(rooms: readonly string[] | undefined, room: string): boolean {
-  return isDirectRoom(room) || tokenOpens(rooms, room);
-}
-
-/** Whether a token's `rooms` claim lets its bearer in: exact names, or prefixes ending in `*`. */
-function tokenOpens(rooms: readonly string[] | undefined, room: string): boolean {
   if (rooms === undefined) return true;
   return rooms.some((rule) => (rule.endsWith("*") ? room.startsWith(rule.slice(0, -1)) : room === rule));
 }

@@ -78,6 +78,12 @@ describe("a token's rooms", () => {
     [["a**"], "abc", false],
     [["*a"], "ba", false],
     [[""], "a", false],
+    [["support"], "dm~abc", false],
+    [["dm-*"], "dm~abc", false],
+    [["dm~*"], "dm~abc", true],
+    [["dm~abc"], "dm~abc", true],
+    [["*"], "dm~abc", true],
+    [undefined, "dm~abc", true],
   ])("%j open %s: %s", (rooms, room, isAllowed) => {
     expect(roomAllowed(rooms, room)).toBe(isAllowed);
   });

@@ -88,12 +88,12 @@ describe("opening: DM-1", () => {
 });
 
 describe("who comes in: DM-2", () => {
-  it("the two of them, whatever rooms their tokens name; none of them as a moderator", async () => {
+  it("the two of them, where their tokens open such rooms; none of them as a moderator", async () => {
     const [ada, ben] = freshPair();
     const { room } = (await open(ada, ben)).body;
     const one = await join(room, ada);
     const other = await RawClient.open({ room });
-    await other.connect({ token: await tokenFor(ben, { rooms: ["general"], role: "moderator" }) });
+    await other.connect({ token: await tokenFor(ben, { rooms: ["general", "dm~*"], role: "moderator" }) });
     expect((await other.receives<Welcome>("welcome"))[0]).toMatchObject({
       room,
       role: "member",
@@ -107,6 +107,35 @@ describe("who comes in: DM-2", () => {
     one.close();
     other.close();
     await listed(ada, [{ room, user: ben, lastSeq: 1, unread: 0 }]);
+  });
+
+  it("neither of them by a token that names other rooms: not in, not to their list, not to their files", async () => {
+    const [ada, ben] = freshPair();
+    const { room } = (await open(ada, ben)).body;
+    const one = await join(room, ada);
+    await one.ask("chat-message", { content: "psst" });
+    await listed(ada, [{ room, lastSeq: 1 }]);
+    for (const rooms of [["support"], [], ["dm-*"], ["dm~"]]) {
+      expect(await refusalOf(room, ada, { rooms })).toMatchObject({ data: { code: "FORBIDDEN_ROOM" } });
+      const list = await callApi("GET", "/api/dms", { as: asMember(ada, rooms) });
+      expect([list.status, list.body.error?.code]).toEqual([403, "FORBIDDEN_ROOM"]);
+      const upload = await request("POST", `/api/rooms/${room}/files?name=a.txt`, {
+        as: asMember(ada, rooms),
+        body: "hello",
+        headers: { "Content-Type": "text/plain", "Content-Length": "5" },
+      });
+      expect(upload.status).toBe(403);
+      await upload.body?.cancel();
+      expect(await one.ask("refresh-token", { token: await tokenFor(ada, { rooms }) })).toMatchObject({
+        error: { code: "FORBIDDEN" },
+      });
+    }
+    for (const rooms of [["support", "dm~*"], ["*"], [room]]) {
+      const client = await RawClient.open({ room });
+      await client.connect({ token: await tokenFor(ada, { rooms }) });
+      expect(await client.receives<Welcome>("welcome")).toMatchObject([{ room, user: ada }]);
+      client.close();
+    }
   });
 
   it("nobody else, by no token, socket or polling; and nobody at all before it is open", async () => {

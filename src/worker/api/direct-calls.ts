@@ -75,7 +75,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
     run: async ({ identity, given: { limit, cursor, as }, env, url, deployment }) => {
       const caller = callerFor(identity, as);
       if (caller instanceof Response) return caller;
-      if (as !== undefined && !mayOpenDirect(identity.rooms))
+      if (!mayOpenDirect(identity.rooms))
         return refuseRequest(403, "FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
       if (!env.LOBBY)
         return refuseRequest(503, "MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");

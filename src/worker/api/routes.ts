@@ -4,9 +4,8 @@ import { Hono, type Context } from "hono";
 
 import type { RoomDoor } from "../../access/room-door.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
-import { mayOpenDirect } from "../../protocol/direct-room.ts";
 import type { Identity } from "../../protocol/identity.ts";
-import { isRoomName } from "../../protocol/room-name.ts";
+import { isRoomName, roomAllowed } from "../../protocol/room-name.ts";
 import type { App, WorkerEnv } from "../deployment.ts";
 import { refuseMethod, refuseRoomName } from "../refusals.ts";
 import { identify, refuseByRoom, refuseRoom } from "./access.ts";
@@ -53,9 +52,8 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
 }
 
 function refuseFor({ ofDirectRooms }: ApiCall, identity: Identity, room: string): Response | undefined {
-  // The two come in whatever their tokens name; a service is none of them.
-  const isMeant = identity.role !== "service" || mayOpenDirect(identity.rooms);
-  const isOpen = isDirectRoom(room) && isMeant && ofDirectRooms?.includes(identity.role) === true;
+  const isMeant = ofDirectRooms?.includes(identity.role) === true;
+  const isOpen = isMeant && isDirectRoom(room) && roomAllowed(identity.rooms, room);
   return isOpen ? undefined : refuseRoom(identity, room);
 }
 
