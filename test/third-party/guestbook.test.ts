@@ -55,3 +55,16 @@ it("one that went before, or sits on a WebSocket since, is not told as left by t
   dora.close();
   expect(await ada.receives("left", 2)).toEqual(["cleo", "dora"]);
 });
+
+it("a deadline of the application's own is met after sleep, and not a second time", async () => {
+  const room = "opening-hours";
+  const ada = await enter(room, "ada");
+  await ada.ask("close in", 3000);
+  await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
+  await ada.until("the disconnect", () => ada.packets().find(({ digit }) => digit === "1"));
+  await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
+  const ben = await enter(room, "ben");
+  ben.send('427["who"]');
+  const answer = await ben.until("the answer", () => ben.packets().find(({ digit }) => digit === "3"));
+  expect(answer.data).toEqual([["ben"]]);
+});

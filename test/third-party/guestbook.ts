@@ -1,6 +1,7 @@
 // A third-party application: a list of who is here that stays right when long-polling guests die with the sleep of
 // their object. Of them it keeps a row each, and looks for them when it wakes.
 import { SocketObject } from "../../durable/socket-object.ts";
+import type { Deadline } from "../../src/socketio/deadlines.ts";
 import { Namespace, type Handlers } from "../../src/socketio/namespace.ts";
 import { Server } from "../../src/socketio/server.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
@@ -8,6 +9,7 @@ import { OPTIONS } from "./options.ts";
 
 interface Incoming {
   who: (ack: (guests: string[]) => void) => void;
+  "close in": (ms: number, ack: () => void) => void;
 }
 interface Outgoing {
   left: (name: string) => void;
@@ -19,7 +21,9 @@ const rowOf = (id: string): string => `guest:${id}`;
 class Guestbook extends Namespace<Incoming, Outgoing, { name: string }> {
   override readonly authenticate = "anybody";
   readonly #rows: SyncKvStorage;
+  #closing!: Deadline;
   readonly handlers: Handlers<Incoming, Guest> = {
+    "close in": (_guest, ms, ack) => (this.#closeIn(ms), ack()),
     who: (_guest, ack) => ack([...this.sockets.values()].map((guest) => guest.peek().name).toSorted()),
   };
 
@@ -32,6 +36,21 @@ class Guestbook extends Namespace<Incoming, Outgoing, { name: string }> {
     accepted: true as const,
     data: { name: String(auth["name"]) },
   });
+
+  override onStart(): void {
+    this.#closing = this.deadline("closing", () => {
+      this.#rows.delete("closesAtMs");
+      this.disconnectSockets();
+    });
+    const atMs = this.#rows.get<number>("closesAtMs");
+    if (atMs !== undefined) this.#closing.set(atMs);
+  }
+
+  #closeIn(ms: number): void {
+    const atMs = this.context.now() + ms;
+    this.#rows.put("closesAtMs", atMs);
+    this.#closing.set(atMs);
+  }
 
   override onConnect(guest: Guest): void {
     if (guest.transport === "polling") this.#rows.put(rowOf(guest.id), guest.peek().name);
