@@ -14,14 +14,14 @@ import type { SessionServer } from "../src/socketio/session-server.ts";
 import type { Session, SessionRecord } from "../src/socketio/session.ts";
 import { Activity, type Wake } from "./activity.ts";
 import type { Application, CreateServer } from "./application.ts";
-import { factsOf, handshakeOf, refuseFull } from "./connection-requests.ts";
+import { factsOf, handshakeOf, refuseAddress, UNJOINED } from "./connection-requests.ts";
 import { countedStorage } from "./counted-storage.ts";
 import { eraseStored, type Leave } from "./erasing.ts";
 import { newId, phaseOf } from "./object-identity.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
 import { roomTokens } from "./room-tokens.ts";
 import { TIMER_MS_MAX, WakeClock } from "./wake-clock.ts";
-import { attach, finishClose, PROBE, sendAll } from "./web-socket-ends.ts";
+import { accept, attach, CODE_OF_NONE, finishClose, PROBE, sendAll } from "./web-socket-ends.ts";
 
 export abstract class SocketObject<Env, Parts extends Application = Application> extends DurableObject<Env> {
   readonly #create: CreateServer<Env, Parts>;
@@ -66,6 +66,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       tokens: roomTokens(this.env as object, this.ctx.id.name),
       reach: (room, event) => this.#reach(room, event),
       meter: this.activity.meter,
+      unjoined: UNJOINED,
     });
     const { server, limits } = this.#parts;
     this.#polling = new PollingRequests(server, limits.maxPayloadBytes, former);
@@ -185,7 +186,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     const session = this.#sessionOf(ws);
     this.#wokenBy("message", session);
     // The WebSocket of an upgrade from a polling session that died with the object's last instance.
-    if (!session) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
+    if (!session) return finishClose(this.ctx, ws, CLOSINGS.protocolViolation.code, "session unknown");
     const frame: Frame = typeof message === "string" ? message : new Uint8Array(message);
     // No await before the frame is dealt with: the next one of this socket comes as soon as we let go.
     return this.activity.during(this.#input(() => this.#server.receive(session, frame)));
@@ -193,11 +194,12 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
     this.#lose(ws, TRANSPORT_CLOSE);
-    finishClose(ws, code, reason);
+    finishClose(this.ctx, ws, code, reason);
   }
 
   override webSocketError(ws: WebSocket): void {
     this.#lose(ws, TRANSPORT_ERROR);
+    finishClose(this.ctx, ws, CODE_OF_NONE, "");
   }
 
   #lose(ws: WebSocket, closing: Closing): void {
@@ -255,7 +257,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   #open(ws: WebSocket, facts: UpgradeFacts): Response | undefined {
     const refusal = this.#refuse(facts);
     if (refusal) return refusal;
-    this.ctx.acceptWebSocket(ws);
+    accept(this.ctx, ws, facts.line);
     const { isExtended = false } = facts;
     this.#server.open(handshakeOf(facts), "websocket", { isExtended, link: (session) => this.#link(session, ws) });
     return undefined;
@@ -266,14 +268,14 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
     // As many again as may have sessions: each needs one on its way.
-    const refusal = this.#refuseAddress(facts.address, 2);
+    const refusal = refuseAddress(this.parts, facts.address, { times: 2 });
     if (refusal) return refusal;
     const probe = this.#server.openProbe(session, facts.isExtended);
     // Hibernating even where it is closed at once: a peer that never answers the closing must not keep us awake.
-    this.ctx.acceptWebSocket(ws);
+    accept(this.ctx, ws, facts.line);
     if (!probe) {
       // As on Node: a client sees the reason in the closing, which it could not in a refused upgrade.
-      finishClose(ws, CLOSINGS.protocolViolation.code, "already upgraded");
+      finishClose(this.ctx, ws, CLOSINGS.protocolViolation.code, "already upgraded");
       this.#sessions.set(ws, this.#server.turnAway(handshakeOf(facts)));
       return undefined;
     }
@@ -289,13 +291,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   /** The answer to who may not open a connection at all. */
   #refuse({ address, identity }: UpgradeFacts): Response | undefined {
-    return this.#refuseAddress(address) ?? (identity && this.parts.turnAway?.(identity));
-  }
-
-  #refuseAddress(address: string, times = 1): Response | undefined {
-    const { maxConnectionsPerIp } = this.#parts.limits;
-    const full = this.#server.refuseAddress(address, times * maxConnectionsPerIp);
-    return full && refuseFull(full, maxConnectionsPerIp);
+    const full = refuseAddress(this.parts, address, { isStranger: identity === undefined });
+    return full ?? (identity && this.parts.turnAway?.(identity));
   }
 
   #restore(): void {
@@ -308,9 +305,9 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     // Without a record it was closed from this side, and only its last goodbye is still due.
     if (record === null) return;
     // The session that it was to take over died with the object's last life.
-    if ("isProbe" in record) return finishClose(ws, CLOSINGS.protocolViolation.code, "session unknown");
+    if ("isProbe" in record) return finishClose(this.ctx, ws, CLOSINGS.protocolViolation.code, "session unknown");
     if (record.v === 1) this.#server.restore(record, (session) => this.#link(session, ws));
-    else finishClose(ws, CLOSINGS.restart.code, CLOSINGS.restart.reason);
+    else finishClose(this.ctx, ws, CLOSINGS.restart.code, CLOSINGS.restart.reason);
   }
 
   #link(session: Session, ws: WebSocket): void {
@@ -377,7 +374,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     this.#forget(ws, session);
     // The server is to know when it is gone (LIM-1).
     if (session.isLingering) this.#sessions.set(ws, session);
-    finishClose(ws, code, reason);
+    finishClose(this.ctx, ws, code, reason);
   }
 
   #save(session: Session): void {

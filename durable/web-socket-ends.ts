@@ -1,9 +1,18 @@
 // A WebSocket as its object has it: what is kept of it while the object sleeps, what is sent, and the closing.
+import { closeLine } from "../src/access/lines.ts";
 import type { Frame } from "../src/protocol/engine-io.ts";
 import { withoutPartial, type SessionRecord } from "../src/socketio/session.ts";
 
 /** The attachment of a WebSocket that wants to take over from long-polling. */
 export const PROBE = { isProbe: true } as const;
+
+/** Of a connection that ended without a word (RFC 6455, section 7.4.1). */
+export const CODE_OF_NONE = 1006;
+
+/** @param line the TCP connection under it, where it is one that can be cut: the tag of the WebSocket, which survives sleep */
+export function accept(ctx: DurableObjectState, ws: WebSocket, line: string | undefined): void {
+  ctx.acceptWebSocket(ws, line === undefined ? [] : [line]);
+}
 
 /** @throws Error when the record is too large, or nothing that a structured clone carries */
 export function attach(ws: WebSocket, record: SessionRecord): void {
@@ -19,9 +28,11 @@ export function attach(ws: WebSocket, record: SessionRecord): void {
  * Closes a socket that has no session, or closes it from our side too: hibernating sockets are not closed by
  * themselves, and the peer waits for our half of the goodbye.
  */
-export function finishClose(ws: WebSocket, code: number, reason: string): void {
-  // 1006 and 1015 mean that nobody is there to hear it.
-  if (code === 1006 || code === 1015) return;
+export function finishClose(ctx: DurableObjectState, ws: WebSocket, code: number, reason: string): void {
+  // LIM-6: it has a while to answer, and then its TCP connection goes, too.
+  for (const line of ctx.getTags(ws)) closeLine(line);
+  // They mean that nobody is there to hear it.
+  if (code === CODE_OF_NONE || code === 1015) return;
   try {
     if (code === 1005) ws.close();
     else ws.close(code, reason);

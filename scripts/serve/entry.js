@@ -1,6 +1,8 @@
 // What `npm run serve` puts around the production Worker. Plain JavaScript: esbuild bundles it for workerd, and the
 // types of a Worker's platform are not those of the scripts beside it.
+import { closeLine, openLine } from "../../src/access/lines.ts";
 import app from "../../src/index.ts";
+import { CLOSING_MS } from "../../src/protocol/closings.ts";
 
 export * from "../../src/index.ts";
 
@@ -10,7 +12,8 @@ export * from "../../src/index.ts";
  */
 export const direct = {
   async fetch(request, env, ctx) {
-    const response = await app.fetch(asSeenByProxy(request), env, ctx);
+    const seen = asSeenByProxy(request);
+    const response = isUpgrade(request) ? await connect(seen, env, ctx) : await app.fetch(seen, env, ctx);
     if (response.status !== 404 || (request.method !== "GET" && request.method !== "HEAD")) return response;
     const asset = await env.ASSETS.fetch(request);
     return asset.status === 404 ? response : asset;
@@ -18,6 +21,40 @@ export const direct = {
 };
 
 export default app;
+
+/** The longest that there is: 24 days, after which a connection that still stands is cut, and made again by its client. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+const isUpgrade = ({ headers }) => headers.get("Upgrade")?.toLowerCase() === "websocket";
+
+/**
+ * workerd keeps the TCP connection of a WebSocket, and what came of an unfinished frame, for as long as the peer likes, also
+ * when the WebSocket was closed. Aborting the request ends it. LIM-6
+ */
+async function connect(request, env, ctx) {
+  const cutting = new AbortController();
+  const upgrade = new Request(request, { signal: cutting.signal });
+  const line = openLine(upgrade);
+  const response = await app.fetch(upgrade, env, ctx);
+  if (response.status !== 101) closeLine(line.id);
+  else
+    ctx.waitUntil(
+      untilClosed(line)
+        .then(() => scheduler.wait(CLOSING_MS))
+        .then(() => cutting.abort()),
+    );
+  return response;
+}
+
+/** With a timer: workerd ends a request that waits for nothing of its own. */
+async function untilClosed(line) {
+  let timer;
+  const long = new Promise((resolve) => {
+    timer = setTimeout(resolve, TIMER_MS_MAX);
+  });
+  await Promise.race([line.closed, long]);
+  clearTimeout(timer);
+}
 
 /**
  * The request as the nearest proxy received it. Cloudflare gives the client's address in CF-Connecting-IP; here a proxy

@@ -17,6 +17,8 @@ export interface UpgradeFacts {
   readonly isBrowser?: true;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;
+  /** The TCP connection that the request came over, where it can be cut (lines.ts). */
+  readonly line?: string;
   /** The WebSocket subprotocol to select, if the client offered any (EIO-11). */
   readonly subprotocol?: string;
 }

@@ -20,6 +20,9 @@ export interface Closing {
   readonly disconnect: DisconnectReason;
 }
 
+/** What a peer has to answer the closing of its WebSocket; until then it holds what it sent: LIM-5, LIM-6. */
+export const CLOSING_MS = 5000;
+
 /** The closed table of closings that the server starts. */
 export const CLOSINGS = {
   /** The client asked with an Engine.IO `close` packet. */

@@ -6,7 +6,8 @@ import type { Session } from "./session.ts";
 /** Sessions of one object: as many as the platform gives it WebSockets. Those on long-polling count among them. */
 export const SESSIONS_MAX = 32_768;
 
-export type AddressRefusal = "address" | "object";
+/** What is full: the share of an address, the object, or the share of an address among those who have joined nothing. */
+export type AddressRefusal = "address" | "object" | "unjoined";
 
 export class Addresses {
   readonly #sessions = new Set<Session>();

@@ -41,7 +41,7 @@ export class Server extends SessionServer implements SocketHost {
   constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts) {
     super(options, ports);
     this.acks = new Acks(this.deadlines, (socket, ask, answer) => this.#resume(socket, ask, answer));
-    this.#strangers = new Strangers(options.connectTimeoutMs, this.deadlines, (session) =>
+    this.#strangers = new Strangers(options.connectTimeoutMs, this.deadlines, ports, (session) =>
       this.engine.close(session, CLOSINGS.connectTimeout),
     );
     const shared = {
@@ -158,7 +158,7 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   override onClose(session: Session, closing: Closing): void {
-    this.#strangers.remove(session);
+    this.#strangers.closed(session, closing);
     this.#connects.forget(session);
     for (const nsp of session.connecting) this.#namespaces.giveUp(nsp, session);
     for (const socket of session.sockets.values()) this.#dismiss(socket, closing.disconnect);
@@ -274,7 +274,7 @@ export class Server extends SessionServer implements SocketHost {
   }
 
   #makeSocket(session: Session, seat: Seat, beginning: Beginning): Socket {
-    this.#strangers.remove(session);
+    this.#strangers.joined(session);
     return new Socket(firstRecord(seat, beginning), session, seat.hub, this);
   }
 

@@ -9,6 +9,7 @@ import { Deadlines } from "./deadlines.ts";
 import { Engine, type EngineLayer, type EngineOptions, type Transport } from "./engine.ts";
 import { Outbox, type Effect } from "./outbox.ts";
 import type { Reach, ServerSideAnswer, ServerSideEvent } from "./server-side.ts";
+import type { UnjoinedSessions } from "./unjoined-sessions.ts";
 import { countGiven, countPolled, weigh } from "./traffic.ts";
 import { Session, type Handshake, type SessionRecord } from "./session.ts";
 import type { TokenPorts } from "./token-life.ts";
@@ -28,6 +29,8 @@ export interface ServerPorts {
   readonly tokens?: TokenPorts;
   /** The way to the servers of other rooms, where there is one. */
   readonly reach?: Reach;
+  /** Who has joined nothing yet, in all objects of this isolate: LIM-5. */
+  readonly unjoined?: UnjoinedSessions;
   /** Counts what happens, where anybody wants to know. */
   readonly meter?: Meter;
 }
@@ -99,6 +102,11 @@ export abstract class SessionServer implements EngineLayer {
    */
   refuseAddress(address: string, max: number): AddressRefusal | undefined {
     return this.engine.addresses.refuse(address, max);
+  }
+
+  /** LIM-5: whether one more session without proof of who it is may not come from an address. */
+  refuseUnjoined(address: string, max: number): AddressRefusal | undefined {
+    return this.ports.unjoined?.isFull(address, max, this.ports.now()) ? "unjoined" : undefined;
   }
 
   open(handshake: Handshake, transport: Transport, options: OpenOptions = {}): Session {

@@ -1,19 +1,25 @@
 // Sessions in no namespace: newcomers before their CONNECT, and those put out of their last one. A deadline
 // runs for each, so that nobody holds a connection for nothing (SIO-1).
+import { TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../protocol/closings.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
+import type { ServerPorts } from "./session-server.ts";
 import type { Session } from "./session.ts";
+
+type StrangerPorts = Pick<ServerPorts, "now" | "unjoined">;
 
 /** A CONNECT follows its upgrade after a round trip: the object waits for it awake, which costs less than an alarm and its undoing. */
 const CONNECT_USUAL_MS = 1000;
 
 export class Strangers {
   readonly #timeoutMs: number;
+  readonly #ports: StrangerPorts;
   readonly #sessions = new Set<Session>();
   readonly #deadline: Deadline;
 
   /** @param close ends a session whose time is over */
-  constructor(timeoutMs: number, deadlines: Deadlines, close: (session: Session) => void) {
+  constructor(timeoutMs: number, deadlines: Deadlines, ports: StrangerPorts, close: (session: Session) => void) {
     this.#timeoutMs = timeoutMs;
+    this.#ports = ports;
     this.#deadline = deadlines.add("connect", (nowMs) => this.#expire(nowMs, close), {
       alarmWithinMs: timeoutMs - CONNECT_USUAL_MS,
     });
@@ -22,10 +28,27 @@ export class Strangers {
   add(session: Session, sinceMs: number): void {
     session.strangerSinceMs = sinceMs;
     this.#sessions.add(session);
+    const { sid, handshake } = session;
+    // Who left a namespace, or comes with a token, has proved who they are.
+    if (sinceMs === handshake.issued && handshake.identity === undefined)
+      this.#ports.unjoined?.add(sid, handshake.address, { nowMs: sinceMs, joinMs: this.#timeoutMs });
     this.#deadline.pull(sinceMs + this.#timeoutMs);
   }
 
-  remove(session: Session): void {
+  /** It joined a namespace. */
+  joined(session: Session): void {
+    this.#ports.unjoined?.remove(session.sid);
+    this.#remove(session);
+  }
+
+  closed(session: Session, closing: Closing): void {
+    const isGone = session.polling !== undefined || closing === TRANSPORT_CLOSE || closing === TRANSPORT_ERROR;
+    if (isGone) this.#ports.unjoined?.remove(session.sid);
+    else this.#ports.unjoined?.closing(session.sid, this.#ports.now());
+    this.#remove(session);
+  }
+
+  #remove(session: Session): void {
     session.strangerSinceMs = undefined;
     this.#sessions.delete(session);
     let sinceMs = Infinity;

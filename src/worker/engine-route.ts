@@ -1,5 +1,6 @@
 // The Engine.IO endpoint: everything that can refuse a request without its room does so here, and only
 // what is in order touches a Durable Object.
+import { lineOf } from "../access/lines.ts";
 import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../access/upgrade-header.ts";
 import { ENGINE_REVISION } from "../protocol/engine-io.ts";
 import type { Identity } from "../protocol/identity.ts";
@@ -146,13 +147,18 @@ function withoutToken(query: URLSearchParams): UpgradeFacts["query"] {
 function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeFacts): Promise<Response> {
   const transport = new URL(request.url).searchParams.get("transport");
   const subprotocol = findSubprotocol(request);
+  const line = lineOf(request);
   const inner = new Request(`https://room/${transport}`, request);
   inner.headers.delete("Authorization");
   inner.headers.delete("Sec-WebSocket-Protocol");
   if (subprotocol !== undefined) inner.headers.set("Sec-WebSocket-Protocol", subprotocol);
   inner.headers.set(
     UPGRADE_HEADER,
-    encodeUpgradeFacts({ ...facts, ...(subprotocol !== undefined && { subprotocol }) }),
+    encodeUpgradeFacts({
+      ...facts,
+      ...(subprotocol !== undefined && { subprotocol }),
+      ...(line !== undefined && { line }),
+    }),
   );
   return env.CHAT_ROOM.getByName(room).fetch(inner);
 }

@@ -58,6 +58,20 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
     await vi.waitFor(async () => expect((await second()).status).toBe(101), { timeout: 15_000 });
   });
 
+  it("LIM-5: who has joined nothing counts over all rooms; who has joined, and other addresses, do not", async () => {
+    const line = from("10.0.7.1");
+    await join(freshRoom(), "ada", line);
+    const strangers = [await RawClient.open({ room: freshRoom(), ...line })];
+    expect((await poll({ room: freshRoom(), ...line })).status).toBe(200);
+    await expectTooMany(await upgrade({ room: freshRoom(), ...line }));
+    await expectTooMany(await poll({ room: freshRoom(), ...line }));
+    await RawClient.open({ room: freshRoom(), ...from("10.0.7.2") });
+    const headers = { ...line.headers, Authorization: `Bearer ${await tokenFor("ben")}` };
+    expect((await upgrade({ room: freshRoom(), headers })).status).toBe(101);
+    await strangers[0]!.connect({ token: await tokenFor("cyd") });
+    await RawClient.open({ room: freshRoom(), ...line });
+  });
+
   it("who went makes place, also after a sleep", async () => {
     const room = freshRoom();
     const sleeper = new Sleeper(room);
@@ -100,8 +114,12 @@ it("MAX_CONNECTIONS_PER_USER: the third of a user is refused, from whatever addr
 describe("CONNECT_RATE_PER_IP", () => {
   it("beyond it an address waits for the next minute; others do not", async () => {
     const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
-    const status = async (address: string): Promise<number> =>
-      (await upgrade({ room: freshRoom(), fetcher, ...from(address) })).status;
+    // With a token, so that nothing counts but how often.
+    const Authorization = `Bearer ${await tokenFor("ada")}`;
+    const status = async (address: string): Promise<number> => {
+      const headers = { ...from(address).headers, Authorization };
+      return (await upgrade({ room: freshRoom(), fetcher, headers })).status;
+    };
     for (let i = 0; i < 3; i++) expect(await status("10.0.2.1")).toBe(101);
     const retryAfter = await expectTooMany(await upgrade({ room: freshRoom(), fetcher, ...from("10.0.2.1") }));
     expect(retryAfter).toBeGreaterThan(0);

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { WakeClock } from "../../durable/wake-clock.ts";
 import { Deadlines } from "../../src/socketio/deadlines.ts";
+import { CLOSINGS } from "../../src/protocol/closings.ts";
 import type { Session } from "../../src/socketio/session.ts";
 import { Strangers } from "../../src/socketio/strangers.ts";
 
@@ -22,8 +23,8 @@ async function clocked() {
   const closed: Session[] = [];
   const deadlines = new Deadlines();
   const ping = deadlines.add("ping", () => {});
-  const strangers = new Strangers(CONNECT_TIMEOUT_MS, deadlines, (session) => {
-    strangers.remove(session);
+  const strangers = new Strangers(CONNECT_TIMEOUT_MS, deadlines, { now: Date.now }, (session) => {
+    strangers.closed(session, CLOSINGS.connectTimeout);
     closed.push(session);
   });
   const storage = {
@@ -34,7 +35,7 @@ async function clocked() {
   const clock = new WakeClock(storage, deadlines, fire);
   await clock.wake();
   const come = (): Session => {
-    const session = {} as Session;
+    const session = { handshake: {} } as Session;
     ping.pull(Date.now() + PING_INTERVAL_MS);
     strangers.add(session, Date.now());
     return session;
@@ -54,7 +55,7 @@ it("a CONNECT that comes half a second after its upgrade costs no alarm: there i
   const { alarms, strangers, come } = await clocked();
   const session = come();
   await pass(500);
-  strangers.remove(session);
+  strangers.joined(session);
   await pass(2000);
   expect(alarms).toEqual([PING_INTERVAL_MS - 750]);
 });
@@ -65,9 +66,9 @@ it("nor do those of many who come one after the other, each from far away", asyn
   for (let step = 0; step < 40; step++) {
     sessions.push(come());
     await pass(200);
-    if (step >= 3) strangers.remove(sessions[step - 3]!);
+    if (step >= 3) strangers.joined(sessions[step - 3]!);
   }
-  for (const session of sessions) strangers.remove(session);
+  for (const session of sessions) strangers.joined(session);
   await pass(2000);
   expect(alarms).toHaveLength(1);
 });

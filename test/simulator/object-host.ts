@@ -332,6 +332,7 @@ export class ObjectHost {
         return alive().storage;
       },
       acceptWebSocket: socketOf,
+      getTags: () => [],
       getWebSockets: () => [...alive().sockets].filter(({ connection }) => !connection.isClosing),
       setWebSocketAutoResponse: (pair?: { request: string; response: string }) => void (alive().autoResponse = pair),
       getWebSocketAutoResponseTimestamp: ({ connection }: ServerSocket) =>
