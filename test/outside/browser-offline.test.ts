@@ -11,6 +11,7 @@ import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 const url = inject("serverUrl");
 const WAIT = { timeout: 15_000, interval: 50 };
+const FILES = ["page.js", "page-chunk.js", "page-later.js", "page.css", "theme.js", "favicon.svg"];
 const WRITTEN = ["one", "two", "three", "four", "five"];
 
 let browser: Awaited<ReturnType<typeof launchBrowser>>;
@@ -21,10 +22,7 @@ afterAll(() => browser?.close());
 
 /** The page's own files, as a browser's cache would give them: the network is gone for everything else. */
 async function serveFromCache(context: BrowserContext): Promise<void> {
-  const files = new Map([
-    ["/", "index.html"],
-    ...["page.js", "page.css", "theme.js", "favicon.svg"].map((name) => [`/${name}`, name] as const),
-  ]);
+  const files = new Map([["/", "index.html"], ...FILES.map((name) => [`/${name}`, name] as const)]);
   await context.route("**/*", (route) => {
     const name = files.get(new URL(route.request().url()).pathname);
     return name === undefined
