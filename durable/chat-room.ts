@@ -240,6 +240,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
       editWindowMs: settings.editWindowSeconds * 1000,
       flushWindowMs: settings.flushWindowMs,
       durability: settings.durability,
+      guestRatePerIp: settings.guestRatePerIp,
       maxMembers: settings.maxMembers,
       maxConnectionsPerUser: settings.maxConnectionsPerUser,
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,

@@ -2,7 +2,8 @@
 // everything that is wrong out. The Worker, the objects and `npm start` all read them here.
 import { z } from "zod";
 
-import { CLAIM_NAMES, type ClaimNames } from "./claims.ts";
+import { isRoomName } from "../protocol/room-name.ts";
+import { CLAIM_NAMES, ROOMS_MAX, type ClaimNames } from "./claims.ts";
 import { LOG_LEVELS, type LogSettings } from "./log.ts";
 import { isPublicKey } from "./public-key-form.ts";
 
@@ -17,6 +18,10 @@ export interface Settings extends LogSettings {
   readonly authAt: "connect" | "upgrade";
   readonly allowUnexpiringTokens: boolean;
   readonly guestAccess: boolean;
+  /** What guests' tokens open, as their `rooms`; absent: every room. */
+  readonly guestRooms?: readonly string[];
+  /** Messages per second into one room of all guests of one address; 0 is no limit. */
+  readonly guestRatePerIp: number;
   /** Whether members may list the rooms that their tokens open. */
   readonly roomList: boolean;
   /** How many objects share the list of rooms. */
@@ -144,6 +149,14 @@ const transports = z
   .transform((list) => list.split(",").map((name) => name.trim()))
   .pipe(z.array(z.enum(["websocket", "polling"]), { error: "must be websocket, polling or both, comma-separated" }));
 
+/** Names of rooms, or prefixes ending in `*`. */
+const roomRules = z
+  .string()
+  .transform((list) => list.split(",").map((rule) => rule.trim()))
+  .refine((rules) => rules.length <= ROOMS_MAX && rules.every((rule) => isRoomName(rule.replace(/\*$/, "x"))), {
+    error: `must be a comma-separated list of at most ${ROOMS_MAX} room names, or prefixes ending in *`,
+  });
+
 const fileTypes = z
   .string()
   .transform((list) => list.split(",").map((type) => type.trim().toLowerCase()))
@@ -210,6 +223,8 @@ function schemaFor(environment: Settings["environment"]) {
       AUTH_AT: oneOf("connect", "upgrade").default("connect"),
       ALLOW_UNEXPIRING_TOKENS: onOff.default(false),
       GUEST_ACCESS: onOff.optional(),
+      GUEST_ROOMS: roomRules.optional(),
+      GUEST_RATE_PER_IP: number(0, 10_000).optional(),
       ROOM_LIST: onOff.default(isDevelopment),
       LOBBIES: integer(1, LOBBIES_MAX).default(1),
       ALLOWED_ORIGINS: origins.default(isDevelopment ? "*" : "same"),
@@ -315,6 +330,8 @@ export function readSettings(variables: Variables): SettingsResult {
       authAt: read.AUTH_AT,
       allowUnexpiringTokens: read.ALLOW_UNEXPIRING_TOKENS,
       guestAccess: read.GUEST_ACCESS ?? (environment === "development" && read.JWT_SECRET !== undefined),
+      ...(read.GUEST_ROOMS && { guestRooms: read.GUEST_ROOMS }),
+      guestRatePerIp: read.GUEST_RATE_PER_IP ?? (environment === "development" ? 0 : read.MESSAGE_RATE),
       roomList: read.ROOM_LIST,
       lobbies: read.LOBBIES,
       allowedOrigins: read.ALLOWED_ORIGINS,

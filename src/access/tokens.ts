@@ -80,14 +80,22 @@ export class TokenVerifier {
     const { exp } = claims;
     if (exp === undefined && !this.#settings.allowUnexpiringTokens) return unauthorized("The token has no exp claim");
     if (exp !== undefined && exp * 1000 <= Date.now()) return expired();
-    return { ok: true, identity: claims };
+    return { ok: true, identity: isGuest(payload) ? { ...this.#guestRooms, ...claims, isGuest: true } : claims };
   }
 
   /** This server signs the tokens of its guests itself, wherever others come from. */
   #namesFor(payload: Payload): ClaimNames {
-    return payload["guest"] === true ? CLAIM_NAMES : this.#settings.claims;
+    return isGuest(payload) ? CLAIM_NAMES : this.#settings.claims;
+  }
+
+  /** Of a token that was given before there was such a list, and names no rooms. */
+  get #guestRooms(): { readonly rooms?: readonly string[] } {
+    const { guestRooms } = this.#settings;
+    return guestRooms ? { rooms: guestRooms } : {};
   }
 }
+
+const isGuest = (payload: Payload): boolean => payload["guest"] === true;
 
 /** The secret that tokens are signed with, and the one before it while that is being rotated out. */
 export function secretsOf({ jwt }: Pick<Settings, "jwt">): readonly string[] {

@@ -11,7 +11,6 @@ import type {
   Welcome,
 } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
-import { mayOpenDirect } from "../protocol/direct-room.ts";
 import { Meter } from "../metrics/meter.ts";
 import type { RoomStats } from "../metrics/room-stats.ts";
 import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
@@ -35,6 +34,7 @@ import { Buckets, type RateLimit } from "./rate-limit.ts";
 import type { Relayed } from "./relayed.ts";
 import type { Client, Leave, Membership, Room } from "./room.ts";
 import { effectiveRole } from "./standing.ts";
+import { tokenFlags } from "./token-flags.ts";
 
 /**
  * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -143,9 +143,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   override authorize({ identity }: ConnectRequest): Verdict<Membership> {
     if (!identity) throw new Error("a chat room lets nobody in whose token was not verified");
-    const { user, name, role, rooms } = identity;
+    const { user, name, role } = identity;
     const nowMs = this.context.now();
-    const isBound = !mayOpenDirect(rooms);
     const bucket = this.#features.posting.buckets.of(user, nowMs);
     const data = {
       user,
@@ -153,7 +152,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       role: this.#features.direct.roleOf(role),
       sinceMs: nowMs,
       bucket,
-      ...(isBound && ({ isBound } as const)),
+      ...tokenFlags(identity),
     };
     // Asked here too, so that who is refused takes no older connection of theirs along.
     return this.#refuseEntry(data) ?? { accepted: true, data };

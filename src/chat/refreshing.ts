@@ -1,12 +1,12 @@
 // `refresh-token` in a chat room: what the new token says of its user counts from then on. Verifying it, and its time, are the
 // server's (TOK-3).
 import type { RefreshAnswer } from "../protocol/chat-events.ts";
-import { mayOpenDirect } from "../protocol/direct-room.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { refuse } from "./answers.ts";
 import type { Members } from "./members.ts";
 import { operation } from "./operation.ts";
 import { refreshTokenSchema } from "./payloads.ts";
+import { tokenFlags } from "./token-flags.ts";
 import type { Client, Feature, Room } from "./room.ts";
 
 export class Refreshing implements Feature {
@@ -24,10 +24,10 @@ export class Refreshing implements Feature {
     };
   }
 
-  onRefresh(client: Client, { user, name, role, rooms }: Identity): void {
-    const { isBound: _was, ...membership } = client.peek();
-    const isBound = mayOpenDirect(rooms) ? {} : ({ isBound: true } as const);
-    client.data = { ...membership, name, role, ...isBound };
+  onRefresh(client: Client, identity: Identity): void {
+    const { user, name, role } = identity;
+    const { isBound: _wasBound, isGuest: _wasGuest, ...membership } = client.peek();
+    client.data = { ...membership, name, role, ...tokenFlags(identity) };
     this.#members.note(user, { socketId: client.id, name, sinceMs: membership.sinceMs });
   }
 }

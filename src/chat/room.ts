@@ -32,6 +32,8 @@ export interface ChatSettings {
   readonly editWindowMs: number;
   readonly flushWindowMs: number;
   readonly durability: Durability;
+  /** Messages per second of all guests of one address together; 0 is no limit. */
+  readonly guestRatePerIp: number;
   /** Sockets that one room holds. */
   readonly maxMembers: number;
   /** Of them, those of one user; 0 is no limit. */
@@ -56,6 +58,10 @@ export interface Membership {
   readonly readSeq?: number;
   /** Whether its token opens no rooms between two people. */
   readonly isBound?: true;
+  /** Whether its token is one of those that anybody may ask for. */
+  readonly isGuest?: true;
+  /** The rate limit of its address's guests as of their last post on this connection. */
+  readonly guestBucket?: Bucket;
   /** Ids of what was announced to this connection lately. */
   readonly announced?: readonly string[];
   /** What the room has told the lobby, kept on one of its connections. */

@@ -9,6 +9,8 @@ export interface Identity {
   readonly role: Role;
   /** Room names, or prefixes ending in `*`; absent: every room. */
   readonly rooms?: readonly string[];
+  /** Whether the token is one of those that anybody may ask for (POST /api/guest). */
+  readonly isGuest?: true;
   /** When the token ends, in seconds since 1970 as in its `exp` claim; absent: never. */
   readonly exp?: number;
 }

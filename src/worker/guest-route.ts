@@ -41,10 +41,11 @@ export async function issueGuestToken(request: Request, { settings, guestRate }:
   const former = bearer === undefined ? freshGuest() : await readGuestToken(bearer, settings);
   if (!former) return refuseStranger("UNAUTHORIZED", "This is no guest's token, or it ended more than 30 days ago");
   const { user } = former;
+  const { guestRooms: rooms } = settings;
   const name = body.data.name || former.name;
   const token = await signToken(
     secret,
-    { user, name, guest: true, ...(issuer && { issuer }), ...(audience && { audience }) },
+    { user, name, guest: true, ...(rooms && { rooms }), ...(issuer && { issuer }), ...(audience && { audience }) },
     GUEST_TTL_SECONDS,
   );
   return Response.json({ token, user, name });

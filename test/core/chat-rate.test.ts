@@ -10,6 +10,8 @@ import type { Client } from "./harness.ts";
 const SLOW = { perSecond: 0.1, burst: 5 };
 const slowRoom = (): ChatRoom => new ChatRoom({ messageRate: SLOW });
 
+const guest = (user: string): { user: string; isGuest: true } => ({ user, isGuest: true });
+
 async function postsUntilLimited(client: Client, atMost = 20): Promise<number> {
   for (let posts = 0; posts < atMost; posts++) {
     const call = client.call("chat-message", { content: "x" });
@@ -174,5 +176,53 @@ describe("CHAT-6: whatever else a user asks for", () => {
     expect(await askUntilLimited(ada, "history", { limit })).toBe(Math.floor(burst / 3));
     room.shell.advance(1000);
     expect(await askUntilLimited(ada, "history", { limit })).toBe(Math.floor((perSecond + (burst % 3)) / 3));
+  });
+});
+
+describe("CHAT-6: guests of one address", () => {
+  const guestRoom = (): ChatRoom => new ChatRoom({ messageRate: SLOW, guestRatePerIp: 0.1 });
+
+  it("post no more together than one of them may, and those of another address are not asked to wait for them", async () => {
+    const room = guestRoom();
+    const crowd = await Promise.all(["g1", "g2", "g3"].map((user) => room.join(guest(user), { address: "192.0.2.1" })));
+    let posted = 0;
+    for (const client of crowd) posted += await postsUntilLimited(client);
+    expect(posted).toBe(SLOW.burst);
+    expect(await crowd[0]!.ask("chat-message", { content: "x" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    const elsewhere = await room.join(guest("g4"), { address: "192.0.2.2" });
+    expect(await postsUntilLimited(elsewhere)).toBe(SLOW.burst);
+    room.shell.advance(10_000);
+    expect(await postsUntilLimited(crowd[2]!)).toBe(1);
+  });
+
+  it("of one IPv6 network count as one; members behind the same address are nobody's guests", async () => {
+    const room = guestRoom();
+    const one = await room.join(guest("g1"), { address: "2001:db8::1" });
+    const other = await room.join(guest("g2"), { address: "2001:db8::2:1" });
+    expect(await postsUntilLimited(one)).toBe(SLOW.burst);
+    expect(await postsUntilLimited(other)).toBe(0);
+    const member = await room.join("ada", { address: "2001:db8::1" });
+    expect(await postsUntilLimited(member)).toBe(SLOW.burst);
+  });
+
+  it("sleep does not fill their bucket", async () => {
+    const room = guestRoom();
+    const one = await room.join(guest("g1"), { address: "192.0.2.1" });
+    const other = await room.join(guest("g2"), { address: "192.0.2.1" });
+    expect(await postsUntilLimited(one)).toBe(SLOW.burst);
+    room.shell.evict();
+    expect(await postsUntilLimited(other)).toBe(0);
+  });
+
+  it("a fresh token decides anew who is one; without the setting nobody is asked to share", async () => {
+    const room = guestRoom();
+    const one = await room.join(guest("g1"), { address: "192.0.2.1" });
+    const other = await room.join("g2", { address: "192.0.2.1" });
+    expect(await postsUntilLimited(one)).toBe(SLOW.burst);
+    expect(await postsUntilLimited(other, 1)).toBe(1);
+    await other.ask("refresh-token", { token: room.token(guest("g2")) });
+    expect(await other.ask("chat-message", { content: "x" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    const free = slowRoom();
+    for (const user of ["g1", "g2"]) expect(await postsUntilLimited(await free.join(guest(user)))).toBe(SLOW.burst);
   });
 });

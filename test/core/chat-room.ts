@@ -12,6 +12,7 @@ import type { ChatSettings } from "../../src/chat/room.ts";
 import type { Meter } from "../../src/metrics/meter.ts";
 import type { Answer, Message, Role } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
+import type { Handshake } from "../../src/socketio/session.ts";
 import type { ServerOptions } from "../../src/socketio/server.ts";
 import type { AnyAnswer } from "./client.ts";
 import { FakeShell, START_MS, type Client } from "./harness.ts";
@@ -26,6 +27,7 @@ export const SETTINGS: ChatSettings = {
   editWindowMs: 86_400_000,
   flushWindowMs: 50,
   durability: "strict",
+  guestRatePerIp: 0,
   maxMembers: 5000,
   maxConnectionsPerUser: 0,
   recoveryWindowMs: 120_000,
@@ -291,9 +293,9 @@ export class ChatRoom {
   }
 
   /** Connects somebody for whom the Worker vouches. */
-  async join(person: string | Person): Promise<Client> {
+  async join(person: string | Person, handshake: Partial<Handshake> = {}): Promise<Client> {
     const identity = identityOf(person);
-    const client = this.shell.open({ identity });
+    const client = this.shell.open({ identity, ...handshake });
     client.name = identity.user;
     return client.connect();
   }

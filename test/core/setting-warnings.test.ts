@@ -13,6 +13,13 @@ function warningsFor(variables: Record<string, string>): string[] {
 const SECRET = { JWT_SECRET: "a secret of thirty-two bytes, or so" };
 const KEY_SET = { JWT_JWKS_URL: "https://id.example/keys.json" };
 
+it("guests who may go everywhere, in production", () => {
+  const guests = { ...SECRET, GUEST_ACCESS: "on" };
+  expect(warningsFor(guests)).toEqual([expect.stringMatching(/^GUEST_ROOMS: /)]);
+  expect(warningsFor({ ...guests, GUEST_ROOMS: "lounge" })).toEqual([]);
+  expect(warningsFor({ ...guests, ENVIRONMENT: "development" })).toEqual([]);
+});
+
 it("a key set without an audience, which lets in the tokens of every other application", () => {
   expect(warningsFor(KEY_SET)).toEqual([expect.stringMatching(/^JWT_AUDIENCE: /)]);
   expect(warningsFor({ ...KEY_SET, JWT_AUDIENCE: "chat" })).toEqual([]);

@@ -1,8 +1,9 @@
 // The Worker's plain HTTP: health, guests, addresses that do not exist, bodies that are wrong.
 import { exports } from "cloudflare:workers";
+import { decodeJwt } from "jose";
 import { describe, expect, it } from "vitest";
 
-import { ORIGIN, RawClient } from "./raw-client.ts";
+import { ORIGIN, RawClient, upgrade } from "./raw-client.ts";
 import { freshRoom, tokenFor, workerWith } from "./rooms.ts";
 
 const fetchPath = (path: string, init?: RequestInit): Promise<Response> =>
@@ -67,6 +68,39 @@ describe("guests", () => {
       users.add(user);
     }
     expect(users.size).toBe(2);
+  });
+
+  describe("where GUEST_ROOMS names what is theirs", () => {
+    const fetcher = workerWith({ GUEST_ROOMS: "lounge, help-*" });
+    const statusOf = async (room: string, token: string): Promise<number> =>
+      (await upgrade({ room, fetcher, query: { token } })).status;
+
+    it("their tokens open these rooms, no other and no direct messages", async () => {
+      const asked = await fetcher.fetch(new Request(`${ORIGIN}/api/guest`, { method: "POST", body: "{}" }));
+      const { token } = await asked.json<{ token: string }>();
+      expect(decodeJwt(token)).toMatchObject({ guest: true, rooms: ["lounge", "help-*"] });
+      for (const [room, status] of [
+        ["lounge", 101],
+        ["help-7", 101],
+        ["lounge2", 403],
+        ["staff-only", 403],
+        ["dm~abc", 403],
+      ] as const)
+        expect([room, await statusOf(room, token)]).toEqual([room, status]);
+      const client = await RawClient.open({ room: "staff-only" });
+      await expect(client.connect({ token })).rejects.toMatchObject({ data: { code: "FORBIDDEN_ROOM" } });
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+      const open = { method: "POST", headers, body: '{"user":"ada"}' };
+      for (const init of [open, { headers }])
+        expect((await fetcher.fetch(new Request(`${ORIGIN}/api/dms`, init))).status).toBe(403);
+    });
+
+    it("so do those that were given before; members are not concerned", async () => {
+      const former = await tokenFor("guest-a", { guest: true });
+      expect(await statusOf("lounge", former)).toBe(101);
+      expect(await statusOf("staff-only", former)).toBe(403);
+      expect(await statusOf("staff-only", await tokenFor("ada"))).toBe(101);
+    });
   });
 
   const DAY_SECONDS = 24 * 60 * 60;
