@@ -46,10 +46,9 @@ describe("completing a mention", () => {
     expect(suggestionsFor("", people)).toHaveLength(3);
   });
 
-  it("writes ids as the room reads them", () => {
-    expect(withMention("hey @be", 7, 4, "ben")).toEqual({ text: "hey @ben ", caret: 9 });
-    expect(withMention("hey @be!", 7, 4, "Ben Ito")).toEqual({ text: "hey @<Ben Ito> !", caret: 15 });
-    expect(withMention("@e", 2, 0, "trailing-")).toEqual({ text: "@<trailing-> ", caret: 13 });
+  it("writes the name, and a space after it", () => {
+    expect(withMention("hey @be", 7, 4, "Ben")).toEqual({ text: "hey @Ben ", caret: 9 });
+    expect(withMention("hey @be!", 7, 4, "Ben Ito")).toEqual({ text: "hey @Ben Ito !", caret: 13 });
   });
 });
 

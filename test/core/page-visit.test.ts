@@ -278,7 +278,7 @@ it("what a name turns around stays with the name", async () => {
   await vi.advanceTimersByTimeAsync(0);
   const isolated = `\u2068${hebrew}\u2069`;
   expect(announced).toEqual(["nimdA: hello", `${isolated}: shalom`, `NimdA muted ${isolated}`]);
-  expect(visit.typists.line).toBe("nimdA is typing…");
+  expect(visit.company.typists.line).toBe("nimdA is typing…");
 });
 
 describe("what waits under another name", () => {

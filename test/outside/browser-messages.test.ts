@@ -119,10 +119,59 @@ it("a mention is completed by keyboard, and told to whom it speaks", async () =>
   await ada.page.getByTestId("composer").pressSequentially("hi @bene");
   await ada.page.getByTestId("suggestions").waitFor();
   await ada.page.keyboard.press("Enter");
-  await ada.drafts("hi @ben ");
+  await ada.drafts("hi @Benedict ");
   await ada.page.keyboard.press("Enter");
   expect((await heard).mentions).toEqual(["ben"]);
   await ada.sees("hi @Benedict");
+  await ada.close();
+});
+
+it("guests are called by their names while one writes and once they have left, and two of one name are told apart", async () => {
+  const room = freshRoom();
+  const [ada, ben, other] = [await open(), await open(), await open()];
+  await ben.enter(room, "Ben");
+  await ben.say("my words");
+  await other.enter(room, "Ben");
+  await ada.enter(room, "Ada");
+  await ada.countsMembers(3);
+  const rawIds = (): Promise<number> => ada.page.getByText(/guest-[0-9a-f]{16}/).count();
+  await ada.page.getByRole("button", { name: "3 members" }).click();
+  const members = ada.page.getByTestId("members").locator("li");
+  await vi.waitFor(async () => expect(await members.count()).toBe(3), WAIT);
+  expect(new Set(await members.allTextContents()).size).toBe(3);
+  expect(await rawIds()).toBe(0);
+
+  await ada.page.getByTestId("composer").pressSequentially("hi @be");
+  const options = ada.page.getByTestId("suggestions").getByRole("option");
+  await vi.waitFor(async () => expect(await options.count()).toBe(2), WAIT);
+  const tag = (await ada.message("my words").locator(".tag").textContent())!.trim();
+  expect(tag).toMatch(/^#[0-9a-f]{4}$/);
+  await options.filter({ hasText: tag }).click();
+  await ada.drafts(`hi @Ben${tag} `);
+  await ada.page.keyboard.press("Enter");
+  await ada.sees("my words", "hi @Ben");
+  await ben.message("hi @Ben").and(ben.page.locator(".to-me")).waitFor();
+  await ben.use("hi @Ben", "react");
+  await ben.page.getByTestId("emoji-heart").click();
+  await ada.page.getByRole("button", { name: "❤️ 1: Ben" }).waitFor();
+  await ada.page.getByRole("img", { name: "Seen by Ben, Ben" }).waitFor();
+
+  await Promise.all([ben.close(), other.close()]);
+  await ada.countsMembers(1);
+  await ada.page.reload();
+  await ada.sees("my words", "hi @Ben");
+  await ada.page.getByRole("button", { name: "❤️ 1: Ben" }).waitFor();
+  await ada.page.getByRole("img", { name: /^Seen by .*Ben/ }).waitFor();
+  expect(await rawIds()).toBe(0);
+  // What one changes is read as it was written.
+  await ada.use("hi @Ben", "more");
+  await ada.choose("Edit");
+  await ada.drafts("hi @Ben ".trim());
+  await ada.page.getByTestId("composer").fill("hello @Ben");
+  await ada.page.keyboard.press("Enter");
+  await ada.sees("my words", "hello @Ben");
+  await ada.message("hello").locator(".mention").waitFor();
+  expect(ada.complaints).toEqual([]);
   await ada.close();
 });
 

@@ -5,7 +5,7 @@ import { Icon, IconButton } from "./icons.tsx";
 import { nextTheme, themeLabel } from "./theme.ts";
 
 export function ChatHeader({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
-  const { count } = visit.roster;
+  const { count } = visit.company.roster;
   const { slowModeSeconds, readOnly } = visit.modes;
   const hints = [slowModeSeconds > 0 && `slow mode ${slowModeSeconds} s`, readOnly && "read-only"].filter(Boolean);
   return (

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Attachment } from "../../../src/protocol/files-events.ts";
 import { openMentionIn, suggestionsFor, withMention } from "../state/completion.ts";
+import { mentionOf } from "../state/mentions.ts";
 import { lineOf } from "../state/parsed.ts";
 import type { Person } from "../state/roster.ts";
 import type { Session } from "../state/session.ts";
@@ -32,7 +33,7 @@ export function Composer({ session, visit }: ComposerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const isDrawn = useRef(false);
   const max = visit.welcome?.settings.maxContentLength ?? Infinity;
-  const left = max - Array.from(text.trim()).length;
+  const left = max - Array.from(visit.withIds(text.trim())).length;
   // Counted down.
   useNow(hold.leftMs > 0 ? 1000 : 0);
   const mention = isClosed ? undefined : openMentionIn(text, caret);
@@ -81,7 +82,9 @@ export function Composer({ session, visit }: ComposerProps) {
     field.current?.focus();
   };
   const complete = ({ user }: Person): void => {
-    const completed = withMention(text, caret, mention!.from, user);
+    // A name that cannot be written as one is an id for the reader, too.
+    const label = visit.people.labelOf(user) ?? mentionOf(user, "").slice(1);
+    const completed = withMention(text, caret, mention!.from, label);
     write(completed.text);
     setCaret(completed.caret);
     field.current?.focus();
@@ -132,7 +135,7 @@ export function Composer({ session, visit }: ComposerProps) {
         </p>
       )}
       <UploadList visit={visit} />
-      {people.length > 0 && <Suggestions people={people} chosen={chosen} onChoose={complete} />}
+      {people.length > 0 && <Suggestions visit={visit} people={people} chosen={chosen} onChoose={complete} />}
       <div class="composer-row">
         {/* Until the room has said whether it takes files, its place is kept. */}
         {(uploads.isAllowed || !visit.welcome) && !edit && (
@@ -176,7 +179,7 @@ export function Composer({ session, visit }: ComposerProps) {
       </div>
       <p id="composer-note" class={`composer-note ${left < 0 ? "over" : ""}`}>
         <span class="typing" data-testid="typing">
-          {visit.typists.line}
+          {visit.company.typists.line}
         </span>
         <span data-testid="hold" role="status">
           {hold.text}
@@ -205,7 +208,8 @@ function Blocked({ session, visit }: ComposerProps) {
 }
 
 /** What the draft answers, or which message is being changed. */
-function About({ visit: { writing, history } }: { readonly visit: Visit }) {
+function About({ visit }: { readonly visit: Visit }) {
+  const { writing, history } = visit;
   const { replyTo, edit } = writing;
   if (edit)
     return (
@@ -226,7 +230,7 @@ function About({ visit: { writing, history } }: { readonly visit: Visit }) {
       <p>
         {writing.isEditWaiting && "Your edit waits · "}Replying to <bdi class="author">{quoted?.name}</bdi>{" "}
         <span class="muted" dir="auto">
-          {quoted && (lineOf(quoted.content) || quoted.attachment?.name)}
+          {quoted && (lineOf(visit.withNames(quoted.content)) || quoted.attachment?.name)}
         </span>
       </p>
       <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
@@ -235,12 +239,13 @@ function About({ visit: { writing, history } }: { readonly visit: Visit }) {
 }
 
 interface SuggestionsProps {
+  readonly visit: Visit;
   readonly people: readonly Person[];
   readonly chosen: number;
   readonly onChoose: (person: Person) => void;
 }
 
-function Suggestions({ people, chosen, onChoose }: SuggestionsProps) {
+function Suggestions({ visit, people, chosen, onChoose }: SuggestionsProps) {
   return (
     <ul class="suggestions" id="suggestions" role="listbox" aria-label="People to mention" data-testid="suggestions">
       {people.map((person, at) => (
@@ -255,7 +260,7 @@ function Suggestions({ people, chosen, onChoose }: SuggestionsProps) {
             onChoose(person);
           }}
         >
-          <bdi>{person.name}</bdi> <bdi class="muted">{person.user}</bdi>
+          <bdi>{person.name}</bdi> <bdi class="muted">{visit.people.tagOf(person.user)}</bdi>
         </li>
       ))}
     </ul>
@@ -307,13 +312,11 @@ function editLast(session: Session, visit: Visit): void {
   if (last && (visit.isModerator || visit.clock.now() - last.timestamp < windowMs)) session.edit(last);
 }
 
-/** Who may be spoken to: those who are here, and those whose messages are on the page. */
-function others(visit: Visit): Person[] {
-  const people = new Map(visit.roster.people.map((person) => [person.user, person]));
-  for (const { sender, name } of visit.timeline.messages)
-    if (!people.has(sender)) people.set(sender, { user: sender, name });
-  people.delete(visit.self);
-  return Array.from(people.values());
+/** Who may be spoken to: those who are here come first, then all who are known. */
+function others({ company, people, self }: Visit): Person[] {
+  const all = new Map([...company.roster.people, ...people.all].map((person) => [person.user, person]));
+  all.delete(self);
+  return Array.from(all.values());
 }
 
 function remaining(left: number): string {

@@ -169,7 +169,7 @@ function DeleteDialog({ visit, message, onClose }: DeleteDialogProps) {
         }}
       >
         <blockquote class="excerpt" dir="auto">
-          {lineOf(message.content) || message.attachment?.name}
+          {lineOf(visit.withNames(message.content)) || message.attachment?.name}
         </blockquote>
         <p class="muted">It goes for everybody, with its reactions and its file, and cannot be brought back.</p>
         <DialogButtons submit="Delete" isGrave onCancel={onClose} />

@@ -6,9 +6,10 @@ import type { Visit } from "../state/visit.ts";
 import { Avatar } from "./avatar.tsx";
 import { IconButton } from "./icons.tsx";
 import { SidePanel } from "./side-panel.tsx";
+import { Tag } from "./tag.tsx";
 
 export function MemberList({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
-  const { people, count } = visit.roster;
+  const { people, count } = visit.company.roster;
   return (
     <SidePanel session={session} title={`Members · ${count}`}>
       <ul class="members" data-testid="members">
@@ -38,13 +39,8 @@ function Member({
         <Avatar user={user} name={name} />
       </span>
       <span class="member-name">
-        <bdi>{name}</bdi>
-        {isSelf && <span class="muted"> (you)</span>}
-        {name !== user && (
-          <span class="user-id" dir="auto">
-            {user}
-          </span>
-        )}
+        <bdi title={named(user)}>{name}</bdi> <Tag visit={visit} user={user} />
+        {isSelf && <span class="muted">(you)</span>}
       </span>
       {visit.isModerator && !isSelf && (
         <IconButton

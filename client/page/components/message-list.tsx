@@ -79,7 +79,7 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
   const range = layout.between(top - OVERSCAN, top + viewHeight + OVERSCAN);
   const drawn = rows.slice(range.from, range.to);
   const tabStop = tabStopOf(drawn, focused, rows[layout.at(top + viewHeight - 1)]);
-  const readers = visit.readMarks.readersOf(messages, self);
+  const readers = visit.company.readMarks.readersOf(messages, self);
 
   useLayoutEffect(() => {
     if (!isShown(scroller.current!)) {

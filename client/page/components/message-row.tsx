@@ -11,6 +11,7 @@ import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
 import { IconButton } from "./icons.tsx";
 import { Reactions } from "./reactions.tsx";
+import { Tag } from "./tag.tsx";
 
 interface MessageRowProps {
   readonly session: Session;
@@ -27,7 +28,7 @@ export function MessageRow(props: MessageRowProps) {
   const { session, visit, message, isHead, isActive, readers, now } = props;
   return (
     <>
-      {isHead ? <Head message={message} now={now} /> : <SideTime at={message.timestamp} />}
+      {isHead ? <Head visit={visit} message={message} now={now} /> : <SideTime at={message.timestamp} />}
       {message.replyTo !== undefined && <Quote visit={visit} id={message.replyTo} />}
       {message.deleted ? (
         <p class="gone">Message deleted{byWhom(visit, message.deletedBy)}</p>
@@ -55,7 +56,7 @@ export function MessageRow(props: MessageRowProps) {
 const byWhom = (visit: Visit, user: string | undefined): string =>
   user === undefined ? "" : ` by ${visit.nameOf(user)}`;
 
-function Head({ message, now }: { readonly message: Message; readonly now: number }) {
+function Head({ visit, message, now }: Pick<MessageRowProps, "visit" | "message" | "now">) {
   return (
     <>
       <Avatar user={message.sender} name={message.name} />
@@ -63,6 +64,7 @@ function Head({ message, now }: { readonly message: Message; readonly now: numbe
         <bdi class="author" title={named(message.sender)}>
           {message.name}
         </bdi>{" "}
+        <Tag visit={visit} user={message.sender} />{" "}
         {message.origin && <span class="origin">via #{message.origin.room} </span>}
         <Time at={message.timestamp} now={now} />
       </p>
@@ -92,7 +94,7 @@ function Quote({ visit, id }: { readonly visit: Visit; readonly id: string }) {
   return (
     <button type="button" class="quote" data-testid="quote" onClick={() => void visit.reading.jumpTo(quoted.seq)}>
       <bdi class="author">{quoted.name}</bdi>{" "}
-      <span dir="auto">{lineOf(quoted.content) || quoted.attachment?.name}</span>
+      <span dir="auto">{lineOf(visit.withNames(quoted.content)) || quoted.attachment?.name}</span>
     </button>
   );
 }
@@ -152,7 +154,7 @@ function menuOf(session: Session, visit: Visit, message: Message): MenuItem[] {
   const moderate = (deed: "kick" | "mute" | "ban") => () =>
     session.set({ dialog: { kind: "moderate", deed, user: sender } });
   return [
-    ...(message.content === "" ? [] : [{ label: "Copy text", act: () => void copy(message.content) }]),
+    ...(message.content === "" ? [] : [{ label: "Copy text", act: () => void copy(visit.withNames(message.content)) }]),
     ...(can.edit ? [{ label: "Edit", act: () => session.edit(message) }] : []),
     ...(can.remove
       ? [{ label: "Delete", act: () => session.set({ dialog: { kind: "delete", message } }), isGrave: true }]

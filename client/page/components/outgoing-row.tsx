@@ -26,7 +26,7 @@ export function OutgoingRow({ session, visit, outgoing, isHead }: OutgoingRowPro
           </p>
         </>
       )}
-      <Content visit={visit} id={clientMsgId} content={content || (attachment?.name ?? "")} />
+      <Content visit={visit} id={clientMsgId} content={visit.withNames(content) || (attachment?.name ?? "")} />
       {failure === null ? (
         <p class="mark">{visit.connection.kind === "connected" ? "Sending…" : "Waits for the connection"}</p>
       ) : (

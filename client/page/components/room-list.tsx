@@ -17,7 +17,7 @@ export function RoomList({ session, visit }: { readonly session: Session; readon
   const known = { listed: directory.listed, seen: directory.seen, current: visit.room, held };
   const items = roomItems({ ...known, filter }).map((item) =>
     // Nobody knows it better than the room itself.
-    item.room === visit.room ? { ...item, members: visit.roster.count } : item,
+    item.room === visit.room ? { ...item, members: visit.company.roster.count } : item,
   );
   shown.current = items.map(({ room }) => room);
   return (

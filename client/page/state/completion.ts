@@ -5,9 +5,6 @@ export const SUGGESTIONS_MAX = 6;
 
 /** An `@` at the beginning of a word and what follows it up to the caret. */
 const OPEN_MENTION = /(?:^|[\s(])@([\p{L}\p{N}_.-]{0,40})$/u;
-/** What needs no angle brackets (MSG-8). */
-const PLAIN_ID = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.|:~+-]*[\p{L}\p{N}_])?$/u;
-
 export interface OpenMention {
   /** Where the `@` is. */
   readonly from: number;
@@ -19,7 +16,7 @@ export function openMentionIn(text: string, caret: number): OpenMention | undefi
   return query === undefined ? undefined : { from: caret - query.length - 1, query };
 }
 
-/** People whose name, a word of it, or id begins so; by name. */
+/** People whose name, a word of it, or id begins so. */
 export function suggestionsFor(query: string, people: readonly Person[]): Person[] {
   const wanted = query.toLocaleLowerCase();
   const fits = ({ user, name }: Person): boolean =>
@@ -27,14 +24,14 @@ export function suggestionsFor(query: string, people: readonly Person[]): Person
   return people.filter(fits).slice(0, SUGGESTIONS_MAX);
 }
 
-/** The text with the mention, and where the caret is then. */
+/** The text with the mention, and where the caret is then. @param label what the person is called in the field */
 export function withMention(
   text: string,
   caret: number,
   from: number,
-  user: string,
+  label: string,
 ): { readonly text: string; readonly caret: number } {
-  const mention = `${PLAIN_ID.test(user) ? `@${user}` : `@<${user}>`} `;
+  const mention = `@${label} `;
   const rest = text.slice(caret).replace(/^ /, "");
   return { text: text.slice(0, from) + mention + rest, caret: from + mention.length };
 }

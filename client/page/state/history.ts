@@ -3,6 +3,7 @@
 import type { ChangesAnswer } from "../../../src/protocol/changes-events.ts";
 import type { ErrorAnswer, HistoryAnswer, HistoryPayload, Message } from "../../../src/protocol/chat-events.ts";
 import type { Room } from "../../api.ts";
+import type { People } from "./people.ts";
 import { describeFailure, isOut, settled } from "./settled.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -16,6 +17,8 @@ type Page = Exclude<HistoryAnswer, ErrorAnswer>;
 interface HistoryPorts {
   readonly room: Room;
   readonly timeline: Timeline;
+  /** Learns who wrote what is fetched. */
+  readonly people: People;
   readonly self: () => string;
   readonly changed: () => void;
   /** Something could not be had, although there is a connection. */
@@ -134,11 +137,16 @@ export class History {
   async #fetchQuoted(id: string): Promise<void> {
     this.#quotes.set(id, undefined);
     const answer = await settled(this.#ports.room.ask("get-message", { id }));
-    if ("ok" in answer) this.#quotes.set(id, answer.message);
+    if ("ok" in answer) this.#keepQuoted(answer.message);
     else if (answer.error.code === "NOT_FOUND") this.#quotes.set(id, null);
     // Whoever draws it asks again, but not each time.
     else return void setTimeout(() => this.#quotes.delete(id), REST_MS);
     this.#ports.changed();
+  }
+
+  #keepQuoted(message: Message): void {
+    this.#quotes.set(message.id, message);
+    this.#ports.people.noteAuthors([message]);
   }
 
   /** A message changed that somebody may quote. */
@@ -155,13 +163,14 @@ export class History {
   async #catchUp(): Promise<void> {
     if (this.#rev === undefined || this.#isCatchingUp) return;
     this.#isCatchingUp = true;
-    const { room, timeline, changed } = this.#ports;
+    const { room, timeline, people, changed } = this.#ports;
     let after: number = this.#rev;
     for (let hasMore = true; hasMore;) {
       const answer: ChangesAnswer = await settled(room.ask("changes", { after }));
       // The next welcome asks again, from where this one came to.
       if ("error" in answer) break;
       timeline.update(answer.messages);
+      people.noteAuthors(answer.messages);
       for (const { id } of answer.messages) this.forgetQuoted(id);
       ({ hasMore, rev: after } = answer);
       this.#rev = after;
@@ -187,8 +196,10 @@ export class History {
 
   /** `undefined` when the room did not give it. After a lost connection the next welcome asks again: nothing to tell. */
   async #fetch(range: HistoryPayload): Promise<Page | undefined> {
-    const { room, failed } = this.#ports;
+    const { room, people, failed } = this.#ports;
     const answer = await settled(room.history(range));
+    // The newest name is the one that counts.
+    if ("ok" in answer) people.noteAuthors(answer.messages.toReversed());
     if ("ok" in answer) return answer;
     if (room.connection.state === "connected") failed(`Messages could not be loaded. ${describeFailure(answer.error)}`);
     return undefined;

@@ -233,7 +233,8 @@ export class Session {
   }
 
   edit(message: Message): void {
-    this.visit?.writing.change(message);
+    const { visit } = this;
+    visit?.writing.change({ id: message.id, content: visit.withNames(message.content) });
   }
 
   set(ui: Interface): void {

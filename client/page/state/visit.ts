@@ -1,34 +1,27 @@
 // One stay in one room, from joining to leaving: keeps what the page shows up to date with the room, and does what the
 // reader asks for. The page starts it and draws it after each change; it knows nothing of the document.
-import type {
-  ErrorAnswer,
-  Message,
-  PresenceChange,
-  RefusalCode,
-  Role,
-  Welcome,
-} from "../../../src/protocol/chat-events.ts";
+import type { Message, RefusalCode, Role, Welcome } from "../../../src/protocol/chat-events.ts";
 import type { Attachment } from "../../../src/protocol/files-events.ts";
 import type { ModerationChange, RoomModes } from "../../../src/protocol/moderation-events.ts";
 import type { Connection as RoomConnection, Gap, MessageState, Room, SendOptions, SentAnswer } from "../../api.ts";
 import { claimsOf } from "../../claims.ts";
 import { draftOf } from "../../outbox-storage.ts";
 import { connectRoom } from "../../room.ts";
+import { Company } from "./company.ts";
 import { Deeds } from "./deeds.ts";
 import { describeModeration } from "./describe-moderation.ts";
 import { History } from "./history.ts";
 import { Hold, RoomClock } from "./hold.ts";
 import { inheritanceOf, TokenNeeded } from "./identity.ts";
+import { withIds, withNames } from "./mentions.ts";
 import { named } from "./names.ts";
+import { People } from "./people.ts";
 import { Reading } from "./reading.ts";
-import { ReadMarks } from "./read-marks.ts";
-import { Roster } from "./roster.ts";
-import { describeFailure, settled } from "./settled.ts";
+import { describeFailure } from "./settled.ts";
 import { Signals } from "./signals.ts";
 import { Standing } from "./standing.ts";
 import { endOf } from "./status.ts";
 import { Timeline, type Outgoing } from "./timeline.ts";
-import { Typists } from "./typists.ts";
 import type { Connection, TokenSource, VisitHooks } from "./visit-ports.ts";
 import { Uploads } from "./uploads.ts";
 import { Writing } from "./writing.ts";
@@ -39,9 +32,8 @@ const NEWS_MS = 15_000;
 export class Visit {
   readonly room: string;
   readonly timeline = new Timeline();
-  readonly roster = new Roster();
-  readonly typists = new Typists();
-  readonly readMarks = new ReadMarks();
+  readonly people = new People();
+  readonly company: Company;
   readonly history: History;
   readonly deeds: Deeds;
   readonly signals: Signals;
@@ -58,7 +50,6 @@ export class Visit {
   readonly #room: Room;
   readonly #token: TokenSource;
   readonly #hooks: VisitHooks;
-  readonly #names = new Map<string, string>();
   readonly #standing: Standing;
   #tokenNow = "";
   #left = false;
@@ -69,11 +60,13 @@ export class Visit {
     this.#hooks = hooks;
     const changed = (): void => hooks.changed();
     this.#standing = new Standing(changed);
-    const save = (id: string, content: string): Promise<string> => this.deeds.edit(id, content);
+    const save = (id: string, text: string): Promise<string> => this.deeds.edit(id, this.withIds(text));
     this.writing = new Writing({ origin, room, changed, save });
     this.#room = connectRoom(origin, room, { token: (refused) => this.#findToken(refused), inherit: inheritanceOf });
     const failed = (text: string): void => this.show(text);
-    const ports = { room: this.#room, timeline: this.timeline, self: () => this.self, changed, failed };
+    const { timeline, people } = this;
+    const ports = { room: this.#room, timeline, people, self: () => this.self, changed, failed };
+    this.company = new Company(ports);
     this.history = new History(ports);
     this.deeds = new Deeds(ports);
     this.signals = new Signals(this.#room);
@@ -107,8 +100,12 @@ export class Visit {
 
   /** What somebody is called, as far as it is known here. */
   nameOf(user: string): string {
-    return this.#names.get(user) ?? user;
+    return this.people.nameOf(user);
   }
+
+  /** What is written here as the room reads it, and the other way round: people are called by their names here. */
+  withIds = (text: string): string => withIds(text, this.people.labels);
+  withNames = (content: string): string => withNames(content, (user) => this.people.labelOf(user));
 
   /** Whether the room is closed for good: nothing that is said any more would be kept. */
   get isOver(): boolean {
@@ -118,7 +115,7 @@ export class Visit {
   async post(content: string, options: SendOptions = {}): Promise<void> {
     this.signals.typing(false);
     // First of all: from here on it is kept.
-    void this.#room.send(content, options);
+    void this.#room.send(this.withIds(content), options);
     await this.reading.wrote();
   }
 
@@ -135,7 +132,11 @@ export class Visit {
   }
 
   download: Room["download"] = (attachment, options) => this.#room.download(attachment, options);
-  search: Room["search"] = (query) => this.#room.search(query);
+  search: Room["search"] = async (query) => {
+    const answer = await this.#room.search(query);
+    if ("ok" in answer) this.people.noteAuthors(answer.messages);
+    return answer;
+  };
 
   show(text: string): void {
     this.notice = text;
@@ -181,14 +182,6 @@ export class Visit {
       "reaction",
       changing((reaction) => this.#onChange(reaction, () => this.timeline.react(reaction))),
     );
-    room.on(
-      "typing",
-      changing((change) => this.typists.change(change)),
-    );
-    room.on(
-      "read",
-      changing((mark) => this.readMarks.set(mark)),
-    );
     room.on("moderation", (change) => this.#onModeration(change));
     room.on(
       "gap",
@@ -198,7 +191,6 @@ export class Visit {
       "restart",
       changing(() => this.reading.restart()),
     );
-    room.on("presence", (change) => this.#onPresence(change));
     room.on("notice", ({ code, message, retryAfterMs }) => {
       // Not for the reader: once it has expired, a fresh one is fetched. The others tell why the connection ends.
       if (code === "SERVER_SHUTDOWN")
@@ -236,7 +228,7 @@ export class Visit {
     if (this.#left) return;
     this.#standing.follow(connection);
     if (connection.state === "connected") this.notice = "";
-    else this.typists.clear();
+    else this.company.lost();
     // What waits for a way back that people have closed could go out days later.
     if (connection.state === "stopped" && endOf(this.connection) !== "") this.#room.giveUp(connection);
     this.#hooks.changed();
@@ -252,23 +244,20 @@ export class Visit {
     if (mutedUntil === undefined) this.hold.lift();
     else this.hold.mute(mutedUntil);
     this.writing.ownedBy(welcome);
-    this.#names.set(welcome.user, welcome.name);
-    this.roster.count = welcome.presence.count;
-    this.typists.replace(welcome.typing ?? []);
+    this.people.note(welcome);
     this.signals.welcome(welcome.readSeq ?? 0);
     this.#hooks.changed();
-    void this.#refreshRoster();
-    void this.#refreshReadMarks();
+    this.company.welcome(welcome);
     void this.reading.welcome(welcome, isFirst);
   }
 
   #onMessage(message: Message): void {
-    this.#names.set(message.sender, message.name);
+    this.people.note({ user: message.sender, name: message.name });
     this.timeline.add(message, this.self);
     const isOwn = message.sender === this.self;
     this.reading.arrived(isOwn);
     // What comes again after a break may have been deleted meanwhile: then nothing is left to be told.
-    const said = message.content || message.attachment?.name;
+    const said = this.withNames(message.content) || message.attachment?.name;
     if (!isOwn && said) this.#hooks.announce(`${named(message.name)}: ${said}`);
     this.#hooks.changed();
   }
@@ -296,32 +285,6 @@ export class Visit {
     this.#hooks.announce(text);
     this.show(text);
     setTimeout(() => this.notice === text && this.show(""), NEWS_MS);
-  }
-
-  #onPresence(change: PresenceChange): void {
-    for (const { user, name } of change.joined) this.#names.set(user, name);
-    if (!this.roster.change(change)) void this.#refreshRoster();
-    this.#hooks.changed();
-  }
-
-  async #refreshRoster(): Promise<void> {
-    const answer = await settled(this.#room.presence());
-    if ("error" in answer) return this.#showIfConnected("Members could not be loaded", answer);
-    for (const { user, name } of answer.members) this.#names.set(user, name);
-    this.roster.replace(answer.members, answer.count);
-    this.#hooks.changed();
-  }
-
-  async #refreshReadMarks(): Promise<void> {
-    const answer = await settled(this.#room.ask("read-marks", {}));
-    if ("error" in answer) return;
-    for (const mark of answer.marks) this.readMarks.set(mark);
-    this.#hooks.changed();
-  }
-
-  /** After a lost connection the next welcome asks again, so there is nothing to tell. */
-  #showIfConnected(what: string, { error }: ErrorAnswer): void {
-    if (this.#room.connection.state === "connected") this.show(`${what}: ${describeFailure(error)}`);
   }
 
   #onMessageState(state: MessageState): void {

@@ -1,0 +1,61 @@
+// Mentions while a message is written: the field shows names, and the room is sent ids (MSG-8). Pure.
+
+/** Text between backticks quotes, and speaks to nobody. */
+const CODE = /(```[\s\S]*?(?:```|$)|`[^`\n]*`)/;
+/** What an `@` may not follow, so that neither mail addresses nor URLs count. */
+const WORD_SO_FAR = /[\p{L}\p{N}_.+\-/@:=&?#%~]$/u;
+/** An id that needs no angle brackets. */
+const PLAIN_ID = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.|:~+-]*[\p{L}\p{N}_])?$/u;
+/** What would be read as a part of the id before it. */
+const GOES_ON = /^[.|:~+-]*[\p{L}\p{N}_]/u;
+const WRITTEN = /@(?:<([^<>\n]{1,128})>|([\p{L}\p{N}_](?:[\p{L}\p{N}_.|:~+-]{0,126}[\p{L}\p{N}_])?))/gu;
+const WORD_BEGIN = /^[\p{L}\p{N}_]/u;
+
+/** What the room reads, of what stands in the field. @param labels users by what they are called there */
+export function withIds(text: string, labels: ReadonlyMap<string, string>): string {
+  if (!text.includes("@")) return text;
+  const users = new Set(labels.values());
+  // Of two names, one may begin with the other.
+  const longestFirst = [...labels.keys()].toSorted((a, b) => b.length - a.length);
+  return outsideCode(text, (part) => {
+    let written = "";
+    for (let at = 0; at < part.length; at++) {
+      const label = part[at] === "@" && !WORD_SO_FAR.test(written) ? labelAt(part, at + 1, longestFirst, users) : "";
+      written += label === "" ? part[at]! : mentionOf(labels.get(label)!, part.slice(at + 1 + label.length));
+      at += label.length;
+    }
+    return written;
+  });
+}
+
+/** What the field shows, of what the room reads. @param labelOf what somebody is called there, as far as that is known */
+export function withNames(content: string, labelOf: (user: string) => string | undefined): string {
+  return outsideCode(content, (part) =>
+    part.replaceAll(WRITTEN, (mention, quoted: string | undefined, plain: string | undefined, at: number) => {
+      const label = WORD_SO_FAR.test(part.slice(0, at)) ? undefined : labelOf((quoted ?? plain)!);
+      const isWhole = !WORD_BEGIN.test(part.slice(at + mention.length));
+      return label !== undefined && isWhole ? `@${label}` : mention;
+    }),
+  );
+}
+
+/** The longest label that stands there as a whole; empty where none does, or where somebody's very id does. */
+function labelAt(text: string, at: number, longestFirst: readonly string[], users: ReadonlySet<string>): string {
+  const [, , id] = /^@(?:<([^<>\n]{1,128})>|([\p{L}\p{N}_.|:~+-]*[\p{L}\p{N}_]))/u.exec(text.slice(at - 1)) ?? [];
+  const label = longestFirst.find((label) => text.startsWith(label, at) && isWhole(text, at + label.length)) ?? "";
+  return id !== undefined && users.has(id) && id.length >= label.length ? "" : label;
+}
+
+const isWhole = (text: string, end: number): boolean => !WORD_BEGIN.test(text.slice(end));
+
+/** @param rest what follows */
+export function mentionOf(user: string, rest: string): string {
+  return PLAIN_ID.test(user) && !GOES_ON.test(rest) ? `@${user}` : `@<${user}>`;
+}
+
+/** Every other part is code. */
+const outsideCode = (text: string, change: (part: string) => string): string =>
+  text
+    .split(CODE)
+    .map((part, index) => (index % 2 === 0 ? change(part) : part))
+    .join("");

@@ -1,0 +1,71 @@
+// What people are called in one room: those who are here, and those who have left and whose messages are read. The visit feeds
+// it; whatever names somebody asks it. Pure state.
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import { isGuest } from "./identity.ts";
+import { bare } from "./names.ts";
+import type { Person } from "./roster.ts";
+
+/** Characters of a guest's id that tell them from another guest of the same name. */
+const TAG_LENGTH = 4;
+/** What cannot stand in a message as a part of a mention. */
+const UNSAFE = /[`<>\n]/;
+
+export class People {
+  readonly #names = new Map<string, string>();
+  /** How many go by a name. */
+  readonly #sharing = new Map<string, number>();
+
+  /** Somebody goes by this name now. */
+  note({ user, name }: Person): void {
+    const before = this.#names.get(user);
+    if (before === name) return;
+    if (before !== undefined) this.#sharing.set(before, this.#sharing.get(before)! - 1);
+    this.#names.set(user, name);
+    this.#sharing.set(name, (this.#sharing.get(name) ?? 0) + 1);
+  }
+
+  /** What was said some time ago: a name that is known already is newer. */
+  noteAuthors(messages: readonly Message[]): void {
+    for (const { sender, name } of messages) if (!this.#names.has(sender)) this.note({ user: sender, name });
+  }
+
+  /** Of somebody unknown the id; that of a guest says nothing to anybody. */
+  nameOf(user: string): string {
+    return this.#names.get(user) ?? (isGuest(user) ? `Guest ${shortOf(user)}` : user);
+  }
+
+  /** What tells somebody from others of the same name; empty where nobody else has it. */
+  tagOf(user: string): string {
+    const name = this.#names.get(user);
+    if (name === undefined || this.#sharing.get(name)! < 2) return "";
+    return markOf(user);
+  }
+
+  /** Everybody who is known here. */
+  get all(): Person[] {
+    return Array.from(this.#names, ([user, name]) => ({ user, name }));
+  }
+
+  /** What stands for somebody after an `@` while a message is written; nothing where only the id will do. */
+  labelOf(user: string): string | undefined {
+    const name = this.#names.get(user);
+    if (name === undefined) return undefined;
+    const plain = bare(name).trim();
+    const isId = plain !== user && this.#names.has(plain);
+    const label = plain + (isId ? markOf(user) : this.tagOf(user));
+    return label === "" || UNSAFE.test(label) ? undefined : label;
+  }
+
+  /** Users by those labels. */
+  get labels(): ReadonlyMap<string, string> {
+    const labels = new Map<string, string>();
+    for (const user of this.#names.keys()) {
+      const label = this.labelOf(user);
+      if (label !== undefined) labels.set(label, user);
+    }
+    return labels;
+  }
+}
+
+const markOf = (user: string): string => `#${isGuest(user) ? shortOf(user) : user}`;
+const shortOf = (user: string): string => user.slice(-TAG_LENGTH);
