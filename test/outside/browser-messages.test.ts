@@ -167,9 +167,9 @@ it("guests are called by their names while one writes and once they have left, a
   await ada.use("hi @Ben", "more");
   await ada.choose("Edit");
   await ada.drafts("hi @Ben ".trim());
-  await ada.page.getByTestId("composer").fill("hello @Ben");
+  await ada.page.getByTestId("composer").fill("hello @Ben!");
   await ada.page.keyboard.press("Enter");
-  await ada.sees("my words", "hello @Ben");
+  await ada.sees("my words", "hello @Ben!");
   await ada.message("hello").locator(".mention").waitFor();
   expect(ada.complaints).toEqual([]);
   await ada.close();
