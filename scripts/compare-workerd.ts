@@ -11,6 +11,7 @@ import type { Load, Reading } from "./compare-workerd/generator.ts";
 import { perCpuSecond, summarize, table, type Mode, type Sample } from "./compare-workerd/report.ts";
 import { installOnce, installWorkerd, startServer, type Server } from "./compare-workerd/server.ts";
 import { pinTo, requireProc } from "./process.ts";
+import { onStop } from "./stopping.ts";
 
 type Settings = Omit<Load, "url" | "serverPid">;
 
@@ -161,8 +162,6 @@ async function main(): Promise<void> {
   }
 }
 
-for (const name of ["SIGINT", "SIGTERM"] as const) {
-  process.once(name, () => interrupted.abort());
-}
+onStop(() => interrupted.abort());
 
 await main().catch(fail);

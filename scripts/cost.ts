@@ -2,7 +2,7 @@
 // assumptions: docs/cost.md.
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { readArguments, USAGE, type CostArguments } from "./cost/arguments.ts";
+import { readArguments, type CostArguments } from "./cost/arguments.ts";
 import { billOf } from "./cost/bill.ts";
 import { agreementOf } from "./cost/from-run.ts";
 import { htmlOf } from "./cost/html.ts";
@@ -13,13 +13,9 @@ import { sensitivities } from "./cost/sensitivity.ts";
 import { textOf, type Comparison, type CostReport } from "./cost/text.ts";
 import { settle } from "./cost/workload.ts";
 import { parseReport } from "./load/report.ts";
+import { helpOf } from "./help.ts";
 
 const SCALES = [10_000, 100_000];
-
-if (process.argv.includes("--help")) {
-  console.log(USAGE);
-  process.exit(0);
-}
 
 try {
   cost(readWishes());
@@ -32,7 +28,7 @@ function readWishes(): CostArguments {
   try {
     return readArguments(process.argv.slice(2));
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nUsage: ${USAGE}`, { cause: error });
+    throw new Error(`${(error as Error).message}\n${helpOf("cost")}`, { cause: error });
   }
 }
 

@@ -7,15 +7,15 @@ import { CrashRounds, type Crash, type RoundReading } from "./crash/rounds.ts";
 import type { Person } from "./crash/people.ts";
 import { SmallDisk } from "./crash/small-disk.ts";
 import { Victim } from "./crash/victim.ts";
+import { helpOf } from "./help.ts";
+import { exitOnStop } from "./stopping.ts";
 
-const USAGE =
-  "npm run crash -- [--rounds N] [--durability strict|relaxed] [--relay direct|queue] [--seed N] [--full-disk]";
 const ROUNDS_DEFAULT = 50;
 const ROUNDS_MAX = 10_000;
 const SEED_MAX = 2 ** 31;
 
 // However it ends, the server that it started ends with it.
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) process.once(name, () => process.exit(130));
+exitOnStop();
 
 try {
   process.exit((await run()) ? 0 : 1);
@@ -100,11 +100,11 @@ function readArguments(): { rounds: number; seed: number; isDiskFull: boolean } 
 function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new Error(`--${name} must be a whole number from ${min} to ${max}, not "${text}".\n${USAGE}`);
+  throw new Error(`--${name} must be a whole number from ${min} to ${max}, not "${text}".\n${helpOf("crash")}`);
 }
 
 function oneOf<Value extends string>(name: string, text: string, values: readonly Value[]): Value {
   const value = values.find((known) => known === text);
   if (value !== undefined) return value;
-  throw new Error(`--${name} must be ${values.join(" or ")}, not "${text}".\n${USAGE}`);
+  throw new Error(`--${name} must be ${values.join(" or ")}, not "${text}".\n${helpOf("crash")}`);
 }

@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { withCompression } from "../src/access/compression-flags.ts";
 import { overridesFromEnvironment, PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
+import { onStop } from "./stopping.ts";
 
 const HOST = "127.0.0.1";
 const READY_TIMEOUT_MS = 60_000;
@@ -84,7 +85,7 @@ function stopWith(wrangler: ChildProcess): void {
     wrangler.kill("SIGTERM");
     setTimeout(() => wrangler.kill("SIGKILL"), STOP_TIMEOUT_MS).unref();
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) process.once(signal, stop);
+  onStop(stop);
   wrangler.once("exit", (code) => process.exit(code ?? 0));
 }
 

@@ -8,8 +8,9 @@ import { Victim } from "./crash/victim.ts";
 import { Announcements } from "./drain/announcements.ts";
 import { arrivalsOf, SLICE_MS } from "./drain/arrivals.ts";
 import { gatherGuests, type Guest, type Kind } from "./drain/crowd.ts";
+import { helpOf } from "./help.ts";
+import { exitOnStop } from "./stopping.ts";
 
-const USAGE = "npm run drain -- [--guests N] [--rooms N] [--within MS] [--kind own|stock] [--restart]";
 const SETTLE_MS = 3000;
 const BACK_MS_MAX = 120_000;
 const CAUGHT_UP_MS_MAX = 60_000;
@@ -26,7 +27,7 @@ interface Wishes {
 }
 
 // However it ends, the server that it started ends with it.
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) process.once(name, () => process.exit(130));
+exitOnStop();
 
 try {
   process.exit((await run(readArguments())) ? 0 : 1);
@@ -138,6 +139,6 @@ function readArguments(): Wishes {
   const [guests, rooms, withinMs] = [Number(values.guests), Number(values.rooms), Number(values.within)];
   const { kind, restart: isRestarting } = values;
   const isRight = [guests, rooms, withinMs].every((value) => Number.isInteger(value) && value > 0) && rooms <= 100;
-  if (!isRight || (kind !== "own" && kind !== "stock")) throw new Error(`Usage: ${USAGE}; 100 rooms at most`);
+  if (!isRight || (kind !== "own" && kind !== "stock")) throw new Error(`100 rooms at most.\n${helpOf("drain")}`);
   return { guests, rooms, withinMs, kind, isRestarting };
 }

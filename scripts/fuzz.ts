@@ -9,9 +9,12 @@ import { fuzz, type FuzzReading } from "../test/fuzz/loop.ts";
 import type { Target } from "../test/fuzz/target.ts";
 import { TARGETS } from "../test/fuzz/targets.ts";
 import { startWatchdog } from "../test/fuzz/watchdog.ts";
+import { exitOnStop } from "./stopping.ts";
 
 const SECONDS_DEFAULT = 30;
 const SEED_MAX = 2 ** 31;
+
+exitOnStop();
 
 try {
   process.exit((await run()) ? 0 : 1);
@@ -22,7 +25,8 @@ try {
 
 async function run(): Promise<boolean> {
   const { targets, seconds, seed, isKeeping } = readArguments();
-  console.log(`${targets.length} targets, ${seconds} s each, seed ${seed}`);
+  const minutes = Math.ceil((targets.length * seconds) / 60);
+  console.log(`${targets.length} targets, ${seconds} s each: about ${minutes} min; seed ${seed}`);
   const next = startWatchdog();
   let [failures, executions] = [0, 0];
   for (const target of targets) {

@@ -1,12 +1,15 @@
 // Makes sure that the pinned packages are installed, among them the Node that runs everything else.
-// Plain JavaScript for whatever Node a machine has; called by `npm start` and `npm test` before all else.
-import { spawn, spawnSync } from "node:child_process";
+// Plain JavaScript for the Node that a machine has; run.mjs calls it before every command.
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 
-const projectRoot = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
-const nodeBin = path.join(projectRoot, "node_modules", "node", "bin");
-const pinnedNode = path.join(nodeBin, process.platform === "win32" ? "node.exe" : "node");
+export const projectRoot = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
+export const nodeBin = path.join(projectRoot, "node_modules", "node", "bin");
+export const pinnedNode = path.join(nodeBin, process.platform === "win32" ? "node.exe" : "node");
+
+/** A terminal shows seconds go by; a log gets a line now and then. */
+const TICK_MS = process.stderr.isTTY ? 1000 : 10_000;
 
 /** Every version is pinned exactly, so comparing versions says whether an install is up to date. */
 function isInstalled() {
@@ -20,34 +23,42 @@ function isInstalled() {
   );
 }
 
+/** @param {string} file */
 function readJson(file) {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-function install() {
+/** Installs what is missing; ends the process where that fails. */
+export async function install() {
   if (isInstalled()) return;
-  console.log("Installing packages (once) ...");
-  // Errors only: the system's Node may be older than what the packages ask for, and they will not run on it.
-  const npm = spawnSync("npm", ["ci", "--loglevel=error", "--no-fund", "--no-audit", "--no-progress"], {
-    cwd: projectRoot,
-    stdio: ["ignore", "pipe", "inherit"],
-    shell: process.platform === "win32",
-  });
-  if (npm.status !== 0) {
-    console.error("npm ci failed; the packages could not be installed.");
-    process.exit(npm.status ?? 1);
-  }
+  const beganMs = Date.now();
+  const say = () => showProgress(Math.round((Date.now() - beganMs) / 1000));
+  say();
+  const timer = setInterval(say, TICK_MS);
+  const code = await installAll();
+  clearInterval(timer);
+  if (process.stderr.isTTY) process.stderr.write("\n");
+  if (code === 0) return;
+  console.error("npm ci failed; the packages could not be installed.");
+  process.exit(code);
 }
 
-/** Installs what is missing, then runs a script with the pinned Node; ends as the script ends. */
-export function runWithPinnedNode(script) {
-  install();
-  const child = spawn(pinnedNode, [path.join(projectRoot, "scripts", script), ...process.argv.slice(2)], {
+/** @returns {Promise<number>} npm's exit code */
+function installAll() {
+  // Errors only: the system's Node may be older than what the packages ask for, and they will not run on it.
+  const npm = spawn("npm", ["ci", "--loglevel=error", "--no-fund", "--no-audit", "--no-progress"], {
     cwd: projectRoot,
-    // The channel tells the child when this process is gone, however it ended.
-    stdio: ["inherit", "inherit", "inherit", "ipc"],
-    env: { ...process.env, PATH: `${nodeBin}${path.delimiter}${process.env.PATH ?? ""}` },
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
   });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+  return new Promise((resolve) => {
+    npm.once("error", () => resolve(1));
+    npm.once("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+/** @param {number} seconds */
+function showProgress(seconds) {
+  const line = `Installing packages, once: about 700 MB, a minute or two. ${seconds} s ...`;
+  process.stderr.write(process.stderr.isTTY ? `\r${line}` : `${line}\n`);
 }

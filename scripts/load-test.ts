@@ -2,22 +2,18 @@
 import { accessSync, constants, existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-import { readArguments, USAGE, type LoadArguments } from "./load/arguments.ts";
+import { readArguments, type LoadArguments } from "./load/arguments.ts";
 import { htmlOf } from "./load/html.ts";
 import { progressOn } from "./load/progress.ts";
 import type { LoadReport } from "./load/report.ts";
 import { LoadRun } from "./load/run.ts";
 import { LOAD_PEERS, openTarget } from "./load/target.ts";
 import { textOf } from "./load/text.ts";
+import { helpOf } from "./help.ts";
+import { EXIT_INTERRUPTED, onStop } from "./stopping.ts";
 
-const EXIT_INTERRUPTED = 130;
 /** A terminal tells its Ctrl-C to every process of the command: the same one may arrive twice. */
 const SAME_INTERRUPT_MS = 1000;
-
-if (process.argv.includes("--help")) {
-  console.log(USAGE);
-  process.exit(0);
-}
 
 try {
   process.exit(await loadTest(readWishes()));
@@ -30,7 +26,7 @@ function readWishes(): LoadArguments {
   try {
     return readArguments(process.argv.slice(2), LOAD_PEERS);
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nUsage: ${USAGE}`, { cause: error });
+    throw new Error(`${(error as Error).message}\n${helpOf("load")}`, { cause: error });
   }
 }
 
@@ -52,14 +48,12 @@ async function loadTest(args: LoadArguments): Promise<number> {
 function onInterrupt(): AbortSignal {
   const controller = new AbortController();
   let firstAtMs: number | undefined;
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) {
-    process.on(name, () => {
-      const nowMs = Date.now();
-      if (firstAtMs !== undefined && nowMs - firstAtMs > SAME_INTERRUPT_MS) process.exit(EXIT_INTERRUPTED);
-      firstAtMs ??= nowMs;
-      controller.abort();
-    });
-  }
+  onStop(() => {
+    const nowMs = Date.now();
+    if (firstAtMs !== undefined && nowMs - firstAtMs > SAME_INTERRUPT_MS) process.exit(EXIT_INTERRUPTED);
+    firstAtMs ??= nowMs;
+    controller.abort();
+  });
   return controller.signal;
 }
 

@@ -2,7 +2,7 @@
 // How each number arises, and how to read it: docs/bench/README.md.
 import { writeFileSync } from "node:fs";
 
-import { readArguments, USAGE, type BenchArguments } from "./bench/arguments.ts";
+import { readArguments, type BenchArguments } from "./bench/arguments.ts";
 import { installPeers } from "./bench/install.ts";
 import { describeMachine, type Machine } from "./bench/machine.ts";
 import { percent, type Outcome } from "./bench/outcome.ts";
@@ -11,8 +11,10 @@ import { tableOf } from "./bench/report.ts";
 import { contenders, measure } from "./bench/run.ts";
 import { scenarios, type Run, type Scenario } from "./bench/scenarios.ts";
 import { requireProc } from "./process.ts";
+import { exitOnStop } from "./stopping.ts";
+import { helpOf } from "./help.ts";
 
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) process.once(name, () => process.exit(130));
+exitOnStop();
 
 try {
   requireProc("npm run bench");
@@ -29,7 +31,7 @@ function readWishes(): BenchArguments {
   try {
     return readArguments(process.argv.slice(2), known);
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nUsage: ${USAGE}`, { cause: error });
+    throw new Error(`${(error as Error).message}\n${helpOf("bench")}`, { cause: error });
   }
 }
 

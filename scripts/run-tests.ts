@@ -7,7 +7,9 @@ import { startVitest } from "vitest/node";
 
 import { buildClient } from "./build-client.ts";
 import { runChecks } from "./check.ts";
+import { exitOnStop } from "./stopping.ts";
 
+exitOnStop();
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-tests-"));
 try {
   process.exitCode = await runAll(path.join(scratch, "report.json"));

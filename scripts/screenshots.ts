@@ -1,7 +1,8 @@
-// `npm run screenshots`: takes the pictures in docs/screenshots/ of the page as it is now, with a server and a story of its own, and of what
-// an operator sees. The name of a picture as an argument takes that one alone.
+// `npm run screenshots`: takes pictures of the page as it is now, with a server and a story of its own, and of what an operator sees, into
+// dist/screenshots/. The name of a picture as an argument takes that one alone; `--update` replaces those in docs/screenshots/.
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
+import { parseArgs } from "node:util";
 
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 
@@ -10,8 +11,8 @@ import { PROJECT_ROOT } from "./local-variables.ts";
 import { OPERATIONS_PICTURES, takeOperations } from "./screenshots/operations.ts";
 import { setStage, type Stage } from "./screenshots/stage.ts";
 import { MAIN_ROOM, PEOPLE, READER } from "./screenshots/story.ts";
+import { exitOnStop } from "./stopping.ts";
 
-const FOLDER = path.join(PROJECT_ROOT, "docs", "screenshots");
 const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
 /** As high as lets the pictures of it begin with a whole message, each of them. */
 const PHONE: BrowserContextOptions = {
@@ -126,7 +127,11 @@ function cutOf(page: Page): Promise<number> {
 const nextFrame = (page: Page): Promise<unknown> =>
   page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
 
-const [only] = process.argv.slice(2);
+const {
+  positionals: [only],
+  values: { update },
+} = parseArgs({ allowPositionals: true, options: { update: { type: "boolean", default: false } } });
+const FOLDER = path.join(PROJECT_ROOT, update ? "docs" : "dist", "screenshots");
 const isWanted = (name: string): boolean => only === undefined || only === name;
 
 async function take(name: string, page: Page): Promise<void> {
@@ -152,6 +157,7 @@ async function takePage(browser: Browser): Promise<void> {
   }
 }
 
+exitOnStop();
 const browser = await launchBrowser();
 try {
   await mkdir(FOLDER, { recursive: true });

@@ -11,6 +11,7 @@ import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-var
 import { assertPortFree, readPort } from "./port.ts";
 import { startRuntime } from "./serve/runtime.ts";
 import { takeStateDirectory } from "./serve/state-directory.ts";
+import { onStop } from "./stopping.ts";
 
 const HOST_DEFAULT = "127.0.0.1";
 const STATE_DEFAULT = path.join(".wrangler", "serve");
@@ -41,9 +42,8 @@ async function serve(): Promise<void> {
     { ...worker, bindings, compatibilityFlags },
     { address, entrypoint: "direct", stateDir },
   );
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const) {
-    process.once(signal, () => void runtime.stop().then(() => process.exit(0)));
-  }
+  let stopping: Promise<void> | undefined;
+  onStop(() => void (stopping ??= runtime.stop().then(() => process.exit(0))));
   console.log(`Ready on http://${address.host}:${address.port}`);
 }
 

@@ -17,6 +17,7 @@ import type { Outcome } from "../test/simulator/run.ts";
 import { shrink } from "../test/simulator/shrink.ts";
 import { Simulation } from "../test/simulator/threads.ts";
 import { PROJECT_ROOT } from "./local-variables.ts";
+import { exitOnStop } from "./stopping.ts";
 
 const PROGRESS_MS = 10_000;
 
@@ -34,6 +35,7 @@ const { values } = parseArgs({
   },
 });
 
+exitOnStop();
 const code = await bundle();
 const totals = new Map<string, number>();
 const failed: Outcome[] = [];

@@ -4,9 +4,8 @@ import { parseArgs } from "node:util";
 import { signToken, TokenVerifier } from "../src/access/tokens.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
 import { readLocalSettings } from "./local-variables.ts";
+import { helpOf } from "./help.ts";
 
-const USAGE =
-  "npm run token -- --user ada [--name Ada] [--room general]… [--role member|moderator|reader|service] [--ttl 1h]";
 const ROLES = ["member", "moderator", "reader", "service"];
 const SECONDS_BY_UNIT = new Map([
   ["s", 1],
@@ -18,7 +17,7 @@ const SECONDS_BY_UNIT = new Map([
 try {
   console.log(await tokenFrom(process.argv.slice(2)));
 } catch (error) {
-  console.error(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
+  console.error(`${error instanceof Error ? error.message : String(error)}\n${helpOf("token")}`);
   process.exit(1);
 }
 

@@ -11,8 +11,9 @@ import { lookingAfter } from "./tour/chapters/looking-after.ts";
 import { talking } from "./tour/chapters/talking.ts";
 import { webhooks } from "./tour/chapters/webhooks.ts";
 import { Stage } from "./tour/stage.ts";
+import { helpOf } from "./help.ts";
+import { readPort } from "./port.ts";
 
-const USAGE = "npm run tour -- [--url http://127.0.0.1:8787]";
 const CHAPTERS = [arriving, talking, files, lookingAfter, webhooks, byHttp];
 
 try {
@@ -41,10 +42,11 @@ async function walk(args: string[]): Promise<void> {
 }
 
 function readWishes(args: string[]): { url: string } {
+  const url = `http://127.0.0.1:${readPort(process.env["PORT"])}`;
   try {
-    return parseArgs({ args, options: { url: { type: "string", default: "http://127.0.0.1:8787" } } }).values;
+    return parseArgs({ args, options: { url: { type: "string", default: url } } }).values;
   } catch (error) {
-    throw new Error(`${(error as Error).message}\nUsage: ${USAGE}`, { cause: error });
+    throw new Error(`${(error as Error).message}\n${helpOf("tour")}`, { cause: error });
   }
 }
 

@@ -1,8 +1,6 @@
 // The command line of `npm run bench`: what to run, against whom, how often. Pure; every mistake is named.
 import { parseArgs } from "node:util";
 
-export const USAGE = "npm run bench -- [SCENARIO…] [--quick] [--rounds N] [--peers a,b] [--json FILE]";
-
 const ROUNDS_DEFAULT = 3;
 const ROUNDS_MAX = 20;
 

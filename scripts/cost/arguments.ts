@@ -4,14 +4,6 @@ import { parseArgs } from "node:util";
 import { number, whole, type Values } from "../measuring/option-values.ts";
 import { WORKLOAD, type Workload } from "./model.ts";
 
-export const USAGE = `npm run cost -- [--from load.json]
-  who:    --users 10000  --rooms 200  --shim SHARE  --polling SHARE
-  what:   --messages-per-user-minute 1.5  --payload 100 (bytes)  --reads N  --events N (both per user and minute)
-  when:   --online-hours 8 (of a day)  --connects-per-user-day 3
-  kept:   --history-days 30  --history-messages 100000  --uploads-per-user-day 0  --upload-bytes 200000
-  how:    --flush-window-ms 50  --ping-interval-seconds 45  --durability strict|relaxed  --handler-ms 5  --relay SHARE
-  report: --json FILE  --html FILE`;
-
 export interface CostArguments {
   readonly fromFile?: string;
   readonly jsonFile?: string;

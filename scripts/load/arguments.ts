@@ -6,13 +6,6 @@ import { isRoomName } from "../../src/protocol/room-name.ts";
 import { PAYLOAD_BYTES_MIN, ROOMS_MAX, USERS_MAX } from "./mark.ts";
 import type { Pace } from "./messages.ts";
 
-export const USAGE = `npm run load -- [--url http://127.0.0.1:8787 | --peer parley|parley-shim|socketio-ws|socketio-bun]
-  whom:   --users 100  --rooms 10  --shim SHARE  --polling SHARE  --real SHARE  --room-prefix NAME
-  what:   --rate POSTS_PER_USER_AND_SECOND | --think MIN-MAX (seconds)  --duration 30 (seconds)  --payload 100 (bytes)
-  how:    --connect-rate 200 (per second)  --processes N  --sources N (loopback addresses)  --path TEMPLATE
-  tokens: --token-secret SECRET | --tokens FILE | --guest
-  report: --json FILE  --html FILE  --pid SERVERPID  --counts  --metrics-token TOKEN  --clean`;
-
 const SHARE_NAMES = ["shim", "polling", "real"] as const;
 const RATE_MAX = 1000;
 const DURATION_SECONDS_MAX = 86_400;

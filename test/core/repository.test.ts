@@ -67,6 +67,11 @@ describe("wrangler.toml", () => {
     expect(bindingsOf("env.development.")).toEqual(bindingsOf(""));
   });
 
+  it("has `npm start` build again whatever part of the code changes", () => {
+    const watched = /^watch_dir = (\[.*\])$/m.exec(textOf("wrangler.toml"))![1]!;
+    expect(JSON.parse(watched)).toEqual(["client", "durable", "src"]);
+  });
+
   it("is production at the top level, and nowhere else", () => {
     expect(tables.find(({ name }) => name === "vars")!.lines).toContain('ENVIRONMENT = "production"');
     const environments = new Set(tables.flatMap(({ name }) => /^env\.(\w+)/.exec(name)?.[1] ?? []));

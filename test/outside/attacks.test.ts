@@ -20,7 +20,7 @@ beforeAll(async () => {
   port = await freePort();
   url = `http://${HOST}:${port}`;
   group = new ProcessGroup({
-    args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+    args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
     env: {
       PORT: String(port),
       JWT_SECRET: TEST_SECRET,

@@ -10,7 +10,7 @@ const scratch = mkdtempSync(path.join(tmpdir(), "parley-bench-test-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const bench = (...args: string[]): ProcessGroup =>
-  new ProcessGroup({ args: [path.join("scripts", "bench.mjs"), ...args] });
+  new ProcessGroup({ args: [path.join("scripts", "run.mjs"), "bench", ...args] });
 
 describe("npm run bench", () => {
   it.runIf(process.platform === "linux")("measures, counts faults, and writes what it measured", async () => {

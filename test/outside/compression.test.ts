@@ -18,7 +18,7 @@ const TOO_BIG = String.fromCharCode(1009 >> 8, 1009 & 0xff);
 async function serve(ctx: TestContext, env: Record<string, string> = {}): Promise<number> {
   const [port, stateDir] = [await freePort(), mkdtempSync(path.join(tmpdir(), "parley-compression-"))];
   const server = new ProcessGroup({
-    args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+    args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
     env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...env },
   });
   ctx.onTestFinished(async () => {

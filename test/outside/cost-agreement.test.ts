@@ -38,7 +38,7 @@ async function command(...args: string[]): Promise<ProcessGroup> {
 async function run(name: string, ...args: string[]): Promise<string> {
   const file = path.join(scratch, `${name}.json`);
   const where = ["--url", server.url, "--token-secret", TEST_SECRET, "--room-prefix", name, "--json", file];
-  await command(path.join("scripts", "load.mjs"), ...where, ...args);
+  await command(path.join("scripts", "run.mjs"), "load", ...where, ...args);
   return file;
 }
 

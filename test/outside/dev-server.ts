@@ -1,7 +1,7 @@
 // Starts and stops the servers that the outside tests talk to. Each is a process group of its own, ended by
 // its id, so that nothing it started stays behind.
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,12 +19,14 @@ const STOP_TIMEOUT_MS = 8000;
 const POLL_MS = 50;
 
 export interface Command {
+  /** Node, if nothing is said. */
+  readonly program?: string;
   readonly args: readonly string[];
   /** On top of this process's own; `undefined` removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A command with all that it starts: Node runs it, and what it prints is kept. */
+/** A command with all that it starts; what it prints is kept. */
 export class ProcessGroup {
   stdout = "";
   stderr = "";
@@ -32,8 +34,8 @@ export class ProcessGroup {
   readonly #exit: Promise<number | string>;
   #ended: number | string | undefined;
 
-  constructor({ args, env }: Command) {
-    this.#child = spawn(process.execPath, args, {
+  constructor({ program = process.execPath, args, env }: Command) {
+    this.#child = spawn(program, args, {
       cwd: PROJECT_ROOT,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
@@ -68,6 +70,25 @@ export class ProcessGroup {
   /** Signals the first process alone; what it started is its own business. */
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  /** Signals all of it, as a terminal's Ctrl-C does. */
+  signalAll(signal: NodeJS.Signals): void {
+    process.kill(-this.pid, signal);
+  }
+
+  /** Its living processes, by what Linux says; elsewhere nobody can tell. */
+  members(): number[] {
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return pids.map(Number).filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+        const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+        return Number(group) === this.pid && state !== "Z";
+      } catch {
+        return false;
+      }
+    });
   }
 
   /** Ends everything in the group at once, without a chance to say goodbye. */

@@ -59,7 +59,7 @@ it("npm run serve keeps files through kill -9", { timeout: 90_000 }, async () =>
   const [port, stateDir] = [await freePort(), mkdtempSync(path.join(tmpdir(), "parley-files-"))];
   const serve = async (): Promise<ProcessGroup> => {
     const group = new ProcessGroup({
-      args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+      args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
       env: { PORT: String(port), JWT_SECRET: TEST_SECRET },
     });
     endings.push(() => group.stop());

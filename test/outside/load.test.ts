@@ -20,7 +20,7 @@ const url = inject("serverUrl");
 let runs = 0;
 
 function load(...args: string[]): ProcessGroup {
-  const group = new ProcessGroup({ args: [path.join("scripts", "load.mjs"), ...args] });
+  const group = new ProcessGroup({ args: [path.join("scripts", "run.mjs"), "load", ...args] });
   started.push(group);
   return group;
 }

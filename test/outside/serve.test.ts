@@ -26,7 +26,7 @@ function newStateDir(): string {
 /** What `npm run serve` runs. */
 function serve(port: number, stateDir: string, env: Record<string, string> = {}): ProcessGroup {
   const group = new ProcessGroup({
-    args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+    args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
     env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...env },
   });
   started.push(group);
@@ -125,7 +125,7 @@ describe.concurrent("npm run serve", () => {
     await new Promise((resolve) => squatter.close(resolve));
 
     const wrong = serve(port, newStateDir(), { FLUSH_WINDOW_MS: "soon" });
-    const misspelt = new ProcessGroup({ args: [path.join("scripts", "serve.mjs"), "--sate", "here"] });
+    const misspelt = new ProcessGroup({ args: [path.join("scripts", "run.mjs"), "serve", "--sate", "here"] });
     started.push(misspelt);
     expect([await wrong.exit(), await misspelt.exit()]).toEqual([1, 1]);
     expect(wrong.output).toMatch(/FLUSH_WINDOW_MS: must be a whole number/);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const settings = { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: "60000", LOG_LEVEL: "debug" };
   url = `http://${HOST}:${port}`;
   server = new ProcessGroup({
-    args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+    args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
     env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...settings },
   });
   await server.prints(/Ready on/);

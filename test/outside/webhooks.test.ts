@@ -128,7 +128,7 @@ it("HOOK-10: so is what was tried too often", { timeout: 120_000 }, async () => 
 it("HOOK-1: npm run serve has the queue too", async () => {
   const port = await freePort();
   const group = new ProcessGroup({
-    args: [path.join("scripts", "serve.mjs"), "--state", path.join(scratch, "serve")],
+    args: [path.join("scripts", "run.mjs"), "serve", "--state", path.join(scratch, "serve")],
     env: { PORT: String(port), JWT_SECRET: TEST_SECRET, WEBHOOK_URL: lineUrl, WEBHOOK_SECRET: SECRET },
   });
   try {

@@ -1,0 +1,67 @@
+// Runs the npm commands: `node scripts/run.mjs NAME [ARGUMENTS]`, as package.json calls it. Shows help, installs what is missing,
+// runs the script with the pinned Node, and ends together with it. Plain JavaScript for the Node that a machine has.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+import { install, nodeBin, pinnedNode, projectRoot } from "./install.mjs";
+
+const SCRIPTS = {
+  start: "dev-server.ts",
+  test: "run-tests.ts",
+  check: "check.ts",
+  build: "build-client.ts",
+  serve: "self-host.ts",
+  bench: "measure.ts",
+  crash: "crash.ts",
+  drain: "drain.ts",
+  fuzz: "fuzz.ts",
+  simulate: "simulate.ts",
+  token: "token.ts",
+  load: "load-test.ts",
+  cost: "cost.ts",
+  screenshots: "screenshots.ts",
+  tour: "tour.ts",
+  deploy: "deploy.ts",
+};
+
+/** How often it is looked whether npm is still there. */
+const PARENT_POLL_MS = 250;
+
+const [name, ...args] = process.argv.slice(2);
+if (!Object.hasOwn(SCRIPTS, name ?? "")) {
+  console.error(`There is no command "${name}"; there are ${Object.keys(SCRIPTS).join(", ")}.`);
+  process.exit(2);
+}
+if (args.includes("--help") || args.includes("-h")) {
+  process.stdout.write(readFileSync(path.join(projectRoot, "scripts", "help", `${name}.txt`), "utf8"));
+} else {
+  await install();
+  run(path.join(projectRoot, "scripts", SCRIPTS[name]));
+}
+
+/** @param {string} script */
+function run(script) {
+  const child = spawn(pinnedNode, [script, ...args], {
+    cwd: projectRoot,
+    // The channel tells the child when this process is gone, however it ended (stopping.ts).
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    env: { ...process.env, PATH: `${nodeBin}${path.delimiter}${process.env.PATH ?? ""}` },
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  if (process.env.npm_lifecycle_event !== undefined) stopWithNpm(child);
+  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+}
+
+/**
+ * npm hands a SIGTERM to its shell, which ends without a word to this process.
+ * @param {import("node:child_process").ChildProcess} child
+ */
+function stopWithNpm(child) {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    child.kill("SIGTERM");
+  }, PARENT_POLL_MS);
+}
