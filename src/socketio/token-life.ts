@@ -50,6 +50,8 @@ export class TokenLife {
   readonly #host: TokenHost;
   /** Always the soonest of what is due, so that it stands where it stood after sleep. */
   readonly #deadline: Deadline;
+  /** How many sockets wait for which moment: tokens of one age are many, and their sockets often go together. */
+  readonly #waiting = new Map<number, number>();
 
   constructor(ports: TokenPorts, host: TokenHost) {
     this.#ports = ports;
@@ -94,19 +96,28 @@ export class TokenLife {
 
   /** A socket came, or is still there after sleep. */
   watch({ token }: Socket): void {
-    const atMs = token && dueMs(token);
-    if (atMs !== undefined) this.#deadline.pull(atMs);
+    this.#wait(token, 1);
   }
 
   /** A socket went: nobody wakes for its token. */
   forget({ token }: Socket): void {
-    if (token) this.#release(dueMs(token));
+    this.#wait(token, -1);
   }
 
-  #release(atMs: number | undefined): void {
-    if (atMs === undefined || atMs !== this.#deadline.atMs) return;
+  /** One more, or one less, waits for what is due next about a token. */
+  #wait(token: TokenRecord | undefined, more: 1 | -1): void {
+    const atMs = token && dueMs(token);
+    if (atMs === undefined) return;
+    const count = (this.#waiting.get(atMs) ?? 0) + more;
+    if (count > 0) this.#waiting.set(atMs, count);
+    else this.#waiting.delete(atMs);
+    if (more > 0) this.#deadline.pull(atMs);
+    else if (count === 0 && atMs === this.#deadline.atMs) this.#lookAgain();
+  }
+
+  #lookAgain(): void {
     this.#deadline.clear();
-    for (const socket of this.#sockets()) this.watch(socket);
+    for (const atMs of this.#waiting.keys()) this.#deadline.pull(atMs);
   }
 
   *#sockets(): Iterable<Socket> {
@@ -146,15 +157,14 @@ export class TokenLife {
   }
 
   #replace(socket: Socket, token: TokenRecord): void {
-    const dueBeforeMs = socket.token && dueMs(socket.token);
+    this.forget(socket);
     socket.setToken(token);
-    this.#release(dueBeforeMs);
     this.watch(socket);
   }
 
   #run(nowMs: number): void {
     for (const socket of this.#sockets()) this.#attend(socket, nowMs);
-    for (const socket of this.#sockets()) this.watch(socket);
+    this.#lookAgain();
   }
 
   #attend(socket: Socket, nowMs: number): void {
@@ -163,7 +173,7 @@ export class TokenLife {
     if (user === undefined || exp === undefined || !socket.connected) return;
     if (exp * 1000 <= nowMs) return end(socket);
     if (warnAtMs === undefined || warnAtMs > nowMs + EXPIRY_GATHER_MS) return;
-    socket.setToken({ user, exp });
+    this.#replace(socket, { user, exp });
     const leftSeconds = Math.ceil((exp * 1000 - nowMs) / 1000);
     notify(socket, "TOKEN_EXPIRING", `The token expires in ${leftSeconds} s; send refresh-token to stay.`);
   }

@@ -147,6 +147,18 @@ describe("TOK-1, TOK-2: a token's end, in any application", () => {
     ada.leave();
     expect(shell.quietMs, "the next heartbeat").toBeGreaterThan(20_000);
   });
+
+  it("as long as one is there whose token ends at a moment, it is met", async () => {
+    const shell = open();
+    const brief = { token: tokenOf("ada", { exp: expiresIn(20) }) };
+    const [ada, again] = [await shell.connect({}, brief), await shell.connect({}, brief)];
+    await shell.connect({}, { token: tokenOf("ben", { exp: expiresIn(24) }) });
+    shell.evict();
+    ada.leave();
+    expect(shell.quietMs).toBe(10_000);
+    again.leave();
+    expect(shell.quietMs).toBe(12_000);
+  });
 });
 
 describe("TOK-3: refresh-token, in any application", () => {
