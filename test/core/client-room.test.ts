@@ -227,6 +227,27 @@ describe("a token that is about to end", () => {
     }
   });
 
+  it("TOK-5: is replaced later where the room cannot look at another one just now, and not sooner than it says", async () => {
+    const answer = (given: object): void => {
+      const [, id] = /^42(\d+)/.exec(refreshes().at(-1)!)!;
+      line().receive(`43${id}${JSON.stringify([given])}`);
+    };
+    const unavailable = { error: { code: "UNAVAILABLE", message: "No keys just now.", retryAfterMs: 10_000 } };
+    expiring();
+    await turn();
+    for (let asked = 1; asked <= 2; asked++) {
+      expect(refreshes()).toHaveLength(asked);
+      answer(unavailable);
+      await vi.advanceTimersByTimeAsync(9999);
+      expect(refreshes()).toHaveLength(asked);
+      await vi.advanceTimersByTimeAsync(1001);
+    }
+    expect(refreshes()).toHaveLength(3);
+    answer({ ok: true, exp: 1 });
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect([refreshes().length, room.connection.state]).toEqual([3, "connected"]);
+  });
+
   it("is no longer asked for a connection that has ended meanwhile", async () => {
     let answer = (_token: string): void => {};
     const token = vi.fn(() => new Promise<string>((resolve) => (answer = resolve)));
