@@ -4,6 +4,7 @@ import { decodeChange, encodeChange } from "../src/chat/change-format.ts";
 import type { Change } from "../src/chat/change.ts";
 import type { ChangedMessage } from "../src/chat/message-log.ts";
 import { changesTableOf, type LogSegments } from "./log-segments.ts";
+import { blankAs, inPlaceOf } from "./overwriting.ts";
 
 interface ChangeRow extends Record<string, SqlStorageValue> {
   seq: number;
@@ -46,15 +47,21 @@ export class ChangeTables {
       sql.exec(
         `CREATE TABLE IF NOT EXISTS ${table} (seq INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body TEXT NOT NULL)`,
       );
-      sql.exec(
-        `INSERT INTO ${table} (seq, rev, body) VALUES (?, ?, ?) ON CONFLICT (seq) DO UPDATE SET rev = excluded.rev, body = excluded.body`,
-        seq,
-        rev,
-        encodeChange(change),
-      );
+      this.#write(table, { seq, rev, body: encodeChange(change) });
       besides();
     });
     this.#segments.tables.add(table);
+  }
+
+  #write(table: string, { seq, rev, body }: ChangeRow & RevRow): void {
+    const { sql } = this.#storage;
+    const [known] = sql.exec<ChangeRow>(`SELECT seq, body FROM ${table} WHERE seq = ?`, seq).toArray();
+    if (!known) return void sql.exec(`INSERT INTO ${table} (seq, rev, body) VALUES (?, ?, ?)`, seq, rev, body);
+    const update = `UPDATE ${table} SET rev = ?, body = ? WHERE seq = ?`;
+    // What it said before is to be found nowhere once it is deleted, and a row that grows moves.
+    const isMoved = body.length > known.body.length && decodeChange(known.body, seq).edits.length > 0;
+    if (isMoved) sql.exec(update, rev, blankAs(known.body), seq);
+    sql.exec(update, rev, inPlaceOf(known.body, body), seq);
   }
 
   /** The lowest `rev` first. Reads all rows, but not their bodies. */

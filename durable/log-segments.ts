@@ -1,6 +1,7 @@
 // The tables of a room's log: one per segment, and a small one that lists them. Every query is read to its end
 // at once, because a table that a cursor is still open on cannot be dropped.
 import type { Segment } from "../src/chat/segments.ts";
+import { inPlaceOf } from "./overwriting.ts";
 
 /** Where a batch stands. `burnt`: places of its segment before it that hold no message. */
 interface PlaceRow extends Record<string, SqlStorageValue> {
@@ -27,6 +28,12 @@ const UNSEGMENTED = "batches";
 
 const LIST = "segments";
 const CREATE_LIST = `CREATE TABLE IF NOT EXISTS ${LIST} (first_seq INTEGER PRIMARY KEY, until_ms INTEGER NOT NULL, stored_before INTEGER NOT NULL)`;
+
+/**
+ * Stands in front of the messages of each segment and fills a page of 4,096 bytes, so that these begin on another: the first page
+ * of a table is copied once there are more, and what it held stays in it where no deletion finds it.
+ */
+const FIRST_ROW: BatchRow = { first_seq: 0, last_seq: 0, burnt: 0, body: " ".repeat(4050) };
 
 const tableOf = (firstSeq: number): string => `batches_${firstSeq}`;
 
@@ -89,10 +96,10 @@ export class LogSegments {
     return this.#all.findLast(({ firstSeq }) => firstSeq <= seq);
   }
 
-  /** Replaces the text of the row that begins at a place. */
-  rewrite(firstSeq: number, body: string): void {
+  /** Replaces the text of a row, of which something was deleted: in its place. */
+  rewrite({ first_seq: firstSeq, body: before }: BatchRow, body: string): void {
     const { firstSeq: segment } = this.of(firstSeq)!;
-    this.#sql.exec(`UPDATE ${tableOf(segment)} SET body = ? WHERE first_seq = ?`, body, firstSeq);
+    this.#sql.exec(`UPDATE ${tableOf(segment)} SET body = ? WHERE first_seq = ?`, inPlaceOf(before, body), firstSeq);
   }
 
   /** Adds a row to the newest segment. */
@@ -107,6 +114,7 @@ export class LogSegments {
         `CREATE TABLE ${tableOf(segment.firstSeq)} (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL, burnt INTEGER NOT NULL)`,
       );
       this.#list(segment);
+      this.#insert(segment, FIRST_ROW);
       this.#insert(segment, row);
     });
     this.#all = [...this.#all, segment];
@@ -181,7 +189,8 @@ export class LogSegments {
     for (let limit = 1; ; limit = Math.min(ROWS_AT_ONCE, limit * 2)) {
       const rows = this.#read(
         this.#all.filter(({ firstSeq }) => firstSeq < before).reverse(),
-        ({ firstSeq }) => `${tableOf(firstSeq)} WHERE first_seq < ? ORDER BY first_seq DESC`,
+        ({ firstSeq }) =>
+          `${tableOf(firstSeq)} WHERE first_seq < ? AND first_seq > ${FIRST_ROW.first_seq} ORDER BY first_seq DESC`,
         [before, limit],
       );
       if (rows.length === 0) return;

@@ -114,7 +114,7 @@ export class SqlMessageLog implements MessageLog {
   #erase(seq: number): void {
     const row = this.#batchAt(seq)!;
     const posted = this.#postedIn(row).map((message) => (message.seq === seq ? emptied(message) : message));
-    this.#segments.rewrite(row.first_seq, encodeBatch(posted));
+    this.#segments.rewrite(row, encodeBatch(posted));
   }
 
   changedAfter(rev: number, limit: number): ChangedMessage[] {

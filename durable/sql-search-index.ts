@@ -12,6 +12,7 @@ import {
   type IndexTerm,
   type SearchIndex,
 } from "../src/chat/search-index.ts";
+import { fillFreePages } from "./overwriting.ts";
 
 interface PartRow extends Record<string, SqlStorageValue> {
   first_seq: number;
@@ -46,7 +47,7 @@ export class SqlSearchIndex implements SearchIndex {
       .exec<PartRow>(`SELECT first_seq, last_seq, version FROM ${LIST} ORDER BY first_seq`)
       .toArray();
     const parts = rows.map(({ version, ...row }) => ({ version, firstSeq: row.first_seq, lastSeq: row.last_seq }));
-    for (const part of parts) if (part.version !== INDEX_VERSION) this.#erase(part);
+    for (const part of parts) if (part.version !== INDEX_VERSION) this.#dropTable(part);
     return parts
       .filter(({ version }) => version === INDEX_VERSION)
       .map(({ firstSeq, lastSeq }) => ({ firstSeq, lastSeq }));
@@ -88,11 +89,16 @@ export class SqlSearchIndex implements SearchIndex {
 
   drop(part: IndexPart): void {
     const { parts } = this;
-    this.#erase(part);
+    this.#dropTable(part);
     this.#parts = parts.filter(({ firstSeq }) => firstSeq !== part.firstSeq);
   }
 
-  #erase(part: IndexPart): void {
+  erase(part: IndexPart): void {
+    this.drop(part);
+    fillFreePages(this.#storage);
+  }
+
+  #dropTable(part: IndexPart): void {
     this.#storage.transactionSync(() => {
       this.#sql.exec(`DROP TABLE IF EXISTS ${tableOf(part)}`);
       this.#sql.exec(`DELETE FROM ${LIST} WHERE first_seq = ?`, part.firstSeq);

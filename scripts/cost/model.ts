@@ -9,9 +9,9 @@ const RELAXED_BUSY_COMMITS_PER_SECOND = 3;
 /** A room that nobody has been to gives its log a name. */
 export const FIRST_VISIT_ROWS = 3;
 /** The first message of a room lays out its log: so many rows besides its own. */
-export const FIRST_MESSAGE_ROWS = 5;
+export const FIRST_MESSAGE_ROWS = 6;
 /** A segment of the log begins and is forgotten. */
-const SEGMENT_ROWS = 5;
+const SEGMENT_ROWS = 6;
 const SEGMENTS_KEPT = 10;
 /** Those who go within a second: grace, and the heartbeat put off. */
 const LEAVE_ALARMS = 2;

@@ -70,6 +70,9 @@ export interface SearchIndex {
 
   /** Leaves nothing of a part. */
   drop(part: IndexPart): void;
+
+  /** The same, and nothing of it in the file either: for what somebody deleted. */
+  erase(part: IndexPart): void;
 }
 
 /** UTF-16 units of a term that are kept. What is longer is told apart by the log. */

@@ -74,7 +74,7 @@ export class Searching implements Feature {
   onChanging({ seq, isRewrite }: KeptChange): void {
     if (!isRewrite) return;
     const part = this.#index.parts.find(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
-    if (part) this.#index.drop(part);
+    if (part) this.#index.erase(part);
   }
 
   /** SRCH-7. */

@@ -47,4 +47,8 @@ export class MemoryIndex implements SearchIndex {
     if (this.failure) throw this.failure;
     this.#blocks.delete(part);
   }
+
+  erase(part: IndexPart): void {
+    this.drop(part);
+  }
 }

@@ -61,6 +61,8 @@ export class Storage {
 
   constructor() {
     this.#makeOwnTables();
+    const bytes = "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()";
+    Object.defineProperty(this.sql, "databaseSize", { get: () => this.#statement(bytes).all()[0]!["bytes"] });
   }
 
   #makeOwnTables(): void {
@@ -75,7 +77,10 @@ export class Storage {
 
   // ---- as the object sees it -------------------------------------------------------------------------------
 
-  readonly sql = { exec: (text: string, ...bindings: Value[]): Cursor => this.#exec(text, bindings) };
+  readonly sql = {
+    exec: (text: string, ...bindings: Value[]): Cursor => this.#exec(text, bindings),
+    databaseSize: 0,
+  };
 
   readonly kv = {
     get: (key: string): unknown => {

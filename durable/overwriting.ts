@@ -1,0 +1,51 @@
+// What was deleted is overwritten in the file: SQLite only forgets where it stood, and keeps the bytes until it needs the place.
+// The platform takes no `PRAGMA secure_delete`. So a row that loses its text stays as long as it was, which SQLite writes
+// in place; and where whole tables were dropped, the pages that this left free are filled.
+
+/** The first of these that are given are tried first, in bytes: a page is 4,096. */
+const FILLERS_BYTES = [262_144, 65_536, 16_384, 3900];
+
+/** Free pages are filled up to so many bytes at a time. */
+export const FREE_BYTES_FILLED_MAX = 16 * 1024 * 1024;
+
+const TABLE = "overwriting";
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/** JSON in place of other JSON, as long as that where it is shorter: SQLite then writes it where that stood. */
+export function inPlaceOf(before: string, json: string): string {
+  return json + " ".repeat(Math.max(0, bytesOf(before) - bytesOf(json)));
+}
+
+/** What may stand in a row's place before that becomes longer, and moves. */
+export const blankAs = (before: string): string => " ".repeat(bytesOf(before));
+
+/** Fills the pages that nothing uses, and gives them back. The file does not grow by it. */
+export function fillFreePages(storage: DurableObjectStorage): void {
+  const { sql } = storage;
+  storage.transactionSync(() => {
+    sql.exec(`CREATE TABLE ${TABLE} (filler BLOB)`);
+    const bytes = sql.databaseSize;
+    let filled = 0;
+    for (const size of FILLERS_BYTES)
+      while (filled < FREE_BYTES_FILLED_MAX && fits(storage, size, bytes)) filled += size;
+    sql.exec(`DROP TABLE ${TABLE}`);
+  });
+}
+
+class Grown extends Error {}
+
+/** @returns whether a filler found free pages enough; it is taken back otherwise */
+function fits(storage: DurableObjectStorage, size: number, bytesMax: number): boolean {
+  const { sql } = storage;
+  try {
+    storage.transactionSync(() => {
+      sql.exec(`INSERT INTO ${TABLE} (filler) VALUES (zeroblob(?))`, size);
+      if (sql.databaseSize > bytesMax) throw new Grown();
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof Grown) return false;
+    throw error;
+  }
+}

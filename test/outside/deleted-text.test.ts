@@ -1,0 +1,97 @@
+// MSG-3: what a deleted message said is in no file of the server that stored it.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, expect, it, vi } from "vitest";
+
+import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { ask, join } from "./stock-clients.ts";
+
+const stateDir = mkdtempSync(path.join(tmpdir(), "parley-deleted-"));
+const started: ProcessGroup[] = [];
+afterAll(async () => {
+  await Promise.all(started.map((group) => group.stop()));
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+/** More than a search reads without an index (SRCH-7). */
+const MESSAGES = 4200;
+const LIMITS = { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
+
+/** Words that nothing else has in it; a name for each place where they were said. */
+const SAID = {
+  alone: "quizzaciouslyalone",
+  edited: ["quizzaciouslyposted", "quizzaciouslyeditedonce, and longer", "quizzaciouslyeditedtwice, and longer still"],
+  inBurst: "quizzaciouslyinburst",
+  first: "quizzaciouslyfirst",
+  indexed: "quizzaciouslyindexed",
+  indexedAndEdited: ["quizzaciouslybefore", "quizzaciouslyafterwards"],
+  long: `quizzaciouslylong ${"long ".repeat(150)}`,
+} as const;
+const KEPT = "quizzaciouslykept";
+
+/** Which of the words stand in any file of the server. */
+function foundIn(directory: string): string[] {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const contents = files.map(({ parentPath, name }) => readFileSync(path.join(parentPath, name), "latin1"));
+  const words = contents.flatMap((content) => content.match(/quizzaciously[a-z]+/g) ?? []);
+  return [...new Set(words)].toSorted();
+}
+
+const walsIn = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
+    (name) => /ChatRoom.[0-9a-f]+.sqlite-wal$/.test(name) && statSync(path.join(directory, name)).size > 0,
+  );
+
+it("MSG-3: a deleted text is in no file once its room was put away", { timeout: 180_000 }, async () => {
+  const port = await freePort();
+  const group = new ProcessGroup({
+    args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+    env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...LIMITS },
+  });
+  started.push(group);
+  await group.prints(/Ready on/);
+  const url = `http://${HOST}:${port}`;
+  const post = async (client: Awaited<ReturnType<typeof join>>, content: string): Promise<string> => {
+    const answer = await ask<{ id: string }>(client, "chat-message", { content });
+    expect(answer).toMatchObject({ ok: true });
+    return answer.id;
+  };
+  const edit = async (client: Awaited<ReturnType<typeof join>>, id: string, contents: readonly string[]) => {
+    for (const content of contents)
+      expect(await ask(client, "edit-message", { id, content })).toMatchObject({ ok: true });
+  };
+  const remove = async (client: Awaited<ReturnType<typeof join>>, ids: readonly string[]) => {
+    for (const id of ids) expect(await ask(client, "delete-message", { id })).toMatchObject({ ok: true });
+  };
+
+  const small = await join(url, "small", "ada");
+  const gone = [await post(small, SAID.alone)];
+  await post(small, KEPT);
+  gone.push(await post(small, SAID.long));
+  const [posted, ...edits] = SAID.edited;
+  const edited = await post(small, posted);
+  await edit(small, edited, edits);
+  const burst = ["one", SAID.inBurst, "three"].map((content) => post(small, content));
+  gone.push(edited, (await Promise.all(burst))[1]!);
+  await remove(small, gone);
+
+  const large = await join(url, "large", "ada");
+  const first = await post(large, SAID.first);
+  const indexed = await post(large, SAID.indexed);
+  const [before, ...after] = SAID.indexedAndEdited;
+  const indexedAndEdited = await post(large, before);
+  for (let sent = 0; sent < MESSAGES; sent += 300)
+    await Promise.all(Array.from({ length: 300 }, (_, i) => post(large, `message number ${sent + i}`)));
+  const search = (query: string): Promise<{ messages: object[] }> => ask(large, "search", { query });
+  expect((await search(SAID.indexed)).messages).toHaveLength(1);
+  await edit(large, indexedAndEdited, after);
+  expect((await search(SAID.indexedAndEdited[1])).messages).toHaveLength(1);
+  await remove(large, [first, indexed, indexedAndEdited]);
+  expect((await search("quizzaciously*")).messages).toEqual([]);
+
+  for (const client of [small, large]) client.disconnect();
+  // A room that nobody is in is put away after a while, and with it goes the log that SQLite writes ahead.
+  await vi.waitFor(() => expect(walsIn(stateDir)).toEqual([]), { timeout: 120_000, interval: 500 });
+  expect(foundIn(stateDir)).toEqual([KEPT]);
+});
