@@ -2,6 +2,7 @@
 // connection is in there; the rest of this object may vanish at any await.
 import type { Closing } from "../protocol/closings.ts";
 import { frameBytes, type Frame } from "../protocol/engine-io.ts";
+import type { Identity } from "../protocol/identity.ts";
 import type { PartialPacket } from "../protocol/socket-io.ts";
 import type { AskRecord } from "./acks.ts";
 import type { PollQueue } from "./poll-queue.ts";
@@ -25,8 +26,8 @@ export interface Handshake {
   readonly canRecover?: boolean;
   /** When the session was opened, in milliseconds since 1970. */
   readonly issued: number;
-  /** Whom the front server vouches for, if the request carried proof; its shape is the application's. */
-  readonly identity?: unknown;
+  /** Whom the front server vouches for, if the request carried a token. */
+  readonly identity?: Identity;
 }
 
 /** A socket as it stands in its session's record. */

@@ -61,7 +61,7 @@ export class TokenLife {
 
   /** TOK-4. At once where the front server has vouched for somebody; never throws before it is known who asks. */
   identify({ auth, handshake }: ConnectRequest): Identity | Refusal | Promise<Identity | Refusal> {
-    const vouched = handshake.identity as Identity | undefined;
+    const { identity: vouched } = handshake;
     // A token that the Worker saw may have ended since: the connection can be older than its CONNECT.
     if (vouched && !this.#hasEnded(vouched)) return this.#admit(vouched);
     const { token } = auth;

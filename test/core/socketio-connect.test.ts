@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { FakeShell, OPTIONS, START_MS } from "./harness.ts";
 import { Probe, probeShell } from "./probe.ts";
 
+const ADA = { user: "ada", name: "Ada", role: "member" } as const;
+
 const { connectTimeoutMs } = OPTIONS;
 
 describe("the handshake", () => {
@@ -81,7 +83,7 @@ describe("CONNECT", () => {
         return { accepted: true, data: {} };
       },
     });
-    const handshake = { address: "192.0.2.7", query: { a: "1" }, identity: { user: "ada" } };
+    const handshake = { address: "192.0.2.7", query: { a: "1" }, identity: ADA };
     await shell.connect(handshake, { token: "t", deep: [{ x: null }] });
     expect(requests).toEqual([
       { nsp: "/", auth: { token: "t", deep: [{ x: null }] }, handshake: { ...handshake, issued: START_MS } },

@@ -5,6 +5,8 @@ import type { Verdict } from "../../src/socketio/namespace.ts";
 import { FakeShell, RECORD_BYTES_MAX } from "./harness.ts";
 import { Probe, probeShell } from "./probe.ts";
 
+const ADA = { user: "ada", name: "Ada", role: "member" } as const;
+
 const ownData = (): Verdict<object> => ({ accepted: true, data: {} });
 
 describe("after sleep", () => {
@@ -42,7 +44,7 @@ describe("after sleep", () => {
         join: (socket, channel) => socket.join(channel),
       },
     });
-    const client = await shell.connect({ query: { q: "\u{1F600}" }, identity: { user: "ada" } });
+    const client = await shell.connect({ query: { q: "\u{1F600}" }, identity: ADA });
     client.emit("join", "red");
     const before = client.call("look").answer;
     shell.evict();

@@ -8,6 +8,8 @@ import { UnjoinedSessions } from "../../src/socketio/unjoined-sessions.ts";
 import { OPTIONS, START_MS } from "./harness.ts";
 import { Probe } from "./probe.ts";
 
+const ADA = { user: "ada", name: "Ada", role: "member" } as const;
+
 const MAX = 3;
 const ADDRESS = "192.0.2.1";
 const JOIN_MS = OPTIONS.connectTimeoutMs;
@@ -65,7 +67,7 @@ it("all of a /48 count as one", () => {
 it("who joins, or came with a token, does not count", async () => {
   const { room, handshake } = isolate();
   const server = room();
-  for (let i = 0; i < MAX; i++) server.open(handshake({ identity: { user: "ada" } }), "websocket");
+  for (let i = 0; i < MAX; i++) server.open(handshake({ identity: ADA }), "websocket");
   for (let i = 0; i < MAX; i++) await server.receive(server.open(handshake(), "websocket"), "40");
   expect(server.refuseUnjoined(ADDRESS, MAX)).toBeUndefined();
 });
