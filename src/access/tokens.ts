@@ -1,6 +1,7 @@
 // Tokens: JSON Web Tokens that name a user. The Worker verifies those of an upgrade and the room those of
 // a CONNECT, with this same code. Source: RFC 7519 (JWT), RFC 8725 (best current practices).
 import { errors, importJWK, importSPKI, jwtVerify, SignJWT, type CryptoKey, type JWK } from "jose";
+
 import type { Authentication } from "../protocol/identity.ts";
 import { CLAIM_NAMES, readClaims, type ClaimNames } from "./claims.ts";
 import { KeysUnavailable, keySetAt, type KeySet } from "./key-set.ts";
@@ -9,6 +10,7 @@ import type { Settings } from "./settings.ts";
 
 /** A longer token is refused unread. */
 export const TOKEN_LENGTH_MAX = 8192;
+
 const PUBLIC_KEY_ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
 /** So far the clock of who signs may be ahead of ours; a token's end is kept to the second all the same (TOK-7). */
@@ -35,7 +37,10 @@ export class TokenVerifier {
   async verify(token: string): Promise<Authentication> {
     if (token.length > TOKEN_LENGTH_MAX) return unauthorized("The token is too long");
     try {
-      return this.#toIdentity(await this.#payloadOf(token));
+      const payload = await this.#payloadOf(token);
+      // This server signs the tokens of its guests itself, wherever others come from.
+      const isGuest = payload["guest"] === true && algorithmOf(token) === "HS256";
+      return this.#toIdentity(payload, isGuest);
     } catch (error) {
       if (error instanceof errors.JWTExpired) return expired();
       if (error instanceof errors.JWTClaimValidationFailed)
@@ -74,18 +79,13 @@ export class TokenVerifier {
       .payload;
   }
 
-  #toIdentity(payload: Payload): Authentication {
-    const claims = readClaims(payload, this.#namesFor(payload));
+  #toIdentity(payload: Payload, isGuest: boolean): Authentication {
+    const claims = readClaims(payload, isGuest ? CLAIM_NAMES : this.#settings.claims);
     if ("problem" in claims) return unauthorized(claims.problem);
     const { exp } = claims;
     if (exp === undefined && !this.#settings.allowUnexpiringTokens) return unauthorized("The token has no exp claim");
     if (exp !== undefined && exp * 1000 <= Date.now()) return expired();
-    return { ok: true, identity: isGuest(payload) ? { ...this.#guestRooms, ...claims, isGuest: true } : claims };
-  }
-
-  /** This server signs the tokens of its guests itself, wherever others come from. */
-  #namesFor(payload: Payload): ClaimNames {
-    return isGuest(payload) ? CLAIM_NAMES : this.#settings.claims;
+    return { ok: true, identity: isGuest ? { ...this.#guestRooms, ...claims, isGuest: true } : claims };
   }
 
   /** Of a token that was given before there was such a list, and names no rooms. */
@@ -94,8 +94,6 @@ export class TokenVerifier {
     return guestRooms ? { rooms: guestRooms } : {};
   }
 }
-
-const isGuest = (payload: Payload): boolean => payload["guest"] === true;
 
 /** The secret that tokens are signed with, and the one before it while that is being rotated out. */
 export function secretsOf({ jwt }: Pick<Settings, "jwt">): readonly string[] {

@@ -1,5 +1,5 @@
 // Tokens that say by other names who their bearer is, or are signed with the secret before this one.
-import { SignJWT, type JWTPayload } from "jose";
+import { exportSPKI, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 import { describe, expect, it } from "vitest";
 
 import { readSettings } from "../../src/access/settings.ts";
@@ -57,6 +57,23 @@ describe("TOK-6: claims by other names", () => {
     const token = await signToken(SECRET, { user: "eva", name: "Eva", names }, 60);
     expect(await named.verify(token)).toMatchObject({ identity: { user: "eva", name: "Eva" } });
   });
+});
+
+it("TOK-6: what a provider calls a guest is none of ours: it is read by the names that are set, and opens what it says", async () => {
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  const checked = verifier({
+    JWT_PUBLIC_KEY: await exportSPKI(publicKey),
+    CLAIM_ROLE: "app.role",
+    GUEST_ROOMS: "lounge",
+  });
+  const token = await new SignJWT({ sub: "ada", exp: nowSeconds() + 60, guest: true, role: "moderator" })
+    .setProtectedHeader({ alg: "ES256" })
+    .sign(privateKey);
+  const { ok, ...verdict } = await checked.verify(token);
+  expect([ok, verdict]).toEqual([
+    true,
+    { identity: { user: "ada", name: "ada", role: "member", exp: expect.any(Number) } },
+  ]);
 });
 
 describe("a secret that is being rotated", () => {
