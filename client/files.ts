@@ -29,7 +29,7 @@ interface Failure {
 
 type Asked = Pick<Transfer, "method" | "url" | "body" | "onProgress">;
 
-const PASSING = new Set(["RATE_LIMITED", "UNAVAILABLE", "NO_ANSWER"]);
+const PASSING = new Set(["RATE_LIMITED", "UNAVAILABLE", "TIMED_OUT", "NO_ANSWER"]);
 
 export class Files {
   readonly #ports: FilePorts;

@@ -1,4 +1,5 @@
 // Bodies with a limit: of requests, for the Worker and the rooms alike, and of key sets.
+import { BodyTooLate, TimedBody } from "./timed-body.ts";
 
 /** How long a body may take: a request that never ends holds up whoever reads it. */
 export const BODY_MS_MAX = 30_000;
@@ -20,32 +21,30 @@ export async function readText(
 ): Promise<string | undefined> {
   // Of one that says it is far too long nothing is read: who refuses it before the end anyway had better not begin.
   if (Number(message.headers.get("Content-Length")) > maxBytes + DISCARDED_BYTES_MAX) return undefined;
-  const reader = (message.body as ReadableStream<Uint8Array> | null)?.getReader();
-  if (!reader) return "";
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    void reader.cancel().catch(() => {});
-  }, msMax);
+  const stream = message.body as ReadableStream<Uint8Array> | null;
+  if (!stream) return "";
+  const body = new TimedBody(stream, msMax);
   try {
-    const text = await readAll(reader, maxBytes);
-    return isLate ? undefined : text;
+    return await readAll(body, maxBytes);
+  } catch (error) {
+    if (error instanceof BodyTooLate) return undefined;
+    throw error;
   } finally {
-    clearTimeout(timer);
+    body.end();
   }
 }
 
-async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number): Promise<string | undefined> {
+async function readAll(body: TimedBody, maxBytes: number): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-    bytes += chunk.value.byteLength;
+  for (let chunk = await body.next(); chunk; chunk = await body.next()) {
+    bytes += chunk.byteLength;
     if (bytes > maxBytes + DISCARDED_BYTES_MAX) {
-      await reader.cancel();
+      await body.cancel();
       return undefined;
     }
-    if (bytes <= maxBytes) text += decoder.decode(chunk.value, { stream: true });
+    if (bytes <= maxBytes) text += decoder.decode(chunk, { stream: true });
   }
   return bytes <= maxBytes ? text + decoder.decode() : undefined;
 }

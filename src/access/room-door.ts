@@ -20,7 +20,7 @@ export interface RoomDoor<Place = unknown> {
 
   /**
    * Asks for the room's leave to store a file, before a byte of it is stored.
-   * @param file what it is, with an `id` that nobody can guess
+   * @param file what it is, with an `id` that nobody can guess; asked again, once its bytes say what it is, with `hasLeave`
    */
   permitUpload(caller: OutsideCaller, file: object): Promise<Answer<{ readonly attachment: Attachment }>>;
 

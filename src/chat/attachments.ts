@@ -41,8 +41,10 @@ export class Attachments implements Feature {
   /** For whoever calls on behalf of the storage of files; not among the operations of sockets. */
   readonly upload: Operation<UploadAnswer> = operation(
     uploadSchema,
-    (caller, { id, ...facts }, reply: (answer: UploadAnswer) => void) => reply(this.#sign(caller, id, facts)),
-    ({ size }) => Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
+    (caller, { id, hasLeave: _hasLeave, ...facts }, reply: (answer: UploadAnswer) => void) =>
+      reply(this.#sign(caller, id, facts)),
+    ({ size, hasLeave }) =>
+      hasLeave ? 0 : Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
   );
 
   constructor(room: Room, files: FileSweep, told: FilesWelcome) {

@@ -30,4 +30,5 @@ export const attachmentSchema = z.object({
 /** @see Attachments */
 export const uploadSchema = facts.extend({
   id: z.string().regex(/^[0-9a-z]{20,40}$/),
+  hasLeave: z.literal(true).optional().describe("The room gave leave for it before, by what it was said to be"),
 });

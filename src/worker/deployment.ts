@@ -12,6 +12,7 @@ import type { WebhookBatch } from "../protocol/webhook-events.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { FileReaders } from "./file-readers.ts";
 import { KnownSessions } from "./known-sessions.ts";
+import { UnderWay } from "./under-way.ts";
 import { WorkerMeter } from "./worker-meter.ts";
 
 /** The Worker's bindings, as far as the Worker needs them. */
@@ -33,6 +34,11 @@ export interface WorkerEnv {
 /** Everybody behind an address whose rooms went to sleep names a session that is gone, once: that is no guessing. */
 const UNKNOWN_SESSIONS_PER_CONNECT = 10;
 
+/** Of one user at a time: what each holds in memory is the head of an image, and some chunks. */
+export const UPLOADS_MAX = 10;
+/** The same of JSON bodies, which take MAX_PAYLOAD at most. */
+export const API_BODIES_MAX = 100;
+
 export interface Deployment {
   readonly settings: Settings;
   readonly tokens: TokenVerifier;
@@ -44,6 +50,9 @@ export interface Deployment {
   /** Calls of the HTTP API, by the user of the token (API-11). */
   readonly apiRequests: Buckets;
   readonly fileReaders: FileReaders;
+  /** Files that are on their way in (FILE-7), and JSON bodies (API-11). */
+  readonly uploads: UnderWay;
+  readonly bodies: UnderWay;
   readonly meter: WorkerMeter;
 }
 
@@ -75,6 +84,8 @@ function deploy(env: WorkerEnv): Deployment | undefined {
     knownSessions: new KnownSessions(),
     apiRequests: new Buckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
     fileReaders: new FileReaders(),
+    uploads: new UnderWay(UPLOADS_MAX),
+    bodies: new UnderWay(API_BODIES_MAX),
     meter: new WorkerMeter(env, settings.lobbies),
   };
 }

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import type { Unauthenticated } from "../protocol/identity.ts";
 import { ENGINE_REFUSALS, type EngineRefusal } from "../protocol/engine-io.ts";
 
-export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 411 | 413 | 415 | 416 | 426 | 429 | 500 | 503;
+export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 411 | 413 | 415 | 416 | 426 | 429 | 500 | 503;
 
 /** One field that was wrong: where it stands, `a.b` for a `b` within `a`, and how it was wrong. */
 export interface Issue {

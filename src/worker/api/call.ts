@@ -59,7 +59,7 @@ export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
   /** By status. */
   readonly answers: Readonly<Record<number, GoodAnswer>>;
   /** Refusals that other calls do not know, by status. */
-  readonly refusals?: ReadonlyArray<411 | 413 | 415 | 416>;
+  readonly refusals?: ReadonlyArray<408 | 411 | 413 | 415 | 416>;
   readonly run: (request: ApiRequest<z.output<Schema>>) => Promise<Response>;
 }
 

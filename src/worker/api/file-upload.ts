@@ -1,10 +1,12 @@
-// Takes a file: looks at what it is, asks the room for its leave, and passes the bytes on to the storage as they come.
+// Takes a file: asks the room for its leave, looks at what it is, and passes the bytes on to the storage as they come.
 // No more than the head of an image and a few chunks are in memory, however large the file is.
 import { logProblem } from "../../access/log.ts";
 import type { OutsideCaller } from "../../access/room-door.ts";
+import { BodyTooLate, TimedBody } from "../../access/timed-body.ts";
 import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "../../protocol/image-facts.ts";
 import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../protocol/media-type.ts";
-import { refuseIssues, refuseRequest } from "../refusals.ts";
+import { UPLOADS_MAX } from "../deployment.ts";
+import { refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";
 import type { ApiRequest } from "./call.ts";
 import { respond } from "./responses.ts";
 
@@ -18,27 +20,72 @@ interface Upload {
 
 type Asked = ApiRequest<{ readonly room: string; readonly name: string }>;
 
-/** What the beginning of a body says, and how to read all of it. */
+/** What the beginning of a body says, and the rest of it. */
 interface Peeked {
   readonly head: Uint8Array;
-  readonly rest: ReadableStream<Uint8Array> | undefined;
+  readonly rest: TimedBody | undefined;
 }
 
+/** FILE-7: the slowest that an upload may be, and what it may take besides. */
+const UPLOAD_BYTES_PER_SECOND_MIN = 16_384;
+const UPLOAD_MS_MIN = 30_000;
+/** When one of a user's uploads may be over. */
+const RETRY_AFTER_MS = 5000;
+
 export async function uploadFile(asked: Asked, caller: OutsideCaller): Promise<Response> {
-  const { request, env, given, doorOf } = asked;
+  const { env, deployment } = asked;
   if (!env.FILES) return refuseWithoutBucket();
   const claimed = readClaims(asked);
   if (claimed instanceof Response) return claimed;
-  const isImage = claimed.type.startsWith("image/");
-  const peeked = await peek(request.body, isImage ? IMAGE_HEAD_BYTES : 0);
-  const upload = isImage ? asSniffed(claimed, imageFacts(peeked.head), asked) : claimed;
-  if (upload instanceof Response) return upload;
-  const answer = await doorOf(given.room).permitUpload(caller, { id: newId(), ...upload });
-  if ("error" in answer) return respond(answer);
-  const { attachment } = answer;
-  const refusal = await store(env.FILES, attachment.key, upload, peeked);
-  return refusal ?? Response.json({ ok: true, attachment }, { status: 201 });
+  const end = deployment.uploads.begin(caller.user);
+  if (!end)
+    return refuseForNow(
+      "RATE_LIMITED",
+      `Rate limit exceeded: at most ${UPLOADS_MAX} uploads at a time.`,
+      RETRY_AFTER_MS,
+    );
+  try {
+    return await takeFile(asked, env.FILES, { caller, claimed });
+  } finally {
+    end();
+  }
 }
+
+async function takeFile(
+  asked: Asked,
+  bucket: R2Bucket,
+  { caller, claimed }: { readonly caller: OutsideCaller; readonly claimed: Upload },
+): Promise<Response> {
+  const { request, given, doorOf } = asked;
+  const id = newId();
+  // Before anything of it is held.
+  const leave = await doorOf(given.room).permitUpload(caller, { id, ...claimed });
+  if ("error" in leave) return respond(leave);
+  const body = bodyOf(request, claimed);
+  try {
+    const isImage = claimed.type.startsWith("image/");
+    const peeked = await peek(body, isImage ? IMAGE_HEAD_BYTES : 0);
+    const upload = isImage ? asSniffed(claimed, imageFacts(peeked.head), asked) : claimed;
+    if (upload instanceof Response) return upload;
+    const answer = isImage ? await doorOf(given.room).permitUpload(caller, { id, ...upload, hasLeave: true }) : leave;
+    if ("error" in answer) return respond(answer);
+    const { attachment } = answer;
+    const refusal = await store(bucket, attachment.key, upload, peeked);
+    return refusal ?? Response.json({ ok: true, attachment }, { status: 201 });
+  } catch (error) {
+    if (error instanceof BodyTooLate) return refuseLate();
+    throw error;
+  } finally {
+    body?.end();
+  }
+}
+
+function bodyOf({ body }: Request, { size }: Upload): TimedBody | undefined {
+  const msMax = UPLOAD_MS_MIN + (1000 * size) / UPLOAD_BYTES_PER_SECOND_MIN;
+  return body ? new TimedBody(body as ReadableStream<Uint8Array>, msMax) : undefined;
+}
+
+const refuseLate = (): Response => refuseRequest(408, "TIMED_OUT", "The body did not come in time");
 
 export function refuseWithoutBucket(): Response {
   const message = "No files are taken here: the deployment has no R2 bucket bound as FILES";
@@ -72,20 +119,16 @@ function refuseType(type: string, allowed: readonly string[]): Response {
 }
 
 /** Reads until there are so many bytes, or no more. */
-async function peek(body: Request["body"], bytes: number): Promise<Peeked> {
-  const stream = body as ReadableStream<Uint8Array> | null;
-  if (!stream || bytes === 0) return { head: new Uint8Array(), rest: stream ?? undefined };
-  const reader = stream.getReader();
+async function peek(body: TimedBody | undefined, bytes: number): Promise<Peeked> {
   const chunks: Uint8Array[] = [];
   let count = 0;
   while (count < bytes) {
-    const { done, value } = await reader.read();
-    if (done) return { head: concat(chunks, count), rest: undefined };
-    chunks.push(value);
-    count += value.byteLength;
+    const chunk = await body?.next();
+    if (!chunk) return { head: concat(chunks, count), rest: undefined };
+    chunks.push(chunk);
+    count += chunk.byteLength;
   }
-  reader.releaseLock();
-  return { head: concat(chunks, count), rest: stream };
+  return { head: concat(chunks, count), rest: body };
 }
 
 function concat(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
@@ -111,6 +154,7 @@ async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peek
   putting.catch((error: unknown) => isTaken(writer.abort(error)));
   const [poured, put] = await Promise.allSettled([pour(peeked, upload.size, writer), putting]);
   if (put.status === "fulfilled") return undefined;
+  if (poured.status === "rejected" && poured.reason instanceof BodyTooLate) return refuseLate();
   if (poured.status === "rejected")
     return refuseIssues([{ path: "", message: `the body has not the ${upload.size} bytes that Content-Length says` }]);
   logProblem("file.unstored", "a file could not be stored", put.reason);
@@ -136,7 +180,7 @@ async function pour(peeked: Peeked, size: number, writer: WritableStreamDefaultW
 
 async function* chunksOf({ head, rest }: Peeked): AsyncIterable<Uint8Array> {
   if (head.byteLength > 0) yield head;
-  if (rest) yield* rest as unknown as AsyncIterable<Uint8Array>;
+  for (let chunk = await rest?.next(); chunk; chunk = await rest?.next()) yield chunk;
 }
 
 const isTaken = (writing: Promise<unknown>): Promise<boolean> =>

@@ -31,7 +31,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
     }),
     rawBody: "The file's bytes, with `Content-Length`",
     answers: { 201: { description: "It is stored", schema: answers.uploaded } },
-    refusals: [411, 413, 415],
+    refusals: [408, 411, 413, 415],
     run: async (asked) => {
       const caller = callerFor(asked.identity, asked.given.as);
       return caller instanceof Response ? caller : uploadFile(asked, caller);

@@ -5,25 +5,46 @@ import type { z } from "zod";
 import { readText } from "../../access/body.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../../protocol/nesting.ts";
 import { readAs } from "../../protocol/read-as.ts";
-import { issuesOf, refuseIssues, refuseRequest } from "../refusals.ts";
+import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";
 import { hasBody, shapeOf, type ApiCall } from "./call.ts";
 
+/** When one of those that are under way may be over. */
+const RETRY_AFTER_MS = 1000;
+
 type Fields = Readonly<Record<string, unknown>>;
+
+/** How a call is read. */
+interface Reading {
+  readonly parameters: Fields;
+  readonly bodyBytesMax: number;
+  /** Begins one of the bodies that the caller may have under way; returns what ends it, or nothing (API-11). */
+  readonly begin: () => (() => void) | undefined;
+}
 
 /** @returns what the schema lets through, or the refusal that says what was wrong */
 export async function readGiven(
   request: Request,
   call: ApiCall,
-  { parameters, bodyBytesMax }: { readonly parameters: Fields; readonly bodyBytesMax: number },
+  { parameters, bodyBytesMax, begin }: Reading,
 ): Promise<Fields | Response> {
   const fields = hasBody(call)
-    ? await readBody(request, bodyBytesMax)
+    ? await readOneOf(begin, () => readBody(request, bodyBytesMax))
     : readQuery(new URL(request.url).searchParams, shapeOf(call));
   if (fields instanceof Response) return fields;
   const fromHeaders = readHeaders(request.headers, call.headers ?? {}, fields);
   if (fromHeaders instanceof Response) return fromHeaders;
   const parsed = readAs(call.given, { ...fields, ...fromHeaders, ...parameters });
   return parsed.success ? parsed.data : refuseIssues(issuesOf(parsed.error));
+}
+
+async function readOneOf(begin: Reading["begin"], read: () => Promise<Fields | Response>): Promise<Fields | Response> {
+  const end = begin();
+  if (!end) return refuseForNow("RATE_LIMITED", "Rate limit exceeded: too many bodies at a time.", RETRY_AFTER_MS);
+  try {
+    return await read();
+  } finally {
+    end();
+  }
 }
 
 async function readBody(request: Request, bytesMax: number): Promise<Fields | Response> {

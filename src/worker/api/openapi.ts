@@ -22,6 +22,7 @@ const REFUSALS = {
   401: refusal(401, "No token, or one that is not accepted", { "WWW-Authenticate": z.string() }),
   403: refusal(403, "The token's role, or its rooms, or the room's rules do not allow it"),
   404: refusal(404, "There is no such thing"),
+  408: refusal(408, "The body did not come in time"),
   411: refusal(411, "`Content-Length` is missing"),
   413: refusal(413, "More than may be given at once"),
   415: refusal(415, "The body is of a type that is not taken: not application/json, or a file of another type"),

@@ -46,6 +46,7 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
   const given = await readGiven(request, call, {
     parameters,
     bodyBytesMax: call.bodyBytesMax ?? settings.maxPayloadBytes,
+    begin: () => deployment.bodies.begin(identity.user),
   });
   if (given instanceof Response) return given;
   return call.run({ identity, given, url: new URL(request.url), doorOf, request, env: c.env, deployment });

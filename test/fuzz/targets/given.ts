@@ -119,6 +119,7 @@ const httpInput: Target = {
       const given = await readGiven(request, call, {
         parameters: { room: "general", id: "e-1" },
         bodyBytesMax: BODY_BYTES_MAX,
+        begin: () => () => {},
       });
       if (given instanceof Response) {
         must(DECLARED.has(given.status), `${call.id}: ${given.status}`);

@@ -1,0 +1,42 @@
+// A body that has to be there in time: whoever reads one that never ends would hold what came of it for ever. Called by whatever
+// reads a body.
+
+export class BodyTooLate extends Error {
+  override readonly name = "BodyTooLate";
+}
+
+export class TimedBody {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #isLate = false;
+
+  constructor(stream: ReadableStream<Uint8Array>, msMax: number) {
+    this.#reader = stream.getReader();
+    // Who breaks off is heard of by whoever reads.
+    this.#reader.closed.catch(() => {});
+    this.#timer = setTimeout(() => {
+      this.#isLate = true;
+      void this.cancel().catch(() => {});
+    }, msMax);
+  }
+
+  /**
+   * @returns the next piece, or nothing at the end
+   * @throws BodyTooLate when the time is over
+   */
+  async next(): Promise<Uint8Array | undefined> {
+    const { done, value } = await this.#reader.read();
+    if (this.#isLate) throw new BodyTooLate("the body did not come in time");
+    return done ? undefined : value;
+  }
+
+  /** Nothing more of it is wanted. */
+  async cancel(): Promise<void> {
+    await this.#reader.cancel();
+  }
+
+  /** It is read, or left to itself. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
