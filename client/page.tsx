@@ -10,6 +10,9 @@ import { isRoomName } from "../src/protocol/room-name.ts";
 import { Session } from "./page/state/session.ts";
 import { App } from "./page/components/app.tsx";
 
+/** Characters of an address that is no room's that are shown. */
+const SHOWN_MAX = 40;
+
 const root = document.getElementById("app")!;
 
 const session = new Session({
@@ -30,9 +33,22 @@ open();
 /** A link to a room opens it at once for a reader who is known here; others give a name first. */
 function open(): void {
   const room = roomOfHash();
-  if (room === undefined) draw();
+  if (room === undefined) refuseHash();
   else if (session.visit) session.enter(room);
   else if (!session.resume(room)) draw();
+}
+
+/** Of an address that names no room the reader hears, and it does not stay beside another one's messages. */
+function refuseHash(): void {
+  const { visit } = session;
+  const name = location.hash.slice(1);
+  if (name !== "") {
+    const problem = `“${name.slice(0, SHOWN_MAX)}${name.length > SHOWN_MAX ? "…" : ""}” is not the name of a room.`;
+    if (visit) visit.show(problem);
+    else session.problem = problem;
+  }
+  if (visit) history.replaceState(null, "", `#${visit.room}`);
+  draw();
 }
 
 function draw(): void {

@@ -141,10 +141,14 @@ describe("how the connection stands", () => {
   it.each<[Connection, number, object]>([
     [{ kind: "connecting" }, 0, { state: "connecting" }],
     [{ kind: "connected", isBack: false }, 0, { state: "connected", text: "" }],
-    [{ kind: "connected", isBack: true }, 0, { state: "connected", text: "You are back online" }],
-    [{ kind: "offline", code: "", message: "" }, 0, { state: "offline", text: "You are offline", action: "retry" }],
-    [{ kind: "offline", code: "", message: "" }, 1, { text: "You are offline · 1 message waits" }],
-    [{ kind: "offline", code: "", message: "" }, 3, { text: "You are offline · 3 messages wait" }],
+    [{ kind: "connected", isBack: true }, 0, { state: "connected", text: "Connected again" }],
+    [
+      { kind: "offline", code: "", message: "" },
+      0,
+      { state: "offline", text: "No connection to the chat", action: "retry" },
+    ],
+    [{ kind: "offline", code: "", message: "" }, 1, { text: "No connection to the chat · 1 message waits" }],
+    [{ kind: "offline", code: "", message: "" }, 3, { text: "No connection to the chat · 3 messages wait" }],
     [{ kind: "offline", code: "ROOM_FULL", message: "" }, 0, { state: "full" }],
     [stopped("KICKED"), 0, { state: "kicked", text: "said the room", action: "rejoin" }],
     [stopped("BANNED"), 0, { state: "banned", text: "said the room" }],

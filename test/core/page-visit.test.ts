@@ -223,7 +223,7 @@ it("a message that is not on the page: while offline nobody says that it is gone
   line.close();
   await vi.advanceTimersByTimeAsync(0);
   await visit.reading.jumpTo(7);
-  expect(visit.notice).toBe("That message cannot be loaded while you are offline.");
+  expect(visit.notice).toBe("That message cannot be loaded without a connection.");
   await enter("first");
   await visit.reading.jumpTo(7);
   expect(visit.notice).toBe("That message is not there any more.");
@@ -235,7 +235,7 @@ it("a question that the connection takes with it: neither", async () => {
   const jumping = visit.reading.jumpTo(7);
   line.close();
   await jumping;
-  expect(visit.notice).toBe("That message cannot be loaded while you are offline.");
+  expect(visit.notice).toBe("That message cannot be loaded without a connection.");
 });
 
 it("whatever fails can be sent again, also where it is more than is kept", async () => {

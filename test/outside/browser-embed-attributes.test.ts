@@ -175,7 +175,7 @@ it("`data-theme`: as the system says, as the page says, and as the visitor chose
   await shows(dark);
 
   await page.getByTestId("room-menu").click();
-  await page.getByRole("menuitem", { name: "Light colours" }).click();
+  await page.getByRole("menuitemradio", { name: "Theme: Light" }).click();
   await shows(light);
   await page.reload();
   await add(page, { room: "colours" }, [await tokenFor("ada")]);
@@ -184,6 +184,29 @@ it("`data-theme`: as the system says, as the page says, and as the visitor chose
   await element.evaluate((room) => room.remove());
   await add(page, { room: "colours", "data-theme": "dark" }, [await tokenFor("ada")]);
   await shows(dark);
+  await page.close();
+});
+
+it("`--accent`: own messages and one's avatar have it, too", async () => {
+  const page = await place({ room: "accent" }, [await tokenFor("ada")]);
+  await stands(page, "connected");
+  await page.getByTestId("composer").fill("mine");
+  await page.getByTestId("composer").press("Enter");
+  const own = page.locator("[data-testid=message].own[data-state=sent]");
+  await own.waitFor();
+  const look = (): Promise<string[]> =>
+    own.evaluate((row) =>
+      [row.querySelector(".content")!, row.querySelector(".avatar")!].map((part) => {
+        let shown: Element | null = part;
+        while (shown && /0\)$|transparent/.test(getComputedStyle(shown).backgroundColor)) shown = shown.parentElement;
+        return shown ? getComputedStyle(shown).backgroundColor : "";
+      }),
+    );
+  const before = await look();
+  await page.locator("parley-room").evaluate((room) => room.style.setProperty("--accent", "rgb(106, 63, 209)"));
+  const after = await look();
+  expect(after[1]).toBe("rgb(106, 63, 209)");
+  expect(after[0]).not.toBe(before[0]);
   await page.close();
 });
 

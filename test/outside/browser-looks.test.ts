@@ -43,22 +43,48 @@ it("colours that were chosen stay over a reload, and the system's come back", as
   const light = await ground();
   const choose = async (item: string): Promise<void> => {
     await ada.page.getByTestId("room-menu").click();
-    await ada.choose(item);
+    await ada.page.getByRole("menuitemradio", { name: item }).click();
   };
-  await choose("Light colours");
+  await choose("Theme: Light");
   expect(await ground()).toBe(light);
-  await choose("Dark colours");
+  await choose("Theme: Dark");
   const dark = await ground();
   expect(dark).not.toBe(light);
   await ada.page.reload();
   await ada.isConnected();
   expect(await ground()).toBe(dark);
-  await choose("Colours of the system");
+  await ada.page.getByTestId("room-menu").click();
+  const chosen = ada.page.getByRole("menuitemradio", { checked: true });
+  expect(await chosen.allTextContents()).toEqual(["Theme: Dark"]);
+  await ada.page.keyboard.press("Escape");
+  await choose("Theme: System");
   expect(await ground()).toBe(light);
   await ada.page.reload();
   await ada.isConnected();
   expect(await ground()).toBe(light);
   await ada.close();
+});
+
+it("an address that names no room: said so, and it does not stay beside another room's messages", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("looks-address", "Ada");
+  const name = "x".repeat(66);
+  await ada.page.evaluate((name) => (location.hash = name), name);
+  await ada.reads("notice", `“${"x".repeat(40)}…” is not the name of a room.`);
+  expect(await ada.page.evaluate("location.hash")).toBe("#looks-address");
+  const stranger = await Visitor.open(browser, url);
+  await stranger.page.goto(`${url}/#${name}`);
+  await stranger.reads("join-problem", "is not the name of a room.");
+  await Promise.all([ada.close(), stranger.close()]);
+});
+
+it("a long name of a room makes the field of a phone no higher", async () => {
+  const heights: number[] = [];
+  for (const room of ["short", `looks-${"long-".repeat(11)}`]) {
+    const ada = await (await Visitor.open(browser, url, { viewport: { width: 390, height: 844 } })).enter(room, "Ada");
+    heights.push((await ada.page.getByTestId("composer").boundingBox())!.height);
+    await ada.close();
+  }
+  expect(heights[1]).toBe(heights[0]);
 });
 
 describe.each([

@@ -1,5 +1,5 @@
 // Every state that the page can be in besides all being well, in a real Chromium against the real server.
-import type { Browser } from "playwright-core";
+import type { Browser, WebSocketRoute } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { signToken } from "../../src/access/tokens.ts";
@@ -116,6 +116,11 @@ it("slow mode: how long until the next message", async () => {
   await ask(mo, "slow-mode", { seconds: 30 });
   await ada.say("one");
   await ada.reads("hold", /^Slow mode: next message in \d+ s$/);
+  await ada.say("two");
+  await ada.reads("waiting", /^Slow mode: sent in \d+ s$/);
+  await ada.say("three");
+  await vi.waitFor(async () => expect(await ada.page.getByTestId("waiting").count()).toBe(2), WAIT);
+  expect(await ada.page.getByTestId("waiting").nth(1).textContent()).toBe("Waits for its turn");
   await ada.close();
 });
 
@@ -287,6 +292,33 @@ it("a moderator bans from the menu of a message", async () => {
   await mo.close();
 });
 
+it("only the server does not answer: no word of being offline, which the browser is not", async () => {
+  const room = freshRoom();
+  const ada = await open();
+  let isDown = false;
+  const lines: WebSocketRoute[] = [];
+  await ada.page.routeWebSocket(/socket\.io/, (line) => {
+    if (isDown) return void line.close();
+    lines.push(line);
+    line.connectToServer();
+  });
+  await ada.page.route(/socket\.io/, (route) => (isDown ? route.abort() : route.continue()));
+  await ada.enterWith(await tokenFor("ada", { name: "Ada" }), room, "Ada");
+  await ada.isConnected();
+  isDown = true;
+  for (const line of lines) await line.close();
+  await ada.reads("connection", "No connection to the chat");
+  await ada.say("meanwhile");
+  await ada.reads("connection", "No connection to the chat · 1 message waits");
+  await ada.context.setOffline(true);
+  await ada.reads("connection", "You are offline · 1 message waits");
+  isDown = false;
+  await ada.context.setOffline(false);
+  await ada.reads("connection", "Connected again");
+  await ada.sees("meanwhile");
+  await ada.close();
+});
+
 it("back online after a break: says so for a moment, then nothing", async () => {
   const room = freshRoom();
   const ada = await member(room);
@@ -296,7 +328,7 @@ it("back online after a break: says so for a moment, then nothing", async () => 
   await ada.say("meanwhile");
   await ada.reads("connection", "You are offline · 1 message waits");
   await ada.context.setOffline(false);
-  await ada.reads("connection", "You are back online");
+  await ada.reads("connection", "Connected again");
   await ada.sees("meanwhile");
   await ada.reads("connection", /^$/);
   await ada.close();

@@ -1,7 +1,5 @@
 // The whole operator page: the token first, then the rooms, one room, or dead letters.
-import { useReducer } from "preact/hooks";
-
-import { nextTheme, themeLabel } from "../../page/components/theme.ts";
+import { themeItems } from "../../page/components/theme.ts";
 import { IconButton } from "../../page/components/icons.tsx";
 import { claimsOf } from "../../claims.ts";
 import type { Desk } from "../state/desk.ts";
@@ -37,12 +35,8 @@ export function App({ desk }: { readonly desk: Desk }) {
 }
 
 function Header({ desk }: { readonly desk: Desk }) {
-  const [, drawAgain] = useReducer((count: number) => count + 1, 0);
   const claims = claimsOf(desk.token ?? "");
-  const theme = (event: { readonly currentTarget: Element }): void => {
-    nextTheme(event.currentTarget);
-    drawAgain(undefined);
-  };
+  const themes = themeItems(document.documentElement);
   return (
     <header class="bar">
       <a class="brand" href="#">
@@ -58,7 +52,15 @@ function Header({ desk }: { readonly desk: Desk }) {
           <bdi>{claims.user}</bdi> <span class="muted">{claims.role}</span>
         </span>
       )}
-      <IconButton icon="sun" label={themeLabel()} onClick={theme} />
+      <select
+        aria-label="Theme"
+        defaultValue={themes.find(({ isChosen }) => isChosen)?.label}
+        onChange={({ currentTarget }) => themes[currentTarget.selectedIndex]?.act()}
+      >
+        {themes.map(({ label }) => (
+          <option key={label}>{label}</option>
+        ))}
+      </select>
       <button type="button" class="plain" data-testid="sign-out" onClick={() => desk.signOut()}>
         Sign out
       </button>

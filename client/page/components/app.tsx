@@ -7,8 +7,6 @@ import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { JoinForm } from "./join-form.tsx";
 import { MessageList } from "./message-list.tsx";
-import { MenuPopover } from "./popover.tsx";
-import { ReactionPicker } from "./reactions.tsx";
 import { RoomList } from "./room-list.tsx";
 import { onShortcut } from "./shortcuts.ts";
 import { NoticeLine, StatusLine } from "./status-line.tsx";
@@ -26,8 +24,8 @@ export function App({ session, room }: AppProps) {
 }
 
 function Chat({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
-  const { panel, isEmbedded } = session;
-  const later = useLater(panel ?? session.ui.dialog?.kind);
+  const { panel, isEmbedded, ui } = session;
+  const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind);
   const chat = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const listen = (event: Event): void => onShortcut(event as KeyboardEvent, session);
@@ -50,8 +48,8 @@ function Chat({ session, visit }: { readonly session: Session; readonly visit: V
           <NoticeLine visit={visit} />
         </div>
         <MessageList key={`list ${visit.room}`} session={session} visit={visit} />
-        <MenuPopover session={session} />
-        <ReactionPicker session={session} visit={visit} />
+        {later && <later.MenuPopover session={session} />}
+        {later && <later.ReactionPicker session={session} visit={visit} />}
         <Composer key={`composer ${visit.room}`} session={session} visit={visit} />
       </main>
       {later && panel === "members" && <later.MemberList session={session} visit={visit} />}
@@ -69,7 +67,7 @@ function Chat({ session, visit }: { readonly session: Session; readonly visit: V
 type Later = typeof import("./later.tsx");
 
 /** @param wanted another one each time the reader asks for something: what could not be loaded is tried again */
-function useLater(wanted: string | undefined): Later | undefined {
+function useLater(wanted: unknown): Later | undefined {
   const [later, setLater] = useState<Later>();
   useEffect(() => {
     if (later) return;

@@ -2,7 +2,7 @@
 import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";
 import { Icon, IconButton } from "./icons.tsx";
-import { nextTheme, themeLabel } from "./theme.ts";
+import { themeItems } from "./theme.ts";
 
 export function ChatHeader({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
   const { count } = visit.company.roster;
@@ -59,7 +59,7 @@ function openMenu(session: Session, visit: Visit, anchor: Element): void {
     ...(visit.isModerator
       ? [{ label: "Moderate this room…", act: () => session.set({ dialog: { kind: "room" as const } }) }]
       : []),
-    { label: themeLabel(anchor), act: () => nextTheme(anchor) },
+    ...themeItems(anchor),
     { label: "Keyboard shortcuts…", act: () => session.set({ dialog: { kind: "shortcuts" as const } }) },
     ...(session.isEmbedded
       ? []

@@ -2,4 +2,6 @@
 // is on the screen.
 export { Dialogs } from "./dialogs.tsx";
 export { MemberList } from "./member-list.tsx";
+export { MenuPopover } from "./popover.tsx";
+export { ReactionPicker } from "./reaction-picker.tsx";
 export { SearchPanel } from "./search-panel.tsx";

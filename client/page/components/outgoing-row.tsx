@@ -5,6 +5,7 @@ import type { Outgoing } from "../state/timeline.ts";
 import type { Visit } from "../state/visit.ts";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
+import { useNow } from "./hooks.ts";
 
 interface OutgoingRowProps {
   readonly session: Session;
@@ -28,7 +29,7 @@ export function OutgoingRow({ session, visit, outgoing, isHead }: OutgoingRowPro
       )}
       <Content visit={visit} id={clientMsgId} content={visit.withNames(content) || (attachment?.name ?? "")} />
       {failure === null ? (
-        <p class="mark">{visit.connection.kind === "connected" ? "Sending…" : "Waits for the connection"}</p>
+        <Waiting visit={visit} clientMsgId={clientMsgId} />
       ) : (
         <p class="mark failed">
           <span data-testid="failure">Not sent. {failure}</span>{" "}
@@ -43,5 +44,20 @@ export function OutgoingRow({ session, visit, outgoing, isHead }: OutgoingRowPro
         </p>
       )}
     </>
+  );
+}
+
+/** What a message waits for, and how long where that is known. */
+function Waiting({ visit, clientMsgId }: { readonly visit: Visit; readonly clientMsgId: string }) {
+  const { connection, hold, timeline } = visit;
+  // Counted down.
+  useNow(hold.leftMs > 0 ? 1000 : 0);
+  if (connection.kind !== "connected") return <p class="mark">Waits for the connection</p>;
+  const next = Array.from(timeline.outgoing).find(({ failure }) => failure === null);
+  const waiting = next?.clientMsgId === clientMsgId ? hold.waiting : hold.waiting && "Waits for its turn";
+  return (
+    <p class="mark" data-testid="waiting">
+      {waiting || "Sending…"}
+    </p>
   );
 }

@@ -50,11 +50,12 @@ export function MenuPopover({ session }: { readonly session: Session }) {
   const close = (): void => session.set({ menu: undefined });
   return (
     <Popover anchor={menu.anchor} label="Actions" onClose={close} class="menu" role="menu">
-      {menu.items.map(({ label, act, isGrave }) => (
+      {menu.items.map(({ label, act, isGrave, isChosen }) => (
         <button
           key={label}
           type="button"
-          role="menuitem"
+          role={isChosen === undefined ? "menuitem" : "menuitemradio"}
+          aria-checked={isChosen}
           class={isGrave ? "grave" : ""}
           onClick={() => {
             close();

@@ -1,37 +1,9 @@
-// The reactions below a message, and the picker for one more.
+// The reactions below a message.
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { abilitiesOf } from "../state/abilities.ts";
 import { named } from "../state/names.ts";
 import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";
-import { Popover } from "./popover.tsx";
-
-const EMOJI: ReadonlyArray<readonly [emoji: string, name: string]> = [
-  ["👍", "thumbs up"],
-  ["❤️", "heart"],
-  ["😂", "tears of joy"],
-  ["🎉", "party"],
-  ["😮", "surprised"],
-  ["😢", "crying"],
-  ["🙏", "thank you"],
-  ["🔥", "fire"],
-  ["👀", "eyes"],
-  ["✅", "done"],
-  ["❌", "no"],
-  ["💯", "hundred"],
-  ["🚀", "rocket"],
-  ["🤔", "thinking"],
-  ["👏", "applause"],
-  ["😊", "smile"],
-  ["😍", "in love"],
-  ["😎", "cool"],
-  ["😭", "sobbing"],
-  ["😡", "angry"],
-  ["👎", "thumbs down"],
-  ["💡", "idea"],
-  ["☕", "coffee"],
-  ["🐛", "bug"],
-];
 
 interface ReactionsProps {
   readonly session: Session;
@@ -64,34 +36,5 @@ export function Reactions({ visit, message }: ReactionsProps) {
         );
       })}
     </div>
-  );
-}
-
-/** Opens beside what was pressed. */
-export function ReactionPicker({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
-  const { reacting } = session.ui;
-  if (!reacting) return null;
-  const { anchor, message } = reacting;
-  const close = (): void => session.set({ reacting: undefined });
-  return (
-    <Popover anchor={anchor} label="Pick a reaction" onClose={close} class="picker">
-      {EMOJI.map(([emoji, name]) => (
-        <button
-          key={emoji}
-          type="button"
-          class="emoji"
-          aria-label={name}
-          title={name}
-          data-testid={`emoji-${name.replaceAll(" ", "-")}`}
-          onClick={() => {
-            close();
-            const users = visit.timeline.find(message.id)?.reactions?.find((one) => one.emoji === emoji)?.users;
-            void visit.deeds.react(message.id, emoji, !users?.includes(visit.self));
-          }}
-        >
-          {emoji}
-        </button>
-      ))}
-    </Popover>
   );
 }

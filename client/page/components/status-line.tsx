@@ -2,10 +2,11 @@
 import { statusOf } from "../state/status.ts";
 import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";
+import { useOnline } from "./hooks.ts";
 import { IconButton } from "./icons.tsx";
 
 export function StatusLine({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
-  const { state, text, tone, action } = statusOf(visit.connection, visit.timeline.pending);
+  const { state, text, tone, action } = statusOf(visit.connection, visit.timeline.pending, useOnline());
   return (
     <div class={`status ${tone} ${text === "" ? "silent" : ""}`}>
       <p role="status" data-testid="connection" data-state={state}>

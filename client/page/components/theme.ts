@@ -1,9 +1,11 @@
 // Light or dark: as the system says, unless the reader chose. /theme.js applies the choice before anything is drawn.
 import { keep, readKept } from "../state/kept.ts";
+import type { MenuItem } from "../state/session.ts";
 
 const KEY = "parley.theme";
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
+const LABELS: Readonly<Record<Theme, string>> = { system: "Theme: System", light: "Theme: Light", dark: "Theme: Dark" };
 const local = (): Storage => localStorage;
 
 const known = (name: unknown): Theme => THEMES.find((theme) => theme === name) ?? "system";
@@ -14,26 +16,23 @@ function themedBy(within: Element): HTMLElement {
   return root instanceof ShadowRoot ? (root.host as HTMLElement) : document.documentElement;
 }
 
-/** After the one that is shown: system, light, dark, and round again. */
-function nextOf(themed: HTMLElement): Theme {
-  return THEMES[(THEMES.indexOf(known(themed.dataset["theme"])) + 1) % THEMES.length]!;
-}
-
 function apply(themed: HTMLElement, theme: Theme): void {
   if (theme === "system") delete themed.dataset["theme"];
   else themed.dataset["theme"] = theme;
 }
 
-export function themeLabel(within: Element = document.documentElement): string {
-  const next = nextOf(themedBy(within));
-  return next === "system" ? "Colours of the system" : next === "light" ? "Light colours" : "Dark colours";
-}
-
-export function nextTheme(within: Element): void {
+/** For a menu: each of them, with the one that holds marked. */
+export function themeItems(within: Element): MenuItem[] {
   const themed = themedBy(within);
-  const next = nextOf(themed);
-  keep(local, KEY, next === "system" ? undefined : next);
-  apply(themed, next);
+  const current = known(themed.dataset["theme"]);
+  return THEMES.map((theme) => ({
+    label: LABELS[theme],
+    isChosen: theme === current,
+    act: () => {
+      keep(local, KEY, theme === "system" ? undefined : theme);
+      apply(themed, theme);
+    },
+  }));
 }
 
 /** What the reader chose the last time, unless their page says otherwise. */

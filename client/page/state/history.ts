@@ -115,7 +115,7 @@ export class History {
     if (timeline.messages.some((message) => message.seq === seq)) return true;
     const page = isOut(room) ? undefined : await this.#fetch({ around: seq, limit: PAGE_LIMIT });
     if (!page) {
-      if (room.connection.state !== "connected") failed("That message cannot be loaded while you are offline.");
+      if (room.connection.state !== "connected") failed("That message cannot be loaded without a connection.");
       return undefined;
     }
     if (!page.messages.some((message) => message.seq === seq)) return false;

@@ -42,6 +42,13 @@ export class Hold {
     return `A bit fast: what you send waits${time}`;
   }
 
+  /** Of the message that goes next; empty where nothing holds it up. */
+  get waiting(): string {
+    const { leftMs } = this;
+    if (leftMs === 0 || !Number.isFinite(leftMs)) return "";
+    return `${this.#code === "SLOW_MODE" ? "Slow mode: sent" : "Sent"} in ${duration(leftMs)}`;
+  }
+
   /** @param until in the room's time; without it, nobody knows how long */
   mute(until = Infinity): void {
     this.#set("MUTED", until);

@@ -32,6 +32,8 @@ export interface MenuItem {
   readonly label: string;
   readonly act: () => void;
   readonly isGrave?: boolean;
+  /** Of several, one of which holds: whether it is this one. */
+  readonly isChosen?: boolean;
 }
 
 export type Dialog =

@@ -43,23 +43,27 @@ const ENDS: Readonly<Record<string, string>> = {
   ROOM_DELETED: "You are not in this room any more.",
 };
 
-/** @param pending messages that wait to be sent */
-export function statusOf(connection: Connection, pending: number): Status {
+/**
+ * @param pending messages that wait to be sent
+ * @param isOnline whether the browser has a network; if it has, it is the server that does not answer
+ */
+export function statusOf(connection: Connection, pending: number, isOnline = true): Status {
   switch (connection.kind) {
     case "connecting":
       return { state: "connecting", text: "Connecting…", tone: "quiet" };
     case "connected":
-      return { state: "connected", text: connection.isBack ? "You are back online" : "", tone: "good" };
+      return { state: "connected", text: connection.isBack ? "Connected again" : "", tone: "good" };
     case "offline":
-      return offline(connection.code, pending);
+      return offline(connection.code, pending, isOnline);
     case "stopped":
       return stopped(connection.code, connection.message);
   }
 }
 
-function offline(code: string, pending: number): Status {
+function offline(code: string, pending: number, isOnline: boolean): Status {
   const state = code === "ROOM_FULL" ? "full" : "offline";
-  const why = Object.hasOwn(WAITING, code) ? WAITING[code]! : "You are offline";
+  const lost = isOnline ? "No connection to the chat" : "You are offline";
+  const why = Object.hasOwn(WAITING, code) && isOnline ? WAITING[code]! : lost;
   const queued = pending === 1 ? " · 1 message waits" : pending > 1 ? ` · ${pending} messages wait` : "";
   return { state, text: `${why}${queued}`, tone: "warn", action: "retry" };
 }
