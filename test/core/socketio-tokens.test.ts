@@ -1,12 +1,14 @@
 // Whom a socket is from, in any application: tokens verified at CONNECT, ended in time and refreshed.
 import { describe, expect, it } from "vitest";
 
+import type { Frame } from "../../src/protocol/engine-io.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
 import { Namespace, type ConnectRequest, type Verdict } from "../../src/socketio/namespace.ts";
+import { Server } from "../../src/socketio/server.ts";
 import { CONNECTS_MAX } from "../../src/socketio/session-flood.ts";
 import type { Socket } from "../../src/socketio/socket.ts";
 import { identityOf, expiresIn } from "./chat-room.ts";
-import { FakeShell, type Client } from "./harness.ts";
+import { FakeShell, OPTIONS, START_MS, type Client } from "./harness.ts";
 
 type Person = Socket<Record<string, (...args: unknown[]) => void>, { name?: string; role?: string }>;
 
@@ -110,6 +112,32 @@ describe("TOK-4: a CONNECT is from whom its token names", () => {
     shell.advance(20_000);
     for (const person of [ada, ben]) expect(person.call("whoami").answer).toEqual({});
     expect([...noticesTo(ada), ...noticesTo(ben)]).toEqual([]);
+  });
+
+  it("a namespace that is made on demand asks, too", async () => {
+    const sent: Frame[] = [];
+    const server = new Server(
+      OPTIONS,
+      { static: {}, dynamic: [{ match: /\/board-\d/, create: () => new Board() }] },
+      {
+        now: () => START_MS,
+        newId: () => "id",
+        phase: 0,
+        apply: (effects) => effects.forEach((effect) => effect.type === "send" && sent.push(...effect.frames)),
+        lastPongAtMs: () => undefined,
+        report: (problem, error) => {
+          throw new Error(problem, { cause: error });
+        },
+        tokens: { room: "red", authenticate },
+      },
+    );
+    const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "websocket");
+    await server.receive(session, "40/board-1,");
+    await server.receive(session, `40/board-2,${JSON.stringify({ token: tokenOf("ada") })}`);
+    expect(sent.slice(1)).toEqual([
+      '44/board-1,{"message":"A token is required: auth.token","data":{"code":"UNAUTHORIZED"}}',
+      '40/board-2,{"sid":"id"}',
+    ]);
   });
 
   it("trouble in verifying ends the session, and is told to the operator alone", async () => {
