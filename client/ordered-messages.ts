@@ -29,7 +29,7 @@ interface OrderedMessagesPorts {
   readonly fetch: (after: number, limit: number, done: FetchDone) => void;
   readonly deliver: (message: Message) => void;
   readonly skipped: (gap: Gap) => void;
-  /** The room was deleted and began anew: `seq` counts from 1 again. */
+  /** The room was deleted and began anew, or a backup of it was restored: all that was handed on may be gone. */
   readonly restarted: () => void;
 }
 
@@ -37,6 +37,10 @@ export class OrderedMessages {
   readonly #ports: OrderedMessagesPorts;
   /** The last message handed on; `undefined` before the first welcome. */
   #through: number | undefined;
+  /** The id of the message at that place, where it is known. */
+  #throughId: string | undefined;
+  /** Whether another message may stand at that place by now; nothing is handed on until that is known. */
+  #isDoubted = false;
   /** The newest message known to exist. */
   #newest = 0;
   readonly #held = new Map<number, Message>();
@@ -60,18 +64,29 @@ export class OrderedMessages {
   /**
    * The connection stands, and the newest message of the room is `lastSeq`.
    * @param epoch names the room's log, where the server says so; a room that was deleted begins another one
+   * @param lastId the newest message's id, where the server says so
    */
-  welcome(lastSeq: number, epoch: string | undefined): void {
+  welcome(lastSeq: number, epoch: string | undefined, lastId?: string): void {
     this.#isConnected = true;
     if (this.#epoch !== undefined && epoch !== undefined && epoch !== this.#epoch) this.#restart();
     this.#epoch = epoch ?? this.#epoch;
+    this.#compare(lastSeq, lastId);
+    if (this.#through === undefined) this.#throughId = lastId;
     this.#through ??= lastSeq;
     this.#newest = Math.max(this.#newest, lastSeq);
     this.#fetchMissing();
   }
 
+  /** A log never loses what it told, unless its storage went back: to a backup that somebody restored. */
+  #compare(lastSeq: number, lastId: string | undefined): void {
+    const isEmptied = lastSeq === 0 && this.through > 0;
+    if (isEmptied || (lastId !== undefined && lastSeq < this.through)) this.#restart();
+    this.#isDoubted = [lastId, this.#throughId].every((id) => id !== undefined) && lastId !== this.#throughId;
+  }
+
   lost(): void {
     this.#isConnected = false;
+    this.#isDoubted = false;
     this.#connection += 1;
     this.#isFetching = false;
     this.#cancelRetry?.();
@@ -83,7 +98,7 @@ export class OrderedMessages {
     this.#through ??= seq - 1;
     if (seq <= this.#through) return;
     this.#newest = Math.max(this.#newest, seq);
-    if (seq > this.#through + 1) this.#hold(message);
+    if (seq > this.#through + 1 || this.#isDoubted) this.#hold(message);
     else this.#deliver(message);
     this.#deliverHeld();
     this.#fetchMissing();
@@ -91,6 +106,8 @@ export class OrderedMessages {
 
   #restart(): void {
     this.#through = 0;
+    this.#throughId = undefined;
+    this.#isDoubted = false;
     this.#newest = 0;
     this.#held.clear();
     this.#ports.restarted();
@@ -102,11 +119,12 @@ export class OrderedMessages {
 
   #deliver(message: Message): void {
     this.#through = message.seq;
+    this.#throughId = message.id;
     this.#ports.deliver(message);
   }
 
   #deliverHeld(): void {
-    for (;;) {
+    while (!this.#isDoubted) {
       const next = this.#held.get(this.through + 1);
       if (!next) return;
       this.#held.delete(next.seq);
@@ -118,6 +136,7 @@ export class OrderedMessages {
     if (seq <= this.through) return;
     const gap: Gap = { from: this.through + 1, to: seq, reason };
     this.#through = seq;
+    this.#throughId = undefined;
     for (const held of this.#held.keys()) if (held <= seq) this.#held.delete(held);
     this.#ports.skipped(gap);
   }
@@ -135,19 +154,33 @@ export class OrderedMessages {
   }
 
   #fetchMissing(): void {
-    if (!this.#isConnected || this.#isFetching || this.#cancelRetry || this.#newest <= this.through) return;
+    const isComplete = this.#newest <= this.through && !this.#isDoubted;
+    if (!this.#isConnected || this.#isFetching || this.#cancelRetry || isComplete) return;
     this.#isFetching = true;
     const connection = this.#connection;
-    const after = this.through;
+    const { through } = this;
+    const isDoubted = this.#isDoubted;
     const known = this.#newest;
-    this.#ports.fetch(after, PAGE_MESSAGES, (page, error) => {
+    // In doubt with the last one that was handed on, to see whether it still stands there.
+    this.#ports.fetch(isDoubted ? through - 1 : through, PAGE_MESSAGES, (page, error) => {
       if (connection !== this.#connection) return;
       this.#isFetching = false;
-      if (page) this.#take(page, known);
-      if (this.through === after) return this.#tryAgain(error);
+      const isOver = page && isDoubted && this.#hasRestarted(page, known);
+      if (page && !isOver) this.#take(page, known);
+      if (this.through === through && (!page || this.#newest > through)) return this.#tryAgain(error);
       this.#failedTries = 0;
       this.#fetchMissing();
     });
+  }
+
+  /** @param page begins where the last message stood that was handed on */
+  #hasRestarted({ messages: [first] }: HistoryPage, known: number): boolean {
+    const isAnother = first?.seq === this.through && first.id !== this.#throughId;
+    this.#isDoubted = false;
+    if (!isAnother) return false;
+    this.#restart();
+    this.#newest = known;
+    return true;
   }
 
   /** @param known the newest message that was known when the page was asked for */
@@ -182,6 +215,7 @@ export class OrderedMessages {
 
   #giveUp(): void {
     this.#failedTries = 0;
+    this.#isDoubted = false;
     this.#skipTo(Math.min(this.#newest, this.#firstHeld() - 1), "unavailable");
     this.#deliverHeld();
     this.#fetchMissing();

@@ -225,9 +225,9 @@ class ConnectedRoom implements Room {
     if (user !== undefined) this.#outbox.expect(user);
   }
 
-  #onWelcome({ lastSeq, user, settings, epoch }: Welcome): void {
+  #onWelcome({ lastSeq, lastId, user, settings, epoch }: Welcome): void {
     this.#maxContentLength = settings.maxContentLength;
-    this.#messages.welcome(lastSeq, epoch);
+    this.#messages.welcome(lastSeq, epoch, lastId);
     this.#outbox.open(user, settings.durability);
   }
 

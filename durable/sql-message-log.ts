@@ -3,8 +3,10 @@
 //
 // What happens to a message after it was stored stands in tables of its own, laid over the messages in `#messagesOf`,
 // through which everything that reads goes. A row is changed only where one of its messages was deleted.
-import { decodeBatch, encodeBatch } from "../src/chat/batch-format.ts";
+import { decodeBatch, encodeBatch, lifeOfBatch } from "../src/chat/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../src/chat/change.ts";
+import { nameLife, UNNAMED_LIFE } from "../src/chat/lives.ts";
+import { messageId } from "../src/chat/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../src/chat/message-log.ts";
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../src/chat/segments.ts";
 import type { Message } from "../src/protocol/chat-events.ts";
@@ -28,12 +30,19 @@ export class SqlMessageLog implements MessageLog {
   readonly #segments: LogSegments;
   readonly #changes: ChangeTables;
   readonly #reserved: ReservedSeq;
+  readonly #options: Pick<MessageLogOptions, "nowMs" | "newName">;
   #lastSeq: number;
+  #life: string | undefined;
+  /** The first place that this life took. */
+  #ownSeq = Infinity;
+  /** The batch whose life was looked up last: many ask for the same. */
+  #lookedUp: { readonly from: number; readonly to: number; readonly life: string } | undefined;
   /** Messages stored so far, counted as the segments count them. */
   #stored: number;
 
   constructor(storage: DurableObjectStorage, { room, retention, nowMs, newName }: MessageLogOptions) {
     this.#room = room;
+    this.#options = { nowMs, newName };
     this.#retention = retention;
     this.#name = new LateName(storage.sql, newName);
     this.#segments = new LogSegments(storage, nowMs);
@@ -53,6 +62,36 @@ export class SqlMessageLog implements MessageLog {
     return this.#name.key;
   }
 
+  /** Begun when it is first asked for: who only looks at a room begins none. */
+  get life(): string {
+    const { nowMs, newName } = this.#options;
+    return (this.#life ??= nameLife(nowMs, newName(), this.#storedLife(this.#lastSeq) ?? UNNAMED_LIFE));
+  }
+
+  get lastId(): string | undefined {
+    const newest = this.#segments.at(Number.MAX_SAFE_INTEGER)?.last_seq;
+    return newest === undefined ? undefined : messageId(this.epoch, newest, this.lifeAt(newest));
+  }
+
+  lifeAt(seq: number): string | undefined {
+    return seq >= this.#ownSeq || seq > this.#lastSeq ? this.life : this.#storedLife(seq);
+  }
+
+  #storedLife(seq: number): string | undefined {
+    const known = this.#lookedUp;
+    if (known && known.from <= seq && seq <= known.to) return known.life;
+    const place = this.#segments.at(seq);
+    if (!place) return undefined;
+    const [row] = this.#segments.rowsFrom(place.first_seq);
+    const life = lifeOfBatch(row!.body);
+    this.#lookedUp = { from: place.first_seq, to: place.last_seq, life };
+    return life;
+  }
+
+  #own(firstSeq: number): void {
+    this.#ownSeq = Math.min(this.#ownSeq, firstSeq);
+  }
+
   get lastSeq(): number {
     return this.#lastSeq;
   }
@@ -66,7 +105,7 @@ export class SqlMessageLog implements MessageLog {
     const firstSeq = this.#lastSeq + 1;
     const lastSeq = this.#lastSeq + batch.length;
     const nowMs = batch.at(-1)!.timestamp;
-    const row = { first_seq: firstSeq, last_seq: lastSeq, body: encodeBatch(batch) };
+    const row = { first_seq: firstSeq, last_seq: lastSeq, body: encodeBatch(batch, this.life) };
     const segment = this.#segments.all.at(-1);
     if (segment && !isFull(this.#retention, segment, this.#stored, nowMs)) {
       const held = this.#stored - segment.storedBefore;
@@ -74,6 +113,7 @@ export class SqlMessageLog implements MessageLog {
     } else {
       this.#segments.begin(beginSegment(this.#retention, firstSeq, this.#stored, nowMs), { ...row, burnt: 0 });
     }
+    this.#own(firstSeq);
     this.#stored += batch.length;
     this.#lastSeq = lastSeq;
   }
@@ -83,6 +123,7 @@ export class SqlMessageLog implements MessageLog {
   }
 
   burn(seq: number): void {
+    this.#own(this.#lastSeq + 1);
     this.#lastSeq = seq;
   }
 
@@ -114,7 +155,7 @@ export class SqlMessageLog implements MessageLog {
   #erase(seq: number): void {
     const row = this.#batchAt(seq)!;
     const posted = this.#postedIn(row).map((message) => (message.seq === seq ? emptied(message) : message));
-    this.#segments.rewrite(row, encodeBatch(posted));
+    this.#segments.rewrite(row, encodeBatch(posted, lifeOfBatch(row.body)));
   }
 
   changedAfter(rev: number, limit: number): ChangedMessage[] {

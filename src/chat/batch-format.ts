@@ -1,7 +1,7 @@
 // How a batch of messages is written down: one JSON text per batch, which history, dedupe, recovery and export
 // all read back through `decodeBatch`.
 //
-//   version 2   [2, timestampMs, [message, …]]
+//   version 2   [2, timestampMs, [message, …], life?]: the life of the log in which they were posted
 //   message     {s, n?, c, t?, m?, r?, a?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
 //               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin, the role it was written in where that is
 //               "moderator" or "service"
@@ -14,6 +14,7 @@
 import type { Message, Origin } from "../protocol/chat-events.ts";
 import type { Attachment } from "../protocol/files-events.ts";
 import { isStaff, staffRoleOf, writtenAs, type StaffRole } from "./authorship.ts";
+import { UNNAMED_LIFE } from "./lives.ts";
 import { messageId } from "./message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
 
@@ -58,9 +59,18 @@ export class UnreadableBatch extends Error {
 }
 
 /** @param messages at least one */
-export function encodeBatch(messages: readonly Message[]): string {
+export function encodeBatch(messages: readonly Message[], life = UNNAMED_LIFE): string {
   const startMs = messages[0]!.timestamp;
-  return JSON.stringify([VERSION, startMs, messages.map((message) => toStored(message, startMs))]);
+  const stored = messages.map((message) => toStored(message, startMs));
+  return JSON.stringify([VERSION, startMs, stored, ...(life === UNNAMED_LIFE ? [] : [life])]);
+}
+
+/** A text at the end of the list, where otherwise the list of messages ends; what was rewritten in its place may end in spaces. */
+const LIFE_AT_END = /,"([0-9a-z]+)"\] *$/;
+
+/** In which life of the log a batch was posted, without reading all of it. */
+export function lifeOfBatch(text: string): string {
+  return LIFE_AT_END.exec(text)?.[1] ?? UNNAMED_LIFE;
 }
 
 function toStored(message: Message, startMs: number): StoredMessage {
@@ -100,7 +110,11 @@ function toAttachment([key, name, type, size, width, height]: StoredAttachment):
 export function decodeBatch(text: string, place: BatchPlace): Message[] {
   const { startMs, stored } = parseBatch(text, place);
   if (Number.isFinite(startMs) && stored.every(isWhole)) {
-    return stored.map((message, at) => toMessage(message, startMs, place.firstSeq + at, place));
+    const life = lifeOfBatch(text);
+    return stored.map((message, at) => {
+      const seq = place.firstSeq + at;
+      return toMessage(message, startMs, { room: place.room, seq, id: messageId(place.epoch, seq, life) });
+    });
   }
   throw new UnreadableBatch(`the batch at seq ${place.firstSeq} is damaged`);
 }
@@ -154,13 +168,10 @@ function parseList(text: string, firstSeq: number): unknown[] {
 function toMessage(
   { s, n, c, t, m, r, a, o, w }: StoredMessage,
   startMs: number,
-  seq: number,
-  place: BatchPlace,
+  place: Pick<Message, "room" | "seq" | "id">,
 ): Message {
   const message = {
-    id: messageId(place.epoch, seq),
-    seq,
-    room: place.room,
+    ...place,
     sender: s,
     name: n ?? s,
     content: c,

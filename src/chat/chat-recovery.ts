@@ -2,6 +2,7 @@
 // row of its own; everything else a client can ask for anew, and `welcome` tells it.
 import type { Message } from "../protocol/chat-events.ts";
 import type { MissedEvent, RecoveryLog } from "../socketio/recovery.ts";
+import { placeOf } from "./message-id.ts";
 import type { MessageLog } from "./message-log.ts";
 
 /** Messages replayed at most; who missed more reads `history` in pages (REC-5). */
@@ -47,6 +48,10 @@ export class ChatRecoveryLog implements RecoveryLog {
     return this.#context.seenSeq();
   }
 
+  lifeAt(seq: number): string | undefined {
+    return this.#context.log.lifeAt(seq);
+  }
+
   since(seq: number): readonly MissedEvent[] | undefined {
     const { log, catchUp, countChanges, report } = this.#context;
     catchUp();
@@ -68,12 +73,14 @@ export class ChatRecoveryLog implements RecoveryLog {
     if (count > MISSED_MESSAGES_MAX) return undefined;
     const { messages } = this.#context.log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
     // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.
-    return messages.length === count ? messages.map(toMissedEvent) : undefined;
+    if (messages.length !== count) return undefined;
+    return messages.map((message) => toMissedEvent(message, this.epoch));
   }
 }
 
-const toMissedEvent = (message: Message): MissedEvent => ({
+const toMissedEvent = (message: Message, epoch: string): MissedEvent => ({
   seq: message.seq,
+  life: placeOf(epoch, message.id)!.life,
   atMs: message.timestamp,
   event: "chat-message",
   args: [message],

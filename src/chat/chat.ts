@@ -206,6 +206,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
         role,
         epoch: log.epoch,
         lastSeq: log.lastSeq,
+        ...(log.lastId !== undefined && { lastId: log.lastId }),
         now: this.#room.now(),
         settings: {
           maxContentLength: settings.maxContentLength,

@@ -91,11 +91,11 @@ export class Commit<P extends Post> {
     const { log, room, now } = this.context;
     const [firstSeq, timestamp] = [this.seenSeq + 1, now()];
     try {
-      const { epoch } = log;
+      const { epoch, life } = log;
       return posts.map((post, at) => {
         const seq = firstSeq + at;
         const { role, ...draft } = post.draft;
-        const message = withMentions({ id: messageId(epoch, seq), seq, room, timestamp, ...draft });
+        const message = withMentions({ id: messageId(epoch, seq, life), seq, room, timestamp, ...draft });
         return { post, message: writtenAs(message, role) };
       });
     } catch (error) {

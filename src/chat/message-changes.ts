@@ -5,7 +5,7 @@ import type { ErrorAnswer } from "../protocol/chat-events.ts";
 import { refuse } from "./answers.ts";
 import { withChange, type Change, type Kept } from "./change.ts";
 import { fitFirst } from "./fitting.ts";
-import { seqOf } from "./message-id.ts";
+import { placeOf } from "./message-id.ts";
 import type { KeptChange, Room } from "./room.ts";
 
 /**
@@ -49,13 +49,15 @@ export class MessageChanges {
     const { log, catchUp, read, seenSeq } = this.#room;
     // Nor is a log to be made for the question's sake.
     if (seenSeq() === 0) return noSuchMessage();
-    const seq = seqOf(log.epoch, id);
-    if (seq === undefined) return noSuchMessage();
+    const place = placeOf(log.epoch, id);
+    if (!place) return noSuchMessage();
+    const { seq } = place;
     // It may have been seen, and not be stored yet.
     if (seq > log.lastSeq) catchUp();
     const found = read(() => ({ kept: log.find(seq) }));
     if (!found) return refuse("INTERNAL", "The message could not be read; try again.");
-    return found.kept ?? noSuchMessage();
+    // Where a backup was restored, another message may stand there.
+    return found.kept?.posted.id === id ? found.kept : noSuchMessage();
   }
 
   /** The same, but a deleted message is not there. */

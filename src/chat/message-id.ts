@@ -1,13 +1,24 @@
 // Message ids: opaque outside, but they say where a message is, so that finding one needs no index.
 
-/** @param epoch the log's own name, which makes the id unique everywhere */
-export function messageId(epoch: string, seq: number): string {
-  return `${epoch}-${seq.toString(36)}`;
+/** Where a message is in a log, and in which life of the log it was posted. */
+export interface MessagePlace {
+  readonly seq: number;
+  readonly life: string;
 }
 
-/** The `seq` behind an id, or `undefined` for an id that is not of this log. */
-export function seqOf(epoch: string, id: string): number | undefined {
-  if (!id.startsWith(`${epoch}-`)) return undefined;
-  const seq = Number.parseInt(id.slice(epoch.length + 1), 36);
-  return messageId(epoch, seq) === id ? seq : undefined;
+/**
+ * @param epoch the log's own name, which makes the id unique everywhere
+ * @param life tells it from a message that stood at the same place, where a backup has been restored since (lives.ts)
+ */
+export function messageId(epoch: string, seq: number, life = ""): string {
+  return `${epoch}${life}-${seq.toString(36)}`;
+}
+
+/** What an id says, or `undefined` for an id that is not of this log. Another message may stand there by now. */
+export function placeOf(epoch: string, id: string): MessagePlace | undefined {
+  const dash = id.lastIndexOf("-");
+  if (!id.startsWith(epoch) || dash < epoch.length) return undefined;
+  const seq = Number.parseInt(id.slice(dash + 1), 36);
+  const life = id.slice(epoch.length, dash);
+  return messageId(epoch, seq, life) === id ? { seq, life } : undefined;
 }

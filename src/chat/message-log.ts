@@ -29,12 +29,23 @@ export interface ChangedMessage {
 export interface MessageLog {
   /** Names this log among all there ever were; part of every message's id. */
   readonly epoch: string;
+  /** Names the life of the log (lives.ts) that messages posted from now on are of; part of their ids. */
+  readonly life: string;
   /** A secret of this log's own, which signs what clients are given to come back with. */
   readonly key: string;
   /** The newest place that is taken: by a message, or burnt. 0 while there is none. */
   readonly lastSeq: number;
   /** The oldest place that is still kept; `lastSeq + 1` while there is none. */
   readonly firstSeq: number;
+
+  /** The newest message's id; `undefined` while there is none. */
+  readonly lastId: string | undefined;
+
+  /**
+   * The life of a place: of its message, of the nearest one before it where it holds none, or of what is being said just now where it
+   * is beyond the log. `undefined` where that is not known any more.
+   */
+  lifeAt(seq: number): string | undefined;
 
   /**
    * Keeps a batch, whole or not at all. Its `seq` values follow on `lastSeq` without a gap. Whatever else is

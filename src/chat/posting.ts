@@ -8,7 +8,7 @@ import type { Draft } from "./commit.ts";
 import { contentProblem } from "./content.ts";
 import { GuestRates } from "./guest-rates.ts";
 import type { Members } from "./members.ts";
-import { seqOf } from "./message-id.ts";
+import { placeOf } from "./message-id.ts";
 import { operation, type Caller } from "./operation.ts";
 import { postSchema } from "./payloads.ts";
 import { Posts } from "./posts.ts";
@@ -153,8 +153,10 @@ export class Posting implements Feature {
 
   #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
     if (replyTo === undefined) return undefined;
-    const seq = seqOf(this.#room.log.epoch, replyTo);
-    const exists = seq !== undefined && this.#room.read(() => this.#posts.has(seq));
+    const place = placeOf(this.#room.log.epoch, replyTo);
+    const exists =
+      place !== undefined &&
+      this.#room.read((log) => this.#posts.has(place.seq) && log.lifeAt(place.seq) === place.life);
     if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
     return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
   }

@@ -129,6 +129,8 @@ export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, T
   readonly role: Role;
   /** Names the room's log: another one than before means that the room was deleted, and `seq` begins anew. */
   readonly epoch: string;
+  /** The newest message's id; absent where the room has none. Another one at the same `seq` means that a backup was restored. */
+  readonly lastId?: string;
   /** The `seq` of the newest message, 0 in an empty room. */
   readonly lastSeq: number;
   /** What time it is in the room, in milliseconds since 1970: clocks of clients are off. */

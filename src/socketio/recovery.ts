@@ -12,6 +12,8 @@ import { Stays, type StaysRecord } from "./stays.ts";
 /** One broadcast that a recovering socket has not seen. */
 export interface MissedEvent {
   readonly seq: number;
+  /** The life of its place, where the log has lives. */
+  readonly life?: string;
   /** When it was broadcast, in ms since 1970. */
   readonly atMs: number;
   readonly event: string;
@@ -49,6 +51,11 @@ export interface RecoveryLog {
   readonly key: string;
   /** The newest broadcast's place. */
   readonly lastSeq: number;
+  /**
+   * The life of the log in which what stands at a place was broadcast, in letters and digits: it tells what stands there from what did
+   * before a backup was restored. `undefined` where that is not known any more. Absent where the storage never goes back.
+   */
+  lifeAt?(seq: number): string | undefined;
   /** Keeps a broadcast before it is sent. Absent where the application keeps its events itself. */
   append?(broadcast: Broadcast): number;
   /**
@@ -127,14 +134,26 @@ export class Recovery {
     this.windowMs = windowMs;
   }
 
-  offset(seq: number): string {
-    return `${this.log.epoch}.${seq.toString(36)}`;
+  offset(seq: number, life = this.log.lifeAt?.(seq) ?? ""): string {
+    return `${this.log.epoch}${life}.${seq.toString(36)}`;
   }
 
+  /** @returns the place that an offset names, if what stands there is still what stood there when it was given out */
   #seqOf(offset: unknown): number | undefined {
-    if (typeof offset !== "string" || !offset.startsWith(`${this.log.epoch}.`)) return undefined;
-    const seq = Number.parseInt(offset.slice(this.log.epoch.length + 1), 36);
-    return this.offset(seq) === offset && seq >= 0 && seq <= this.log.lastSeq ? seq : undefined;
+    const { epoch, lastSeq } = this.log;
+    if (typeof offset !== "string" || !offset.startsWith(epoch)) return undefined;
+    const dot = offset.lastIndexOf(".");
+    const life = offset.slice(epoch.length, dot);
+    const seq = Number.parseInt(offset.slice(dot + 1), 36);
+    if (this.offset(seq, life) !== offset || !(seq >= 0 && seq <= lastSeq)) return undefined;
+    return this.#isOf(life, seq) ? seq : undefined;
+  }
+
+  #isOf(life: string, seq: number): boolean {
+    if (!this.log.lifeAt) return life === "";
+    const known = this.log.lifeAt(seq);
+    // Of what was forgotten nothing can be told, except by what stands behind it.
+    return known === undefined || known === life;
   }
 
   /**
@@ -207,8 +226,8 @@ export class Recovery {
     if (known) return known.bytes <= bytesMax ? known.frames : undefined;
     const frames: Frame[] = [];
     let bytes = 0;
-    for (const { event, args, seq } of missed) {
-      const encoded = encodeEvent(nsp, event, [...args, this.offset(seq)]);
+    for (const { event, args, seq, life } of missed) {
+      const encoded = encodeEvent(nsp, event, [...args, this.offset(seq, life)]);
       for (const frame of encoded) bytes += frameBytes(frame);
       if (bytes > bytesMax) return undefined;
       frames.push(...encoded);

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
 import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../src/chat/history.ts";
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../src/chat/payloads.ts";
+import { messageId } from "../../src/chat/message-id.ts";
 import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "./chat-room.ts";
 import { START_MS, type Client } from "./harness.ts";
 
@@ -155,6 +156,7 @@ describe("CHAT-1: the welcome", () => {
         role: "moderator",
         epoch: EPOCH,
         lastSeq: MESSAGES,
+        lastId: messageId(EPOCH, MESSAGES),
         now: expect.any(Number),
         presence: { count: 2 },
         typing: [],

@@ -6,6 +6,8 @@ import { SearchAllowance } from "../../src/chat/search-allowance.ts";
 import type { Retention } from "../../src/chat/segments.ts";
 import { decodeBatch, encodeBatch } from "../../src/chat/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/change.ts";
+import { UNNAMED_LIFE } from "../../src/chat/lives.ts";
+import { placeOf } from "../../src/chat/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";
 import type { ChatSettings } from "../../src/chat/room.ts";
@@ -39,6 +41,7 @@ export const UNLIMITED = { perSecond: 10_000, burst: 10_000 };
 /** A log that keeps exactly what its retention says. */
 export class MemoryLog implements MessageLog {
   readonly epoch: string;
+  life: string = UNNAMED_LIFE;
   readonly key = "a-key-that-nobody-guesses";
   readonly batches: Message[][] = [];
   /** All that was ever appended, as it was then. */
@@ -80,13 +83,23 @@ export class MemoryLog implements MessageLog {
     return this.batches.find((batch) => batch.length > 0)?.[0]!.seq ?? this.lastSeq + 1;
   }
 
+  get lastId(): string | undefined {
+    return this.messages.at(-1)?.id;
+  }
+
+  lifeAt(seq: number): string | undefined {
+    if (seq > this.#takenSeq) return this.life;
+    const message = this.messages.findLast((one) => one.seq <= seq);
+    return message && placeOf(this.epoch, message.id)!.life;
+  }
+
   append(batch: readonly Message[]): void {
     if (this.failure) throw this.failure;
     batch.forEach(({ seq }, index) => {
       if (seq !== this.lastSeq + 1 + index) throw new Error(`seq ${seq} does not follow on ${this.lastSeq}`);
     });
     const place = { room: batch[0]!.room, epoch: this.epoch, firstSeq: batch[0]!.seq, lastSeq: batch.at(-1)!.seq };
-    this.batches.push(decodeBatch(encodeBatch(batch), place));
+    this.batches.push(decodeBatch(encodeBatch(batch, this.life), place));
     this.appended.push(...structuredClone([...batch]));
     this.#takenSeq = batch.at(-1)!.seq;
     this.rowsWritten++;

@@ -152,7 +152,8 @@ describe("messages in order", () => {
     page.deliver("toPage");
     page.deliver("toRoom");
     page.deliver("toPage");
-    expect(shown()).toHaveLength(PAGE_MESSAGES);
+    // With the last one that was known, to see whether it still stands there.
+    expect(shown()).toHaveLength(PAGE_MESSAGES - 1);
     page.cut();
     comeBack();
     expect(shown()).toEqual(range(4, room.lastSeq));
@@ -213,5 +214,90 @@ describe("a room that was deleted while nobody was connected", () => {
     page.cut();
     comeBack();
     expect([page.restarts, shown()]).toEqual([1, range(1, PAGE_MESSAGES + 1)]);
+  });
+});
+
+describe("a room whose backup was restored while nobody was connected", () => {
+  beforeEach(() => {
+    say(4);
+    page.settle();
+    page.cut();
+    page.delivered.length = 0;
+    room.restore(5);
+  });
+
+  it.each([
+    ["nothing was said since", 0],
+    ["less was said since than before", 1],
+    ["as much was said since", 2],
+    ["more was said since", 3],
+    ["much more was said since", PAGE_MESSAGES + 3],
+  ])("is another one from there on, and comes again as it is now: %s", (_what, count) => {
+    say(count);
+    comeBack();
+    expect([page.restarts, page.gaps]).toEqual([1, []]);
+    expect(page.delivered).toEqual(room.log);
+    say(2);
+    page.settle();
+    expect(page.delivered).toEqual(room.log);
+    expect([page.restarts, clock.quietMs]).toEqual([1, Infinity]);
+  });
+
+  it("shows nothing of what is said before that is known", () => {
+    say(2);
+    page.connect();
+    page.deliver("toPage");
+    say(1);
+    page.deliver("toPage");
+    expect(page.delivered).toEqual([]);
+    page.settle();
+    expect([page.restarts, page.delivered]).toEqual([1, room.log]);
+  });
+
+  it("is empty, if nothing was in the backup", () => {
+    room.restore(0);
+    comeBack();
+    expect([page.restarts, shown()]).toEqual([1, []]);
+    say(1);
+    page.settle();
+    expect(shown()).toEqual([1]);
+  });
+
+  it("is not another one to who heard nothing of what it lost", () => {
+    const early = new Page({ room, clock });
+    early.connect();
+    early.settle();
+    early.cut();
+    say(2);
+    early.connect();
+    early.settle();
+    expect([early.restarts, early.delivered]).toEqual([0, room.log.slice(5)]);
+  });
+});
+
+describe("a room of which no backup was restored", () => {
+  it.each([
+    ["nothing was said", 0, 0],
+    ["something was said", 2, 1],
+  ])("is asked no more than before, where %s", (_what, count, fetches) => {
+    say(1);
+    page.settle();
+    page.cut();
+    say(count);
+    comeBack();
+    expect([page.restarts, page.fetches, shown()]).toEqual([0, fetches, range(4, room.lastSeq)]);
+  });
+
+  it.each(["what was shown last", "and more was said since"])("is none for a message that a crash took: %s", (what) => {
+    say(2);
+    page.settle();
+    page.cut();
+    room.crash();
+    if (what !== "what was shown last") say(1);
+    comeBack();
+    expect([page.restarts, clock.quietMs]).toEqual([0, Infinity]);
+    say(1);
+    page.settle();
+    expect(shown()).toEqual(range(4, room.lastSeq));
   });
 });

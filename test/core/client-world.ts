@@ -24,6 +24,7 @@ export class ModelRoom {
   readonly #clock: VirtualClock;
   #seq = 0;
   #epoch = 1;
+  #life = "";
 
   constructor(clock: VirtualClock) {
     this.#clock = clock;
@@ -53,7 +54,7 @@ export class ModelRoom {
   /** Stores a message and shows it to everybody. */
   say(sender: string, content: string, clientMsgId?: string): Message {
     const seq = ++this.#seq;
-    const id = `${this.#epoch}-${seq}`;
+    const id = `${this.#epoch}${this.#life}-${seq}`;
     const stored = { id, seq, room: "model", sender, name: sender, content, timestamp: this.#clock.now() };
     const message: Message = clientMsgId === undefined ? stored : { ...stored, clientMsgId };
     this.log.push(message);
@@ -69,6 +70,13 @@ export class ModelRoom {
   /** The process dies: what was shown last and not stored is nowhere, and its place stays empty. */
   crash(): void {
     this.log.pop();
+  }
+
+  /** A backup is restored in which nothing behind that place was said yet; the same places go to other messages from now on. */
+  restore(seq: number): void {
+    this.log.splice(this.log.findIndex((message) => message.seq > seq));
+    this.#seq = seq;
+    this.#life += "b";
   }
 
   /** Everything is deleted. */
@@ -168,9 +176,10 @@ export class Page {
     if (recovers && this.#offset !== undefined)
       for (const message of room.page(this.#offset, Infinity).messages) this.show(message);
     const { lastSeq, epoch, durability } = room;
+    const lastId = room.log.at(-1)?.id;
     this.toPage.push(() => {
       this.#offset ??= lastSeq;
-      this.messages.welcome(lastSeq, epoch);
+      this.messages.welcome(lastSeq, epoch, lastId);
       this.outbox.open(this.user, durability);
     });
   }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { SqlMessageLog } from "../../durable/sql-message-log.ts";
+import { messageId } from "../../src/chat/message-id.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import {
   appendBatch,
@@ -63,7 +64,7 @@ describe("a log that is trimmed", () => {
         expect([...each.newest(0), ...each.ascending(0)]).toEqual([]);
       }
       const next = openLog(storage, room, retention);
-      const message = makeMessage(room, all.length + 1, dice);
+      const message = makeMessage(room, all.length + 1, dice, next.life);
       next.append([message]);
       expect(next.page({ limit: 5 })).toEqual({ messages: [message], hasMore: false });
     });
@@ -167,7 +168,7 @@ describe("a room from before there were segments", () => {
         ["old-epoch-1", 1],
         ["old-epoch-2", 2],
         ["old-epoch-3", 3],
-        ["the-epoch-4", 4],
+        [messageId("the-epoch", 4, log.life), 4],
       ]);
       expect([...open(storage, room).ascending(0)].map(({ content }) => content)).toEqual(
         all.map(({ content }) => content),

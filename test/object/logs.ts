@@ -26,10 +26,10 @@ export class Dice {
   }
 }
 
-export function makeMessage(room: string, seq: number, dice: Dice): Message {
+export function makeMessage(room: string, seq: number, dice: Dice, life: string): Message {
   const sender = `user-${dice.roll(5)}`;
   return {
-    id: messageId(EPOCH, seq),
+    id: messageId(EPOCH, seq, life),
     seq,
     room,
     sender,
@@ -71,7 +71,7 @@ export function fill(log: SqlMessageLog, room: string, dice: Dice, batches: numb
 
 export function appendBatch(log: SqlMessageLog, room: string, dice: Dice): Message[] {
   const count = 1 + dice.roll(dice.roll(8) ? 6 : 64);
-  const batch = Array.from({ length: count }, (_, i) => makeMessage(room, log.lastSeq + 1 + i, dice));
+  const batch = Array.from({ length: count }, (_, i) => makeMessage(room, log.lastSeq + 1 + i, dice, log.life));
   log.append(batch);
   return batch;
 }

@@ -88,7 +88,7 @@ describe("a fresh log", () => {
       expect(reopened.epoch).toBe(EPOCH);
       expect([reopened.firstSeq, reopened.lastSeq]).toEqual([1, all.length]);
       expect(reopened.page({ limit: 200 })).toEqual(pageOf(all, { limit: 200 }));
-      const next = makeMessage(room, all.length + 1, dice);
+      const next = makeMessage(room, all.length + 1, dice, reopened.life);
       reopened.append([next]);
       expect(openLog(storage, room).page({ limit: 1 })).toEqual({ messages: [next], hasMore: true });
     });
@@ -202,7 +202,7 @@ describe("a row", () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const content = character.repeat(BATCH_CHARS_MAX / character.length);
-      const message = { ...makeMessage(room, 1, new Dice(1)), name: character.repeat(64), content };
+      const message = { ...makeMessage(room, 1, new Dice(1), log.life), name: character.repeat(64), content };
       log.append([message]);
       expect(openLog(storage, room).page({ limit: 1 }).messages).toEqual([message]);
     });
@@ -217,7 +217,7 @@ describe("a row", () => {
   ])("that %s is named by whoever comes to it, and by nobody else", async (_what, body, complaint) => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
-      const message = (seq: number): Message => makeMessage(room, seq, new Dice(seq));
+      const message = (seq: number, { life } = log): Message => makeMessage(room, seq, new Dice(seq), life);
       for (const seq of [1, 2, 3, 4, 5]) log.append([message(seq)]);
       storage.sql.exec("UPDATE batches_1 SET body = ? WHERE first_seq = 3", body);
       const reopened = openLog(storage, room);
@@ -229,15 +229,15 @@ describe("a row", () => {
       expect(reopened.page({ limit: 2 })).toEqual({ messages: [message(4), message(5)], hasMore: true });
       expect(reopened.page({ limit: 2, before: 3 }).messages).toEqual([message(1), message(2)]);
       expect(reopened.page({ limit: 2, after: 3 }).messages).toEqual([message(4), message(5)]);
-      reopened.append([message(6)]);
-      expect(reopened.page({ limit: 1 }).messages).toEqual([message(6)]);
+      reopened.append([message(6, reopened)]);
+      expect(reopened.page({ limit: 1 }).messages).toEqual([message(6, reopened)]);
     });
   });
 
   it("is kept whole or not at all, also where a segment begins", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room, { ...RETENTION, messages: 10 });
-      const [first, second] = [1, 2].map((seq) => makeMessage(room, seq, new Dice(seq)));
+      const [first, second] = [1, 2].map((seq) => makeMessage(room, seq, new Dice(seq), log.life));
       log.append([first!]);
       storage.sql.exec("CREATE TRIGGER full BEFORE INSERT ON segments BEGIN SELECT RAISE(ABORT, 'full'); END");
       expect(() => log.append([second!])).toThrow("full");

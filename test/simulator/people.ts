@@ -6,7 +6,7 @@ import type { Room, SentAnswer } from "../../client/api.ts";
 import { connectRoom } from "../../client/room.ts";
 import type { Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
 import type { Link, Network } from "./network.ts";
-import { offsetOf, setOffset } from "./offset.ts";
+import { epochOf, offsetOf, setOffset } from "./offset.ts";
 import { MemoryStorage } from "./memory-storage.ts";
 import type { PlannedClient } from "./plan.ts";
 import { Typists } from "./typists.ts";
@@ -280,8 +280,8 @@ export class StockPerson extends Person {
     const offset = this.offsets.at(-1 - back);
     const { socket, chain } = this;
     if (offset === undefined || !socket || chain.last === undefined) return false;
-    const [epoch, seq] = offset.split(".") as [string, string];
-    if (epoch !== chain.epoch) return false;
+    const [log, seq] = offset.split(".") as [string, string];
+    if (epochOf(log) !== chain.epoch) return false;
     return this.#plant(socket, offset, Number.parseInt(seq, 36));
   }
 

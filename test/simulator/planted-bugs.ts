@@ -44,16 +44,16 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     bug: "recovered is said although more is missing than is replayed",
     file: "src/chat/chat-recovery.ts",
-    find: "page({ after: seq, limit: MISSED_MESSAGES_MAX });\n    // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.\n    return messages.length === count ?",
-    replace: "page({ after: seq, limit: 5 });\n    return messages.length <= count ?",
+    find: "page({ after: seq, limit: MISSED_MESSAGES_MAX });\n    // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.\n    if (messages.length !== count)",
+    replace: "page({ after: seq, limit: 5 });\n    if (messages.length > count)",
     breaks: "recovered whole",
   },
   {
     bug: "an offset of another log is taken for one of this log",
     file: "src/socketio/recovery.ts",
-    find: '    if (typeof offset !== "string" || !offset.startsWith(`${this.log.epoch}.`)) return undefined;\n',
+    find: '    if (typeof offset !== "string" || !offset.startsWith(epoch)) return undefined;\n',
     replace:
-      '    if (typeof offset !== "string") return undefined;\n    offset = this.log.epoch + offset.slice(offset.indexOf("."));\n',
+      '    if (typeof offset !== "string") return undefined;\n    offset = this.offset(Number.parseInt(offset.slice(offset.indexOf(".") + 1), 36));\n',
     breaks: "recovered whole",
   },
   {

@@ -3,6 +3,7 @@
 import { PacketType } from "socket.io-parser";
 
 import { Changes } from "./changes.ts";
+import { epochOf } from "./offset.ts";
 import { Readers } from "./readers.ts";
 import { Silences } from "./silence.ts";
 import { isTracing, trace } from "./trace.ts";
@@ -187,7 +188,7 @@ export class Witness {
 
   acked(who: string, content: string, { id, seq }: { readonly id: string; readonly seq: number }): void {
     this.acks++;
-    const log = this.#logs.get(id.slice(0, id.lastIndexOf("-")));
+    const log = this.#logs.get(epochOf(id));
     const stored = log?.durable.get(seq);
     // Stored, acked and erased in one piece.
     if (log?.isErased) return void log.contents.set(content, seq);
@@ -252,7 +253,7 @@ export class Witness {
 
   saw(chain: Chain, message: Message): void {
     const { seq } = message;
-    const epoch = message.id.slice(0, message.id.lastIndexOf("-"));
+    const epoch = epochOf(message.id);
     const { last } = chain;
     this.#see(chain.who, epoch, message);
     if (last === undefined) return this.broken("seen in order", `${chain.who} saw ${seq} before it was welcomed`);
@@ -272,7 +273,7 @@ export class Witness {
   /** A client with extensions handed a message on. */
   handedOn(who: string, message: Message, last: number | undefined): void {
     const { seq } = message;
-    this.#see(who, message.id.slice(0, message.id.lastIndexOf("-")), message);
+    this.#see(who, epochOf(message.id), message);
     this.demand(
       last === undefined || seq === last + 1,
       "seen in order",
@@ -364,9 +365,8 @@ export class Witness {
 
   /** As it was posted, stored or only seen. */
   posted(id: string): Message | undefined {
-    const at = id.lastIndexOf("-");
-    const log = this.#logs.get(id.slice(0, at));
-    const seq = Number.parseInt(id.slice(at + 1), 36);
+    const log = this.#logs.get(epochOf(id));
+    const seq = Number.parseInt(id.slice(id.lastIndexOf("-") + 1), 36);
     return log?.durable.get(seq) ?? log?.seen.get(seq);
   }
 

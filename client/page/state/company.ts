@@ -43,6 +43,12 @@ export class Company {
     void this.#refreshReadMarks();
   }
 
+  /** What the room has may end before what people have read of it: a backup was restored. */
+  restart(): void {
+    this.readMarks.clear();
+    void this.#refreshReadMarks();
+  }
+
   /** Whoever types is not heard any more. */
   lost(): void {
     this.typists.clear();

@@ -61,11 +61,12 @@ export class Reading {
     return true;
   }
 
-  /** The room was deleted and began anew. */
+  /** The room was deleted and began anew, or a backup of it was restored. */
   restart(): void {
     this.unreadAfter = this.news = this.target = undefined;
     this.seen = 0;
     this.#ports.history.restart();
+    this.#ports.signals.restart();
   }
 
   /** The timeline has another message. */

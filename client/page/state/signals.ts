@@ -31,6 +31,11 @@ export class Signals {
     this.saw(this.#seen);
   }
 
+  /** What the reader saw may be there no more. */
+  restart(): void {
+    this.#seen = 0;
+  }
+
   saw(seq: number): void {
     this.#seen = Math.max(seq, this.#seen);
     if (this.#seen > this.#told) this.#timer ??= setTimeout(() => this.#tellRead(), READ_EVERY_MS);

@@ -189,7 +189,7 @@ export class Visit {
     );
     room.on(
       "restart",
-      changing(() => this.reading.restart()),
+      changing(() => this.#restart()),
     );
     room.on("notice", ({ code, message, retryAfterMs }) => {
       // Not for the reader: once it has expired, a fresh one is fetched. The others tell why the connection ends.
@@ -249,6 +249,11 @@ export class Visit {
     this.#hooks.changed();
     this.company.welcome(welcome);
     void this.reading.welcome(welcome, isFirst);
+  }
+
+  #restart(): void {
+    this.reading.restart();
+    this.company.restart();
   }
 
   #onMessage(message: Message): void {

@@ -1,7 +1,7 @@
 // Readers of what is stored or comes from other rooms. It was written by this code; a damaged row or one of another version
 // must still be told as such.
 import { BroadcastTables } from "../../../durable/broadcast-tables.ts";
-import { decodeBatch, encodeBatch, UnreadableBatch } from "../../../src/chat/batch-format.ts";
+import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/batch-format.ts";
 import { decodeChange, encodeChange } from "../../../src/chat/change-format.ts";
 import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
 import { inOrder, receive, ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";
@@ -27,6 +27,7 @@ const logBatch: Target = {
     '[2,1795273200900,[{"s":"ada","n":"Ada","c":"hi","t":3,"m":"id","r":"e0-1"}]]',
     '[1,[{"s":"ada","c":"hi","t":1795273200900}]]',
     '[2,5,[{"s":"ada","c":"","a":["k","n.png","image/png",7,1,2]},{"s":"b","c":"x","o":["hall",3,"e1",1,"west"]}]]',
+    '[2,1795273200900,[{"s":"ada","c":"hi"}],"0toyk0sdd8"]',
   ],
   words: ["null", '"s"', '"c"', '"a"', '"o"', '"t"', "[]", "{}"],
   run: (input) => {
@@ -43,7 +44,7 @@ const logBatch: Target = {
         must(Number.isFinite(timestamp), "a time that is none");
       }
       mustEqual(
-        decodeBatch(encodeBatch(messages), { ...place, lastSeq: messages.at(-1)!.seq }),
+        decodeBatch(encodeBatch(messages, lifeOfBatch(input)), { ...place, lastSeq: messages.at(-1)!.seq }),
         messages,
         "encoded and decoded",
       );
