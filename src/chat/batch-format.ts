@@ -65,12 +65,15 @@ export function encodeBatch(messages: readonly Message[], life = UNNAMED_LIFE): 
   return JSON.stringify([VERSION, startMs, stored, ...(life === UNNAMED_LIFE ? [] : [life])]);
 }
 
-/** A text at the end of the list, where otherwise the list of messages ends; what was rewritten in its place may end in spaces. */
-const LIFE_AT_END = /,"([0-9a-z]+)"\] *$/;
+/** A text at the end of the list, where otherwise the list of messages ends. */
+const LIFE_AT_END = /,"([0-9a-z]+)"\]$/;
+/** UTF-16 units of that at most. */
+const LIFE_END_LENGTH_MAX = 32;
 
 /** In which life of the log a batch was posted, without reading all of it. */
 export function lifeOfBatch(text: string): string {
-  return LIFE_AT_END.exec(text)?.[1] ?? UNNAMED_LIFE;
+  // What was rewritten in its place may end in spaces.
+  return LIFE_AT_END.exec(text.trimEnd().slice(-LIFE_END_LENGTH_MAX))?.[1] ?? UNNAMED_LIFE;
 }
 
 function toStored(message: Message, startMs: number): StoredMessage {

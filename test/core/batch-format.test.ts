@@ -1,7 +1,7 @@
 // How messages are written down: nothing is lost on the way, and what cannot be read says why.
 import { describe, expect, it } from "vitest";
 
-import { decodeBatch, encodeBatch, UnreadableBatch } from "../../src/chat/batch-format.ts";
+import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../src/chat/batch-format.ts";
 import { messageId } from "../../src/chat/message-id.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { fc } from "./properties.ts";
@@ -68,6 +68,18 @@ describe("a batch", () => {
         replyTo: "e1-7",
       },
     ]);
+  });
+
+  it("says in which life of the log it was posted, which stands in the ids", () => {
+    const life = "0toyk0sdd8";
+    const plain = { room: "lobby", sender: "ada", name: "ada", content: '"x"]', timestamp: 1_700_000_000_000 };
+    const messages = [8, 9].map((seq) => ({ ...plain, seq, id: messageId("e1", seq, life) }));
+    const stored = encodeBatch(messages, life);
+    for (const text of [stored, `${stored}   `]) {
+      expect(lifeOfBatch(text)).toBe(life);
+      expect(decodeBatch(text, placeOf(messages))).toEqual(messages);
+    }
+    expect(lifeOfBatch(encodeBatch(messages))).toBe("");
   });
 
   it("says its time and each name once", () => {
