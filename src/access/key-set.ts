@@ -1,6 +1,6 @@
 // The keys of an identity provider (JWT_JWKS_URL), fetched and kept for all verifiers of an isolate: its Worker and its rooms.
 // An outage of the provider is not to cost anybody their connection, and strangers are not to make this server a nuisance to it.
-import { createLocalJWKSet, errors, importJWK, type JWK, type JWTVerifyGetKey } from "jose";
+import { createLocalJWKSet, decodeJwt, errors, importJWK, type JWK, type JWTVerifyGetKey } from "jose";
 
 import { readText } from "./body.ts";
 import { logProblem } from "./log.ts";
@@ -14,6 +14,8 @@ export const KEY_FETCH_INTERVAL_MS = 10_000;
 /** Of one fetch, its body included. */
 export const KEY_FETCH_MS_MAX = 5000;
 export const KEY_SET_BYTES_MAX = 256 * 1024;
+/** A token that was signed so long before the last fetch at most may name a key that was published after it: clocks differ. */
+export const KEY_LEEWAY_MS = 60_000;
 
 /** By the kind of a key, the one algorithm that it serves here. */
 const ALGORITHMS = new Map<unknown, string>([
@@ -76,12 +78,15 @@ export class KeySet {
 
   /** As jose asks for it. @throws KeysUnavailable where the provider cannot be asked and nothing that is kept will do */
   readonly keyOf: JWTVerifyGetKey = async (header, token) => {
+    const startMs = this.#ports.now();
     const known = await this.#find(KEYS_FRESH_MS, header, token);
     if (known) return known;
     await this.#renew();
     const found = await this.#find(KEYS_KEPT_MS, header, token);
     if (found) return found;
-    if (this.#isAnswered) throw new errors.JWKSNoMatchingKey();
+    const isAskedSince = this.#askedAtMs >= startMs;
+    const isNewer = !isAskedSince && issuedAtMs(token) >= this.#askedAtMs - KEY_LEEWAY_MS;
+    if (this.#isAnswered && !isNewer) throw new errors.JWKSNoMatchingKey();
     throw new KeysUnavailable(Math.max(0, KEY_FETCH_INTERVAL_MS - this.#sinceAskedMs));
   };
 
@@ -152,6 +157,15 @@ export class KeySet {
         resolve();
       });
     });
+  }
+}
+
+/** When a token says that it was signed, in milliseconds since 1970. Nobody has verified it yet. */
+function issuedAtMs({ protected: header, payload, signature }: Parameters<JWTVerifyGetKey>[1]): number {
+  try {
+    return (decodeJwt(`${header}.${payload as string}.${signature}`).iat ?? -Infinity) * 1000;
+  } catch {
+    return -Infinity;
   }
 }
 

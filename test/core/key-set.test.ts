@@ -5,6 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vite
 import {
   KEY_FETCH_INTERVAL_MS,
   KEY_FETCH_MS_MAX,
+  KEY_LEEWAY_MS,
   KEY_SET_BYTES_MAX,
   KEYS_FRESH_MS,
   KEYS_KEPT_MS,
@@ -31,8 +32,8 @@ async function makeKey(kid: string): Promise<{ jwk: JWK; privateKey: Key }> {
   return { jwk: { ...(await exportJWK(pair.publicKey)), kid, alg: "ES256" }, privateKey: pair.privateKey };
 }
 
-const tokenOf = (kid = "k1", key = privateKey): Promise<string> =>
-  new SignJWT({ sub: "ada" }).setProtectedHeader({ alg: "ES256", kid }).setExpirationTime("2d").sign(key);
+const tokenOf = (kid = "k1", key = privateKey, claims: object = {}): Promise<string> =>
+  new SignJWT({ sub: "ada", ...claims }).setProtectedHeader({ alg: "ES256", kid }).setExpirationTime("2d").sign(key);
 
 /** What the provider does when it is asked; by default it gives its keys. */
 type Answering = (signal: AbortSignal) => Response | Promise<Response>;
@@ -119,6 +120,33 @@ describe("TOK-5: a provider that is well", () => {
     clock.advance(KEYS_FRESH_MS);
     expect(await verify()).toEqual(UNAUTHORIZED);
     expect(await verify(await tokenOf("k2", nextKey.privateKey))).toEqual(IN);
+  });
+
+  it("that rotates right after it was asked: a token that may be newer than the set is put off, and is good then", async () => {
+    await verify();
+    published = [nextKey.jwk];
+    clock.advance(1000);
+    const signedAgoMs = (ms: number): Promise<string> =>
+      tokenOf("k2", nextKey.privateKey, { iat: (clock.now() - 1000 - ms) / 1000 });
+    expect(await verify(await signedAgoMs(-1000))).toEqual({
+      ...UNAVAILABLE,
+      retryAfterMs: KEY_FETCH_INTERVAL_MS - 1000,
+    });
+    expect(await verify(await signedAgoMs(KEY_LEEWAY_MS))).toEqual(UNAVAILABLE);
+    expect(await verify(await signedAgoMs(KEY_LEEWAY_MS + 1000))).toEqual(UNAUTHORIZED);
+    clock.advance(KEY_FETCH_INTERVAL_MS - 1000);
+    expect(await verify(await signedAgoMs(-1000))).toEqual(IN);
+    expect(asked).toBe(2);
+  });
+
+  it("that has no such key is asked once about a fresh token, and then the answer is no", async () => {
+    await verify();
+    clock.advance(1000);
+    const made = await tokenOf("made-up", nextKey.privateKey, { iat: clock.now() / 1000 + 30 });
+    expect(await verify(made)).toEqual(UNAVAILABLE);
+    clock.advance(KEY_FETCH_INTERVAL_MS - 1000);
+    expect(await verify(made)).toEqual(UNAUTHORIZED);
+    expect(asked).toBe(2);
   });
 
   it("is not asked for made-up keys more often than every ten seconds: twenty at once, and a minute of them", async () => {
