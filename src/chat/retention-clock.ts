@@ -1,33 +1,60 @@
 // Lets a room forget in time (CHAT-8): whenever something was stored, and in a quiet room by one alarm far away. The
-// alarm costs a row, so it stands where the oldest segment will be due and does not move with every message.
+// alarm costs a row, so it stands where the oldest segment will be due and does not move with every message. A clock may be
+// wrong for a moment: that a segment is too old is believed when it was seen twice, an hour apart.
 import type { Deadline } from "../socketio/deadlines.ts";
 import type { MessageLog } from "./message-log.ts";
+import type { RoomState } from "./room-state.ts";
 import type { Room } from "./room.ts";
+
+/** So long after a segment was seen to be too old it is forgotten, if it is so still. */
+export const CONFIRM_MS = 3_600_000;
 
 /** Storage that was in trouble is asked to forget again after this. */
 const RETRY_MS = 3_600_000;
+
+/** When it was first seen that the segment that was due then is too old, both in ms since 1970. */
+interface Sight {
+  readonly dueMs: number;
+  readonly atMs: number;
+}
+
+const SIGHT = "retention";
 
 export class RetentionClock {
   readonly #log: MessageLog;
   readonly #deadline: Deadline;
   readonly #trimmed: () => void;
   readonly #report: (problem: string, error: unknown) => void;
+  readonly #state: RoomState;
+  /** As it is kept; `null` where there is none. */
+  #known: Sight | null | undefined;
 
   /**
    * @param deadline the one that calls `run` of this clock when it is due
    * @param trimmed called whenever the log was trimmed, whether or not there was anything to forget
    */
-  constructor(log: MessageLog, deadline: Deadline, { trimmed, report }: Pick<Room, "trimmed" | "report">) {
+  constructor(
+    log: MessageLog,
+    deadline: Deadline,
+    { trimmed, report, state }: Pick<Room, "trimmed" | "report" | "state">,
+  ) {
     this.#log = log;
     this.#deadline = deadline;
     this.#trimmed = trimmed;
     this.#report = report;
-    this.#schedule();
+    this.#state = state;
+    try {
+      this.#schedule();
+    } catch (error) {
+      this.#report("what was to be forgotten could not be read", error);
+      this.#deadline.set(this.#log.trimDueMs!);
+    }
   }
 
   run(nowMs: number): void {
     try {
-      this.#log.trim(nowMs);
+      // What is more than is to be kept goes whatever time it is.
+      this.#log.trim(this.#isAgeBelieved(nowMs) ? nowMs : -Infinity);
       this.#trimmed();
       this.#schedule();
     } catch (error) {
@@ -37,9 +64,32 @@ export class RetentionClock {
     }
   }
 
+  #isAgeBelieved(nowMs: number): boolean {
+    const dueMs = this.#log.trimDueMs;
+    // A room that has nothing to forget keeps nothing for it.
+    if (dueMs === undefined) return false;
+    const sight = this.#sight;
+    // Seen by a clock that was ahead of this one: it went wrong then, or does now.
+    if (sight && nowMs < sight.atMs) this.#keep(null);
+    if (nowMs < dueMs) return false;
+    if (this.#sight?.dueMs === dueMs) return nowMs >= this.#sight.atMs + CONFIRM_MS;
+    this.#keep({ dueMs, atMs: nowMs });
+    return false;
+  }
+
+  get #sight(): Sight | null {
+    return (this.#known ??= (this.#state.get(SIGHT) as Sight | undefined) ?? null);
+  }
+
+  #keep(sight: Sight | null): void {
+    if (sight) this.#state.put(SIGHT, sight);
+    else this.#state.delete(SIGHT);
+    this.#known = sight;
+  }
+
   #schedule(): void {
     const dueMs = this.#log.trimDueMs;
-    if (dueMs === undefined) this.#deadline.clear();
-    else this.#deadline.set(dueMs);
+    if (dueMs === undefined) return this.#deadline.clear();
+    this.#deadline.set(this.#sight?.dueMs === dueMs ? this.#sight.atMs + CONFIRM_MS : dueMs);
   }
 }

@@ -5,9 +5,11 @@ import { describe, expect, it } from "vitest";
 import { UnreadableBatch } from "../../src/chat/batch-format.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { ChatRoom, EPOCH, identityOf, UNLIMITED } from "./chat-room.ts";
+import { CONFIRM_MS } from "../../src/chat/retention-clock.ts";
 import type { Client } from "./harness.ts";
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const idOf = (seq: number): string => `${EPOCH}-${seq.toString(36)}`;
 
 async function roomOf(messages: number, retention: object): Promise<{ room: ChatRoom; ada: Client }> {
@@ -90,6 +92,9 @@ describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
     // One moment far away, and no other.
     expect(room.shell.quietMs).toBeGreaterThan(DAY_MS - 10_000);
     room.shell.advance(DAY_MS);
+    expect(room.log.messages).toHaveLength(3);
+    expect(room.shell.quietMs).toBeLessThanOrEqual(CONFIRM_MS);
+    room.shell.advance(CONFIRM_MS);
     expect(room.log.messages).toEqual([]);
     expect(room.shell.quietMs).toBe(Infinity);
     room.shell.evict();
@@ -99,16 +104,54 @@ describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
     expect(await back.ask("chat-message", { content: "4" })).toMatchObject({ ok: true, seq: 4 });
   });
 
-  it("does so after sleep too, and at once where the moment has passed", async () => {
+  it("does so after sleep too, and an hour later where the moment has passed, however it sleeps meanwhile", async () => {
     const { room, ada } = await roomOf(3, { ageMs: DAY_MS });
     ada.leave();
     room.quiet();
     room.shell.evict();
     expect(room.shell.quietMs).toBeLessThanOrEqual(DAY_MS);
     room.shell.nowMs += 2 * DAY_MS;
+    for (let tenths = 0; tenths < 10; tenths++) {
+      room.shell.evict();
+      room.shell.advance(0);
+      expect(room.log.messages).toHaveLength(3);
+      room.shell.nowMs += CONFIRM_MS / 10;
+    }
     room.shell.evict();
     room.shell.advance(0);
     expect(room.log.messages).toEqual([]);
+    expect(room.state.writes).toBe(1);
+  });
+
+  it.each([false, true])(
+    "forgets nothing by a clock that is 33 days ahead for a moment (asleep then: %s)",
+    async (asleep) => {
+      const { room } = await roomOf(3, { ageMs: 30 * DAY_MS });
+      const startMs = room.shell.nowMs;
+      const sayAt = async (nowMs: number, user: string): Promise<void> => {
+        if (asleep) room.shell.evict();
+        room.shell.nowMs = nowMs;
+        const posted = (await room.join(user)).call("chat-message", { content: "hello" });
+        room.shell.advance(1000);
+        expect(posted.answer).toMatchObject({ ok: true });
+      };
+      for (let jump = 1; jump <= 3; jump++) {
+        await sayAt(startMs + jump * 2 * HOUR_MS + 33 * DAY_MS, "ben");
+        await sayAt(startMs + jump * 2 * HOUR_MS, "cleo");
+      }
+      expect(room.log.messages).toHaveLength(3 + 3 * 2);
+      // By the right clock they go in time.
+      await sayAt(startMs + 30 * DAY_MS, "dan");
+      expect(room.log.messages[0]).toMatchObject({ seq: 1 });
+      await sayAt(startMs + 30 * DAY_MS + CONFIRM_MS, "dan");
+      expect(room.log.firstSeq).toBeGreaterThan(3);
+    },
+  );
+
+  it("forgets what is more than HISTORY_MESSAGES at once, whatever the clock says", async () => {
+    const { room } = await roomOf(25, { messages: 10, ageMs: 30 * DAY_MS });
+    expect(room.log.messages).toHaveLength(10);
+    expect(room.state.writes).toBe(0);
   });
 
   it("does not move that moment with every message", async () => {
@@ -127,7 +170,7 @@ describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
     const { room, ada } = await roomOf(3, { ageMs: DAY_MS });
     ada.answersPings = true;
     room.log.failure = new Error("disk full");
-    room.shell.advance(DAY_MS);
+    room.shell.advance(DAY_MS + CONFIRM_MS);
     expect(room.log.messages).toHaveLength(3);
     expect(room.shell.reports).toHaveLength(1);
     room.log.failure = undefined;
