@@ -287,3 +287,37 @@ it("what the room has to say stands where a screen reader listened before it cam
   await ada.close();
   mo.disconnect();
 });
+
+it.each([
+  ["a phone", PHONE],
+  ["a narrow list", { viewport: { width: 900, height: 780 } }],
+] as const)("in %s, readers and tools cover no line of a message", async (name, device) => {
+  const room = `looks-cover-${name.length}`;
+  const ben = await writer(room);
+  for (let n = 1; n <= 12; n++) await post(ben, `${n} ${"as wide as it goes ".repeat(12)}`);
+  const readers = await Promise.all(["cid", "dan", "eve", "fay"].map((user) => writer(room, user)));
+  for (const reader of readers) await ask(reader, "read", { seq: 12 });
+  const ada = await (await Visitor.open(browser, url, device)).enter(room, "Ada");
+  const { page } = ada;
+  const covers = (what: string): Promise<number> =>
+    page.getByTestId(what).evaluate((over) => {
+      const box = over.getBoundingClientRect();
+      const isCovered = ({ top, bottom, right }: DOMRect): boolean =>
+        top < box.bottom - 1 && bottom > box.top + 1 && right > box.left + 1;
+      return Array.from(document.querySelectorAll(".message .content")).filter((content) =>
+        isCovered(content.getBoundingClientRect()),
+      ).length;
+    });
+  await page.getByTestId("seen-by").waitFor();
+  expect(await covers("seen-by")).toBe(0);
+  expect(await page.getByTestId("seen-by").getAttribute("aria-label")).toMatch(/^Seen by (\w+, ){3}\w+$/);
+  if (device !== PHONE) return ada.close();
+  const row = ada.message("7 as wide");
+  await row.locator(".content").tap();
+  await row.getByTestId("reply").waitFor();
+  await row.locator(".tools").evaluate((tools) => (tools.dataset["testid"] = "tools"));
+  expect(await covers("tools")).toBe(0);
+  await row.getByTestId("reply").tap();
+  await ada.reads("about", /^Replying to ben/);
+  await ada.close();
+});

@@ -119,14 +119,6 @@ export function Composer({ session, visit }: ComposerProps) {
         event.preventDefault();
         submit();
       }}
-      onDragOver={(event) => uploads.isAllowed && event.preventDefault()}
-      onDrop={(event) => {
-        const files = event.dataTransfer?.files;
-        // Words go where they are dropped.
-        if (!files?.length) return;
-        event.preventDefault();
-        uploads.add(files);
-      }}
     >
       <About visit={visit} />
       {edit && (

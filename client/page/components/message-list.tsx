@@ -81,6 +81,26 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
   const tabStop = tabStopOf(drawn, focused, rows[layout.at(top + viewHeight - 1)]);
   const readers = visit.company.readMarks.readersOf(messages, self);
 
+  const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
+  const hear = (moved: number): void => {
+    place.heard(scroller.current!.scrollTop);
+    reading.follow(!timeline.hasLater && isFollowing(scroller.current!, moved, reading.following));
+  };
+  const keepPlace = (): void => {
+    // The browser draws what is pointed at before it says that the list was scrolled.
+    const moved = movementOf(scroller.current!, place);
+    if (moved !== 0) {
+      const { anchor } = place;
+      place.anchor = reading.following ? anchorHere() : anchor && { ...anchor, offset: anchor.offset - moved };
+      hear(moved);
+    }
+    const shown = [rows, place.version, sizeOf(scroller.current!), reading.following, target];
+    if (shown.every((part, at) => part === place.settled[at])) return;
+    place.settled = shown;
+    settle(scroller.current!, list.current!, place, reading.following);
+  };
+  const keeping = useRef(keepPlace);
+  keeping.current = keepPlace;
   useLayoutEffect(() => {
     if (!isShown(scroller.current!)) {
       place.size = "";
@@ -88,19 +108,7 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
     }
     const isMeasured = measure(list.current!, place.heights);
     if (isMeasured) place.version++;
-    // The browser draws what is pointed at before it says that the list was scrolled.
-    const moved = movementOf(scroller.current!, place);
-    if (moved !== 0) {
-      place.anchor = reading.following
-        ? anchorHere()
-        : place.anchor && { ...place.anchor, offset: place.anchor.offset - moved };
-      hear(moved);
-    }
-    const shown = [rows, place.version, sizeOf(scroller.current!), reading.following, target];
-    if (shown.some((part, at) => part !== place.settled[at])) {
-      place.settled = shown;
-      settle(scroller.current!, list.current!, place, reading.following);
-    }
+    keepPlace();
     // Where nothing can be scrolled, the newest is in view.
     const { scrollHeight, clientHeight } = scroller.current!;
     if (!reading.following && !hasLater && scrollHeight <= clientHeight) reading.follow(true);
@@ -119,7 +127,13 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
       again();
     });
     seeing.observe(scroller.current!);
+    // The draft may take several sizes before anything is drawn; after its own listeners have run.
+    const onInput = (): void =>
+      queueMicrotask(() => scroller.current && isShown(scroller.current) && keeping.current());
+    const talk = scroller.current!.closest(".talk")!;
+    talk.addEventListener("input", onInput);
     return () => {
+      talk.removeEventListener("input", onInput);
       watching.disconnect();
       seeing.disconnect();
       document.removeEventListener("visibilitychange", again);
@@ -131,11 +145,6 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
     if (isInView.current) tellSeen(visit, scroller.current!, list.current!);
   });
 
-  const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
-  const hear = (moved: number): void => {
-    place.heard(scroller.current!.scrollTop);
-    reading.follow(!timeline.hasLater && isFollowing(scroller.current!, moved, reading.following));
-  };
   const onScroll = (): void => {
     // What is hidden or gets another size scrolls by itself: that is no wish of the reader, whose place is found again.
     if (sizeOf(scroller.current!) !== place.size) return again();
@@ -170,7 +179,8 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
             paddingTop: `${layout.topOf(range.from)}px`,
             paddingBottom: `${layout.height - layout.topOf(range.to)}px`,
           }}
-          onPointerOver={(event) => setPointed(rowOf(event) || pointed)}
+          // A finger that scrolls points at nothing; one that taps gives the focus.
+          onPointerOver={(event) => event.pointerType !== "touch" && setPointed(rowOf(event) || pointed)}
           onPointerLeave={() => setPointed("")}
           onFocusIn={onFocusIn}
           // Where it went is known once it is there.

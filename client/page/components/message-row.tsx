@@ -110,6 +110,7 @@ function SeenBy({ visit, readers }: { readonly visit: Visit; readonly readers: r
         <Avatar key={user} user={user} name={visit.nameOf(user)} small />
       ))}
       {readers.length > SEEN_NAMED_MAX && <span class="more-readers">+{readers.length - SEEN_NAMED_MAX}</span>}
+      {readers.length > 1 && <span class="reader-count">{readers.length}</span>}
     </span>
   );
 }

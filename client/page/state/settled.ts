@@ -33,6 +33,7 @@ const WORDS: Readonly<Record<string, string>> = {
   KICKED: "You were kicked",
   BANNED: "You are banned",
   FORBIDDEN_ROOM: "Your token does not open this room",
+  UNSUPPORTED_MEDIA_TYPE: "This kind of file is not allowed here",
   OTHER_USER: "You wrote this under another name in this browser",
 };
 

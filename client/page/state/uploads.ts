@@ -1,8 +1,8 @@
 // Files on their way to the room, before their message is sent: each with its progress, and a way to call it off. What has
 // arrived goes with the draft.
 import type { Attachment, FilesWelcome } from "../../../src/protocol/files-events.ts";
-import type { Room, UploadProgress } from "../../api.ts";
-import { messageOf } from "./settled.ts";
+import type { FileError, Room, UploadProgress } from "../../api.ts";
+import { describeFailure } from "./settled.ts";
 import { bytesText } from "./times.ts";
 import type { Writing } from "./writing.ts";
 
@@ -78,7 +78,7 @@ export class Uploads {
         this.#change(id, { progress: total === 0 ? 0 : loaded / total });
       this.#arrived(id, await this.#ports.upload(file, { signal, onProgress }));
     } catch (error) {
-      if (!signal.aborted) this.#change(id, { problem: messageOf(error) });
+      if (!signal.aborted) this.#change(id, { problem: describeFailure(error as FileError) });
     }
   }
 

@@ -1,0 +1,51 @@
+// Where files may be dropped: anywhere in the window, or in the chat of somebody's page. The browser never opens one of them in
+// place of the chat. The app draws it.
+import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+import type { Visit } from "../state/visit.ts";
+
+interface DropZoneProps {
+  readonly visit: Visit;
+  /** In which files may be dropped; without it, everywhere. */
+  readonly within: RefObject<HTMLElement | null> | undefined;
+}
+
+export function DropZone({ visit, within }: DropZoneProps) {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const target: EventTarget = within?.current ?? window;
+    const watching = new AbortController();
+    const on = (name: string, act: (event: DragEvent) => void): void =>
+      target.addEventListener(name, (event) => act(event as DragEvent), { signal: watching.signal });
+    on("dragover", (event) => {
+      // Words go where they are dropped.
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      event.dataTransfer!.dropEffect = mayAttach(visit) ? "copy" : "none";
+      setOver(true);
+    });
+    on("dragleave", ({ relatedTarget }) => {
+      const isInside = relatedTarget instanceof Node && (!within || within.current!.contains(relatedTarget));
+      if (!isInside) setOver(false);
+    });
+    on("drop", (event) => {
+      setOver(false);
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      if (mayAttach(visit)) visit.uploads.add(event.dataTransfer!.files);
+    });
+    return () => watching.abort();
+  }, [visit]);
+  if (!isOver) return null;
+  return (
+    <div class="drop-zone" data-testid="drop-zone">
+      <p>{mayAttach(visit) ? "Drop to attach" : "Files cannot be attached here"}</p>
+    </div>
+  );
+}
+
+const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes("Files") === true;
+
+const mayAttach = ({ uploads, blocked, isOver, writing }: Visit): boolean =>
+  uploads.isAllowed && blocked === "" && !isOver && !writing.edit;

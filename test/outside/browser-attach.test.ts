@@ -1,0 +1,86 @@
+// Files that a reader drags over the chat or gives it in other ways, in a real Chromium: none takes the place of the page, and
+// what is refused says why in plain words.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+import type { Browser, CDPSession } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
+
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { tokenFor } from "./stock-clients.ts";
+import { Visitor } from "./visitor.ts";
+
+const url = inject("serverUrl");
+const COPY = 1;
+const NAME = "a tool with quite a long name for a program.exe";
+
+let browser: Browser;
+let folder: string;
+beforeAll(async () => {
+  browser = await launchBrowser();
+  folder = mkdtempSync(path.join(tmpdir(), "parley-attach-"));
+  writeFileSync(path.join(folder, "notes.txt"), "notes");
+});
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Drag {
+  readonly devtools: CDPSession;
+  readonly over: string;
+}
+
+/** As the browser hears it of the desktop. */
+async function drag(ada: Visitor, { devtools, over }: Drag, ...types: readonly ("dragEnter" | "dragOver" | "drop")[]) {
+  const { x, y, width, height } = (await ada.page.locator(over).boundingBox())!;
+  const data = { items: [], files: [path.join(folder, "notes.txt")], dragOperationsMask: COPY };
+  for (const type of types)
+    await devtools.send("Input.dispatchDragEvent", { type, x: x + width / 2, y: y + height / 2, data });
+}
+
+it.each(["[data-testid=log]", ".rooms", ".talk .bar"])("a file that is dropped on %s is attached", async (over) => {
+  const ada = await (await Visitor.open(browser, url)).enter(`drop-${over.replaceAll(/\W/g, "")}`, "Ada");
+  const devtools = await ada.context.newCDPSession(ada.page);
+  const before = ada.page.url();
+  await drag(ada, { devtools, over }, "dragEnter", "dragOver");
+  await ada.reads("drop-zone", "Drop to attach");
+  await drag(ada, { devtools, over }, "drop");
+  await ada.page.getByRole("button", { name: "Remove notes.txt" }).waitFor();
+  await ada.page.getByTestId("drop-zone").waitFor({ state: "detached" });
+  expect(ada.page.url()).toBe(before);
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("who may not write here drops it, and stays in the room", async () => {
+  const reader = await Visitor.open(browser, url);
+  await reader.enterWith(await tokenFor("rea", { name: "Rea", role: "reader" }), "drop-reader", "Rea");
+  await reader.page.getByTestId("blocked").waitFor();
+  const devtools = await reader.context.newCDPSession(reader.page);
+  const before = reader.page.url();
+  await drag(reader, { devtools, over: "[data-testid=log]" }, "dragEnter", "dragOver");
+  await reader.reads("drop-zone", "Files cannot be attached here");
+  await drag(reader, { devtools, over: "[data-testid=log]" }, "drop");
+  await reader.page.getByTestId("log").waitFor();
+  expect(reader.page.url()).toBe(before);
+  await reader.close();
+});
+
+it.each([1280, 320])("a refused file says so in plain words and can be taken away, %i px wide", async (width) => {
+  const ada = await Visitor.open(browser, url, { viewport: { width, height: 700 } });
+  await ada.enter(`refused-${width}`, "Ada");
+  const file = { name: NAME, mimeType: "application/x-msdownload", buffer: Buffer.from("MZ") };
+  await ada.page.getByTestId("file-input").setInputFiles(file);
+  const chip = ada.page.getByTestId("uploads").locator("li.failed");
+  await chip.getByText("This kind of file is not allowed here.").waitFor();
+  const name = (await chip.locator(".file-name").boundingBox())!;
+  expect(name.width).toBeGreaterThan(60);
+  const remove = chip.getByRole("button", { name: `Remove ${NAME}` });
+  const { x, width: wide } = (await remove.boundingBox())!;
+  expect(x + wide).toBeLessThanOrEqual(width);
+  await remove.click();
+  await chip.waitFor({ state: "detached" });
+  await ada.close();
+});
