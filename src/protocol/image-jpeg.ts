@@ -12,6 +12,9 @@ const ORIENTATION_MAX = 8;
 /** Frame headers are C0 to CF, but for the tables C4, CC and the reserved C8. */
 const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
+/** Markers without a length: TEM and the restarts. */
+const isBare = (marker: number): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
+
 export function jpegSize(view: DataView): PixelSize | undefined {
   let orientation = 1;
   for (const { marker, at, end } of segments(view)) {
@@ -32,6 +35,11 @@ function* segments(view: DataView): Iterable<{ marker: number; at: number; end: 
     // Any number of FF may stand before a marker.
     if (marker === 0xff) {
       at++;
+      continue;
+    }
+    // Decoders pass over what has no length, and so does this: a size hidden behind it would be another one than is shown.
+    if (isBare(marker)) {
+      at += 2;
       continue;
     }
     const end = at + 2 + view.getUint16(at + 2);

@@ -68,6 +68,16 @@ describe("an image", () => {
     ["PNG", png(640, 480), { type: "image/png", width: 640, height: 480 }],
     ["GIF 87a", bytes("GIF87a", le(3, 2), le(4, 2), zeros(3)), { type: "image/gif", width: 3, height: 4 }],
     ["GIF 89a", bytes("GIF89a", le(300, 2), le(4, 2)), { type: "image/gif", width: 300, height: 4 }],
+    [
+      "JPEG with a small size behind a restart, which decoders pass over",
+      jpeg([0xff, 0xd0, ...be(4 + 19, 2), 0, 0, ...frame(30_000, 30_000)], frame(1, 1)),
+      { type: "image/jpeg" },
+    ],
+    [
+      "JPEG with a marker without a length",
+      jpeg([0xff, 0x01], frame(7, 9)),
+      { type: "image/jpeg", width: 7, height: 9 },
+    ],
     ["JPEG", jpeg(segment(0xe0, "JFIF\0"), frame(1024, 768)), { type: "image/jpeg", width: 1024, height: 768 }],
     ["progressive JPEG", jpeg(frame(7, 9, 0xc2)), { type: "image/jpeg", width: 7, height: 9 }],
     [
