@@ -4,6 +4,7 @@ import type { OutsideCaller, RoomDoor } from "../src/access/room-door.ts";
 import { turnPorts } from "../src/access/turn-ports.ts";
 import { maybeLog, type LogFacts } from "../src/access/log.ts";
 import type { Settings } from "../src/access/settings.ts";
+import { directOpenings } from "../src/chat/direct-openings.ts";
 import { Chat } from "../src/chat/chat.ts";
 import { isWatching, Watching } from "../src/chat/watching.ts";
 import type { FileOptions } from "../src/chat/features.ts";
@@ -232,6 +233,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
     // Without its binding the Worker refuses everything.
     ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
     reportToLobby: lobbyPort(env, room, settings.lobbies),
+    openings: directOpenings,
     openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),
     relay: relayWay(env, settings.relay),
     settings: {

@@ -45,7 +45,7 @@ export class Lobby extends DurableObject<Env> implements LobbyDoor {
   }
 
   async listDirect(user: string, page: Parameters<LobbyDoor["listDirect"]>[1]): Promise<DirectPage> {
-    return this.#rooms.listDirect(user, page);
+    return this.#rooms.listDirect(user, page, Date.now());
   }
 
   async find(users: readonly string[]): Promise<Whereabouts> {

@@ -6,6 +6,7 @@ import type { OpenDirectAnswer } from "../protocol/direct-events.ts";
 import type { ErrorAnswer, Role } from "../protocol/chat-events.ts";
 import type { Refusal } from "../socketio/namespace.ts";
 import { deny, refuse } from "./answers.ts";
+import { DirectOpenings } from "./direct-openings.ts";
 import { openDirectSchema } from "./direct-payloads.ts";
 import { operation, type Caller, type Reply } from "./operation.ts";
 import type { Feature, Membership, Room } from "./room.ts";
@@ -21,6 +22,7 @@ const STATE_KEY = "direct";
 export class Direct implements Feature {
   readonly #room: Room;
   readonly #open: OpenDirect | undefined;
+  readonly #openings: DirectOpenings;
   readonly #readSeq: (user: string) => number;
   readonly isDirect: boolean;
   #users: DirectUsers | undefined;
@@ -32,9 +34,17 @@ export class Direct implements Feature {
     ),
   };
 
-  constructor(room: Room, open: OpenDirect | undefined, readSeq: (user: string) => number) {
+  constructor(
+    room: Room,
+    {
+      open,
+      openings = new DirectOpenings(),
+    }: { readonly open: OpenDirect | undefined; readonly openings: DirectOpenings | undefined },
+    readSeq: (user: string) => number,
+  ) {
     this.#room = room;
     this.#open = open;
+    this.#openings = openings;
     this.#readSeq = readSeq;
     this.isDirect = isDirectRoom(room.name);
     if (this.isDirect) this.#users = room.state.get(STATE_KEY) as DirectUsers | undefined;
@@ -83,7 +93,10 @@ export class Direct implements Feature {
     const refusal = this.#refuseOpening(own, user, tokenRole === "reader" || client?.peek().isBound === true);
     if (refusal) return reply(refusal);
     const room = directRoomOf(own, user);
-    const opened = await this.#open!(room, [own, user]).catch((error: unknown): OpenDirectAnswer => {
+    const open = (): Promise<OpenDirectAnswer> => this.#open!(room, [own, user]);
+    const isService = tokenRole === "service";
+    const opening = isService ? open() : this.#openings.open(own, () => this.#room.now(), open);
+    const opened = await opening.catch((error: unknown): OpenDirectAnswer => {
       this.#room.report("a room between two people could not be opened", error);
       return refuse("INTERNAL", "The room could not be opened; try again.");
     });

@@ -5,6 +5,7 @@ import { Announced } from "./announced.ts";
 import { Attachments } from "./attachments.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import { Changes } from "./changes.ts";
+import type { DirectOpenings } from "./direct-openings.ts";
 import { Direct, type OpenDirect } from "./direct.ts";
 import { Editing } from "./editing.ts";
 import { Exclusion } from "./exclusion.ts";
@@ -56,6 +57,8 @@ export interface ChatDependencies {
   readonly reportToLobby?: ReportToLobby | undefined;
   /** Opens rooms between two people. */
   readonly openDirect?: OpenDirect;
+  /** What each user may open, in all rooms of the isolate (DM-5). */
+  readonly openings?: DirectOpenings;
   /** How messages get to the rooms that this one is linked to; without it none do. */
   readonly relay?: RelayWay | undefined;
 }
@@ -88,7 +91,17 @@ export interface Features {
 export function makeFeatures(
   room: Room,
   members: Members,
-  { state, index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect }: ChatDependencies,
+  {
+    state,
+    index,
+    searchAllowance,
+    files: fileOptions,
+    deliver,
+    reportToLobby,
+    relay,
+    openDirect,
+    openings,
+  }: ChatDependencies,
 ): Features {
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
@@ -107,7 +120,7 @@ export function makeFeatures(
   const links = new Links(room, changes, relay);
   const relayed = new Relayed(room, { posting, editing, standings });
   const reading = new Reading(room, members);
-  const direct = new Direct(room, openDirect, (user) => reading.seqOf(user));
+  const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
   const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby, () => direct.report);
   const announced = new Announced(room, { members, lobbyReport });
   const all: readonly Feature[] = [

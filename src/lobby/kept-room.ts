@@ -56,10 +56,14 @@ export function withTally(
   return { sinceMs, tallyId, connections, numbers: addUsage(used, tally), recent };
 }
 
+/** LOB-8: how long a conversation is listed in which nobody has said anything. */
+export const UNUSED_DIRECT_MS_MAX = 7 * 86_400_000;
+
 /** The room as it is taken to be now; `undefined` where nothing is left of it: nobody there, and no message. */
 export function seenAt(kept: KeptRoom, nowMs: number): RoomOverview | undefined {
-  const { room, lastSeq, lastActivity } = kept;
-  const members = nowMs < kept.believedUntilMs ? kept.members : 0;
-  const isEmpty = members === 0 && lastActivity === null && !kept.direct;
+  const { room, lastSeq, lastActivity, direct, believedUntilMs } = kept;
+  const members = nowMs < believedUntilMs ? kept.members : 0;
+  const isAwaited = direct !== undefined && (lastSeq > 0 || nowMs < believedUntilMs + UNUSED_DIRECT_MS_MAX);
+  const isEmpty = members === 0 && lastActivity === null && !isAwaited;
   return isEmpty ? undefined : { room, members, lastSeq, lastActivity };
 }

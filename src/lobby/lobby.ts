@@ -35,6 +35,9 @@ export const SAVE_WINDOW_MS_MAX = 60_000;
 /** Rooms that one lobby lists; then a tenth is forgotten of those with nobody there, the longest quiet first. */
 export const ROOMS_MAX = 100_000;
 
+/** From one look for conversations that nobody uses to the next. */
+const FORGET_INTERVAL_MS = 3_600_000;
+
 /** Rooms that a scrape tells of by name. */
 export const TOP_ROOMS = 20;
 
@@ -58,6 +61,7 @@ export class Lobby {
   readonly #tallies = new SeenTallies();
   readonly #meter: Meter;
   readonly #sorted = new SortedRooms();
+  #forgotAtMs = -Infinity;
   readonly #window = new GrowingWindow({ minMs: SAVE_WINDOW_MS_MIN, maxMs: SAVE_WINDOW_MS_MAX });
 
   constructor(ports: LobbyPorts) {
@@ -103,7 +107,16 @@ export class Lobby {
     const kept = keptRoom(this.wantsPeople ? report : told, nowMs, before, tally);
     if (seenAt(kept, nowMs)) this.#rooms.set(kept);
     else this.#rooms.delete(kept.room);
+    this.#forgetUnused(nowMs);
     this.#makeSpace(nowMs);
+  }
+
+  /** LOB-8: what is seen no more. In passing, once an hour: nobody wakes for it. */
+  #forgetUnused(nowMs: number): void {
+    if (Math.abs(nowMs - this.#forgotAtMs) < FORGET_INTERVAL_MS) return;
+    this.#forgotAtMs = nowMs;
+    const unused = Array.from(this.#rooms.all()).filter((kept) => kept.direct && !seenAt(kept, nowMs));
+    for (const { room } of unused) this.#rooms.delete(room);
   }
 
   /** A later report overtook this one: only what the room counted is news. */
@@ -167,11 +180,16 @@ export class Lobby {
   }
 
   /** DM-4: a user's conversations, behind `after`. */
-  listDirect(user: string, { limit, after }: { readonly limit: number; readonly after?: DirectOverview }): DirectPage {
+  listDirect(
+    user: string,
+    { limit, after }: { readonly limit: number; readonly after?: DirectOverview },
+    nowMs: number,
+  ): DirectPage {
     const found: DirectOverview[] = [];
-    for (const { room, lastSeq, lastActivity, direct } of this.#rooms.all()) {
+    for (const kept of this.#rooms.all()) {
+      const { room, lastSeq, lastActivity, direct } = kept;
       const own = direct?.users.indexOf(user) ?? -1;
-      if (own === -1) continue;
+      if (own === -1 || !seenAt(kept, nowMs)) continue;
       const unread = Math.max(0, lastSeq - direct!.read[own]!);
       found.push({ room, user: direct!.users[1 - own]!, lastSeq, lastActivity, unread });
     }

@@ -12,6 +12,7 @@ import type { WebhookBatch } from "../protocol/webhook-events.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { FileReaders } from "./file-readers.ts";
 import { KnownSessions } from "./known-sessions.ts";
+import { SharedText } from "./shared-text.ts";
 import { UnderWay } from "./under-way.ts";
 import { WorkerMeter } from "./worker-meter.ts";
 
@@ -39,6 +40,9 @@ export const UPLOADS_MAX = 10;
 /** The same of JSON bodies, which take MAX_PAYLOAD at most. */
 export const API_BODIES_MAX = 100;
 
+/** MET-5: how often strangers may have all lobbies asked. */
+export const OPEN_METRICS_EVERY_MS = 5000;
+
 export interface Deployment {
   readonly settings: Settings;
   readonly tokens: TokenVerifier;
@@ -54,6 +58,8 @@ export interface Deployment {
   readonly uploads: UnderWay;
   readonly bodies: UnderWay;
   readonly meter: WorkerMeter;
+  /** Of `/metrics` where anybody may read it (MET-5). */
+  readonly openMetrics: SharedText;
 }
 
 /** What Hono knows of a request, for all routes. */
@@ -87,6 +93,7 @@ function deploy(env: WorkerEnv): Deployment | undefined {
     uploads: new UnderWay(UPLOADS_MAX),
     bodies: new UnderWay(API_BODIES_MAX),
     meter: new WorkerMeter(env, settings.lobbies),
+    openMetrics: new SharedText(OPEN_METRICS_EVERY_MS),
   };
 }
 

@@ -1,7 +1,8 @@
-// The list of rooms: what is in it, in which order, for whom, and what it costs to keep: LOB-1, LOB-4 to LOB-7
+// The list of rooms: what is in it, in which order, for whom, and what it costs to keep: LOB-1, LOB-4 to LOB-8
 import { describe, expect, it } from "vitest";
 
 import { REPORT_BELIEVED_MS } from "../../src/chat/lobby-facts.ts";
+import { UNUSED_DIRECT_MS_MAX } from "../../src/lobby/kept-room.ts";
 import { SAVE_WINDOW_MS_MAX } from "../../src/lobby/lobby.ts";
 import { ROOMS_PER_PAGE } from "../../src/lobby/room-pages.ts";
 import {
@@ -37,6 +38,41 @@ function lobbyWith(...reports: RoomReport[]): MemoryLobby {
   for (const report of reports) lobby.report(report);
   return lobby;
 }
+
+describe("conversations without a message: LOB-8", () => {
+  const direct = (other: string, more: Partial<RoomReport> = {}): RoomReport =>
+    reportOf(`dm~${other}`, {
+      lastSeq: 0,
+      lastActivity: null,
+      believedMs: 0,
+      direct: { users: ["ada", other], read: [0, 0] },
+      ...more,
+    });
+
+  it("leave the lists of both after a week, with the row that they took; those with a message stay", () => {
+    const lobby = lobbyWith(
+      direct("ben"),
+      direct("cyd", { lastSeq: 1, lastActivity: START_MS }),
+      direct("dan", { lastSeq: 1 }),
+    );
+    lobby.advance(UNUSED_DIRECT_MS_MAX - 1);
+    expect([lobby.directOf("ada").sort(), lobby.directOf("ben")]).toEqual([["ben", "cyd", "dan"], ["ada"]]);
+    lobby.advance(1);
+    expect([lobby.directOf("ada").sort(), lobby.directOf("ben")]).toEqual([["cyd", "dan"], []]);
+    lobby.report(reportOf("another"));
+    lobby.nowMs -= 60_000;
+    expect(lobby.directOf("ada").sort(), "it is forgotten, and not only hidden").toEqual(["cyd", "dan"]);
+  });
+
+  it("come back with whoever comes in, and are listed while somebody is there", () => {
+    const lobby = lobbyWith(direct("ben"));
+    lobby.advance(UNUSED_DIRECT_MS_MAX);
+    lobby.report(direct("ben", { members: 1, believedMs: REPORT_BELIEVED_MS, madeAtMs: lobby.nowMs }));
+    expect(lobby.directOf("ada")).toEqual(["ben"]);
+    lobby.advance(REPORT_BELIEVED_MS + UNUSED_DIRECT_MS_MAX);
+    expect(lobby.directOf("ada")).toEqual([]);
+  });
+});
 
 describe("what is listed: LOB-1", () => {
   it("what a room last said of itself", () => {

@@ -76,6 +76,11 @@ export class MemoryLobby {
   }
 
   /** By name, all that fit a page of 1,000. */
+  /** The other one of each of a user's conversations. */
+  directOf(user: string): string[] {
+    return this.#lobby.listDirect(user, { limit: 100 }, this.nowMs).dms.map((dm) => dm.user);
+  }
+
   list(query: Partial<RoomQuery> = {}): readonly RoomOverview[] {
     return this.page(query).rooms;
   }

@@ -65,6 +65,21 @@ describe("opening: DM-1", () => {
     expect(await reader.ask("open-dm", { user: ben })).toMatchObject({ error: { code: "FORBIDDEN" } });
   });
 
+  it("20 new ones at once by call and event together, then 429; open ones count for nothing, services may: DM-5", async () => {
+    const [ada, ben] = freshPair();
+    const client = await join(freshRoom(), ada);
+    expect((await open(ada, `${ben}-0`)).status).toBe(201);
+    expect(await client.ask("open-dm", { user: `${ben}-1` })).toMatchObject({ ok: true });
+    for (let i = 2; i < 20; i++) expect((await open(ada, `${ben}-${i}`)).status).toBe(201);
+    const { status, body, headers } = await open(ada, `${ben}-20`);
+    expect([status, body.error?.code]).toEqual([429, "RATE_LIMITED"]);
+    expect(Number(headers.get("Retry-After"))).toBeGreaterThan(0);
+    expect(await client.ask("open-dm", { user: `${ben}-21` })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    const asService = { body: { user: `${ben}-22`, as: ada } };
+    expect((await callApi("POST", "/api/dms", asService)).status).toBe(201);
+    expect((await open(ben, `${ada}-1`)).status).toBe(201);
+  });
+
   it("says what is wrong", async () => {
     const [ada, ben] = freshPair();
     const codeOf = async (opened: ReturnType<typeof open>) => {

@@ -1,5 +1,5 @@
 // GET /metrics over real objects: what it shows, that it wakes no room, and that nothing counts twice or is forgotten in a
-// sleep. MET-1 to MET-4
+// sleep. MET-1 to MET-5
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Lobby } from "../../durable/lobby.ts";
 import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncedHere } from "../../src/protocol/announcement.ts";
 import { lobbyOf, type RoomTally } from "../../src/protocol/room-list.ts";
-import type { WorkerEnv } from "../../src/worker/deployment.ts";
+import { OPEN_METRICS_EVERY_MS, type WorkerEnv } from "../../src/worker/deployment.ts";
 import { WorkerMeter } from "../../src/worker/worker-meter.ts";
 import { callApi } from "./api-caller.ts";
 import { expositionOf, type Exposition } from "../core/exposition.ts";
@@ -142,6 +142,31 @@ describe("who may read it: MET-4", () => {
     expect(open).not.toContain(room);
     const withToken = workerWith({ ...production, METRICS_TOKEN: "a-long-secret-of-16-bytes" });
     expect(await (await get({ Authorization: "Bearer a-long-secret-of-16-bytes" }, withToken)).text()).toContain(room);
+  });
+
+  it("in production without a token the lobbies are asked once in 5 s, however many read: MET-5", async () => {
+    const asked = vi.spyOn(Lobby.prototype, "scrape");
+    const production = { ENVIRONMENT: "production", GUEST_ACCESS: "off" };
+    const fetcher = workerWith(production);
+    const read = async (): Promise<string> => (await get({}, fetcher)).text();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    try {
+      const texts = [await read(), ...(await Promise.all([read(), read(), read()]))];
+      expect(new Set(texts).size).toBe(1);
+      vi.setSystemTime(Date.now() + OPEN_METRICS_EVERY_MS - 1);
+      await read();
+      expect(asked).toHaveBeenCalledTimes(1);
+      vi.setSystemTime(Date.now() + 1);
+      await read();
+      expect(asked).toHaveBeenCalledTimes(2);
+      const token = "a-long-secret-of-16-bytes";
+      const closed = workerWith({ ...production, METRICS_TOKEN: token });
+      for (let i = 0; i < 2; i++) expect((await get({ Authorization: `Bearer ${token}` }, closed)).status).toBe(200);
+      expect(asked).toHaveBeenCalledTimes(4);
+    } finally {
+      vi.useRealTimers();
+      asked.mockRestore();
+    }
   });
 
   it("without a lobby: 503 that says what is missing; with another method: 405", async () => {

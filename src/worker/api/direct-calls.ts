@@ -3,6 +3,8 @@ import { z } from "zod";
 
 import { lobbyDoors } from "../../access/lobby-door.ts";
 import { userSchema } from "../../access/claims.ts";
+import { directOpenings } from "../../chat/direct-openings.ts";
+import type { OpenDirectAnswer } from "../../protocol/direct-events.ts";
 import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
 import { refuseIssues, refuseRequest } from "../refusals.ts";
@@ -49,7 +51,9 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       if (!mayOpenDirect(identity.rooms))
         return refuseRequest(403, "FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
       const room = directRoomOf(caller.user, user);
-      const answer = await doorOf(room).openDirect([caller.user, user]);
+      const open = (): Promise<OpenDirectAnswer> => doorOf(room).openDirect([caller.user, user]);
+      const isService = identity.role === "service";
+      const answer = await (isService ? open() : directOpenings.open(caller.user, Date.now, open));
       return respond(answer, ({ isNew }) => Response.json({ ok: true, room }, { status: isNew ? 201 : 200 }));
     },
   }),

@@ -1,0 +1,25 @@
+// A text that costs something to make and that anybody may ask for: made once in a while, and given to all who ask meanwhile.
+// Called by the metrics' route (MET-5). Requests wait for none of each other: one that is broken off would leave the others waiting.
+
+export class SharedText {
+  readonly #everyMs: number;
+  #beganAtMs = -Infinity;
+  #text: string | undefined;
+
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+  }
+
+  /** @throws whatever `make` throws; what failed is made again for whoever asks next */
+  async get(nowMs: number, make: () => Promise<string>): Promise<string> {
+    // A clock that was set back makes another one, too.
+    if (this.#text !== undefined && Math.abs(nowMs - this.#beganAtMs) < this.#everyMs) return this.#text;
+    this.#beganAtMs = nowMs;
+    try {
+      return (this.#text = await make());
+    } catch (error) {
+      this.#text = undefined;
+      throw error;
+    }
+  }
+}
