@@ -60,6 +60,9 @@ const EVENTS = { edit: "edit-message", "edit to nothing": "edit-message", delete
 /** Each by somebody else: how often one may ask is not what this is about. */
 const asker = (n: number): string => `asker-${n}`;
 
+/** Of 10 ms each. */
+const SEARCH_WAITS_MAX = 1000;
+
 class Life {
   readonly #queue = new FakeQueue();
   readonly #reports: RoomReport[] = [];
@@ -159,7 +162,8 @@ class Life {
   async #search(word: string): Promise<void> {
     await this.#pass(100);
     const asked = this.#room.ask(asker(++this.#count), "search", { query: `${word} ` });
-    await this.#pass(10);
+    // Searches rest between turns, the longer the more was asked for lately.
+    for (let waits = 0; waits < SEARCH_WAITS_MAX && asked.answer === undefined; waits++) await this.#pass(10);
     const { messages } = asked.answer as Extract<SearchAnswer, { ok: true }>;
     const there = this.#room.log.messages.filter(({ content }) => content.split(" ").includes(word)).reverse();
     expect(messages.map(({ seq }) => seq)).toEqual(there.slice(0, 20).map(({ seq }) => seq));
