@@ -74,6 +74,23 @@ describe.concurrent("a member", () => {
     expect(proxy.fromServer).not.toMatch(OFFSET_ARGUMENT);
   });
 
+  it("python-socketio by polling hears 40 messages that come at once, more than it takes in one poll: EIO-8", async (ctx) => {
+    ctx.skip(obstacles.get("python") !== undefined, obstacles.get("python"));
+    const { user, room, watcher, proxy } = await stage("python listening", "polling", ctx);
+    const changes = collect<PresenceChange>(watcher, "presence");
+    const listening = run("python", [proxy.url, room, await tokenFor(user), "polling", "3000", "listen"]);
+    await vi.waitFor(
+      () => expect(changes.flatMap(({ joined }) => joined).map((one) => one.user)).toContain(user),
+      60_000,
+    );
+    const speakers = await Promise.all(["ben", "cyd", "dan", "eve"].map((name) => join(server.url, room, name)));
+    const contents = Array.from({ length: 40 }, (_, at) => `message ${at}`);
+    await Promise.all(contents.map((content, at) => ask(speakers[at % 4]!, "chat-message", { content })));
+    const heard = (await listening).find(({ step }) => step === "heard");
+    expect(heard!["goodbyes"]).toEqual([]);
+    expect((heard!["contents"] as string[]).toSorted()).toEqual(contents.toSorted());
+  });
+
   it("the stock JavaScript client by polling, as a control: the proxy sees `pid` and offsets", async (ctx) => {
     const { user, room, proxy } = await stage("javascript", "polling", ctx);
     const socket = await join(proxy.url, room, user, { transports: ["polling"] });

@@ -1,4 +1,4 @@
-"""python-socketio as a member of a room: client.py URL ROOM TOKEN default|polling|websocket STAY_MS async|sync
+"""python-socketio as a member of a room: client.py URL ROOM TOKEN default|polling|websocket STAY_MS async|sync|listen
 
 Prints one line of JSON per step; see ../README.md. language-clients.test.ts runs it.
 """
@@ -73,6 +73,23 @@ def run_sync(url, room, token, transport, stay_seconds):
     say("disconnected", reason=goodbyes.get(timeout=ANSWER_TIMEOUT_SECONDS))
 
 
+def listen(url, room, token, transport, stay_seconds):
+    """Says nothing, and tells how many messages came until it was quiet for so long."""
+    client = socketio.Client(reconnection=False)
+    messages, goodbyes = queue.Queue(), []
+    client.on("chat-message", lambda message: messages.put(message))
+    client.on("disconnect", lambda reason: goodbyes.append(reason))
+    client.connect(url, **options(room, token, transport))
+    say("connected")
+    heard = []
+    try:
+        while True:
+            heard.append(messages.get(timeout=stay_seconds)["content"])
+    except queue.Empty:
+        say("heard", contents=heard, goodbyes=goodbyes)
+    client.disconnect()
+
+
 async def run_async(url, room, token, transport, stay_seconds):
     logger, pings = counting_logger()
     client = socketio.AsyncClient(reconnection=False, engineio_logger=logger)
@@ -107,5 +124,7 @@ if __name__ == "__main__":
     arguments = (url, room, token, transport, int(stay_ms) / 1000)
     if kind == "async":
         asyncio.run(run_async(*arguments))
+    elif kind == "listen":
+        listen(*arguments)
     else:
         run_sync(*arguments)
