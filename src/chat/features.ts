@@ -107,7 +107,7 @@ export function makeFeatures(
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, members, attachments);
   const standings = new Standings(state);
-  const presence = new Presence(room, members);
+  const presence = new Presence(room, members, standings);
   const exclusion = new Exclusion(room, members, standings, presence);
   const flooding = new Flooding(room, exclusion);
   const [modes, trail] = [new Modes(state), new AuditTrail(state)];

@@ -143,13 +143,18 @@ export class Members {
     return [...(this.#stays.get(user)?.connections.keys() ?? [])];
   }
 
-  /** Those who have been here longest, at most `MEMBERS_LISTED_MAX`; the longest comes first. */
-  list(): Member[] {
+  /**
+   * Those who have been here longest, at most `MEMBERS_LISTED_MAX`; the longest comes first.
+   * @param find a part of the name or the id, in any case
+   */
+  list(find = ""): Member[] {
     if (!this.#isOrdered) this.#order();
+    const wanted = find.toLowerCase();
     const listed: Member[] = [];
     for (const [user, stay] of this.#stays) {
       if (listed.length === MEMBERS_LISTED_MAX) break;
-      listed.push(toMember(user, stay));
+      const member = toMember(user, stay);
+      if (`${member.name}\n${user}`.toLowerCase().includes(wanted)) listed.push(member);
     }
     return listed.sort(byStay);
   }

@@ -41,7 +41,12 @@ export const historySchema = z
     "give one of before, after, around, beforeTime and afterTime, not several",
   );
 
-export const presenceSchema = z.object({});
+/** Characters to look for a member by. */
+export const FIND_LENGTH_MAX = 64;
+
+export const presenceSchema = z.object({
+  find: z.string().trim().min(1, "is empty").max(FIND_LENGTH_MAX, `at most ${FIND_LENGTH_MAX} characters`).optional(),
+});
 
 export const refreshTokenSchema = z.object({ token: z.string().min(1) });
 

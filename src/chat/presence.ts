@@ -1,5 +1,5 @@
 // Who is here, and telling the others when that changes. A reload is no leave: PRES-2.
-import type { PresenceAnswer, Welcome } from "../protocol/chat-events.ts";
+import type { Member, PresenceAnswer, Role, Welcome } from "../protocol/chat-events.ts";
 import type { Deadline } from "../socketio/deadlines.ts";
 import { Leavers, type Leaver } from "./leavers.ts";
 import type { Members } from "./members.ts";
@@ -7,6 +7,8 @@ import { operation } from "./operation.ts";
 import { Pacer } from "./pacer.ts";
 import { presenceSchema } from "./payloads.ts";
 import type { Client, Feature, Room } from "./room.ts";
+import { effectiveRole } from "./standing.ts";
+import type { Standings } from "./standings.ts";
 
 /** Changes of presence are told at once in a quiet room, and at most this often in a busy one (PRES-1). */
 export const PRESENCE_WINDOW_MS = 250;
@@ -14,23 +16,36 @@ export const PRESENCE_WINDOW_MS = 250;
 /** In a large room every change goes out to many, and is only a number (PRES-3). */
 export const PRESENCE_WINDOW_LARGE_MS = 1000;
 
+/** Looking for somebody takes as much of the caller's requests as a page of history does (CHAT-6). */
+const FIND_COST = 5;
+
+/** The one who may do most comes last. */
+const ROLES: readonly Role[] = ["reader", "member", "moderator", "service"];
+
 export class Presence implements Feature {
   readonly #room: Room;
   readonly #members: Members;
+  readonly #standings: Standings;
   readonly #leavers: Leavers;
   #smallPacer!: Pacer;
   #largePacer!: Pacer;
   #windowDeadline!: Deadline;
   #graceDeadline!: Deadline;
   readonly operations = {
-    presence: operation(presenceSchema, (_caller, _payload, reply: (answer: PresenceAnswer) => void) =>
-      reply({ ok: true, count: this.#members.count, members: this.#members.list() }),
+    presence: operation(
+      presenceSchema,
+      (_caller, { find }, reply: (answer: PresenceAnswer) => void) => {
+        const members = this.#members.list(find).map((member) => ({ ...member, ...this.#roleOf(member.user) }));
+        reply({ ok: true, count: this.#members.count, members });
+      },
+      ({ find }) => (find === undefined ? 1 : FIND_COST),
     ),
   };
 
-  constructor(room: Room, members: Members) {
+  constructor(room: Room, members: Members, standings: Standings) {
     this.#room = room;
     this.#members = members;
+    this.#standings = standings;
     this.#leavers = new Leavers(room);
   }
 
@@ -111,7 +126,23 @@ export class Presence implements Feature {
 
   #tell(): void {
     const change = this.#members.takeChange();
-    if (change) this.#room.everyone.emit("presence", change);
+    if (!change) return;
+    const joined = change.joined.map((member) => ({ ...member, ...this.#roleOf(member.user) }));
+    this.#room.everyone.emit("presence", { ...change, joined });
+  }
+
+  /** PRES-7: of several connections of one user, the one that may do most counts. Nothing of a plain member. */
+  #roleOf(user: string): Pick<Member, "role" | "granted"> {
+    const standing = this.#standings.of(user);
+    const sockets = this.#members.socketsOf(user);
+    const tokenRoles = sockets.map((id) => this.#room.clients.get(id)?.peek().role ?? "member");
+    // Somebody who went a moment ago is listed, too.
+    const roles = new Set(
+      tokenRoles.concat(sockets.length > 0 ? [] : "member").map((one) => effectiveRole(standing, one)),
+    );
+    const role = ROLES.findLast((one) => roles.has(one)) ?? "member";
+    if (role === "member") return {};
+    return { role, ...(!tokenRoles.includes(role) && { granted: true as const }) };
   }
 
   /** The room is empty. */

@@ -55,6 +55,15 @@ export interface Member {
   readonly connections: number;
   /** Since when the member is here, in milliseconds since 1970; a reload does not end that. */
   readonly since: number;
+  /** What the member may do here, where that is not what a plain member may (PRES-7). */
+  readonly role?: Role;
+  /** Whether the room itself gave that role, so that `revoke` takes it back. */
+  readonly granted?: true;
+}
+
+export interface PresencePayload {
+  /** Only members whose name or id has this in it; at most 64 characters (PRES-6). */
+  readonly find?: string;
 }
 
 export interface PostPayload {
@@ -116,7 +125,7 @@ export interface ClientToServerEvents
     TypingClientEvents {
   "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
   history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
-  presence: (payload: Record<string, never>, ack?: (answer: PresenceAnswer) => void) => void;
+  presence: (payload: PresencePayload, ack?: (answer: PresenceAnswer) => void) => void;
   "refresh-token": (payload: { readonly token: string }, ack?: (answer: RefreshAnswer) => void) => void;
 }
 
@@ -163,7 +172,7 @@ export interface RoomOverview {
 /** In a large room only the count is told, and both lists stay empty. */
 export interface PresenceChange {
   readonly count: number;
-  readonly joined: ReadonlyArray<{ readonly user: string; readonly name: string }>;
+  readonly joined: ReadonlyArray<Pick<Member, "user" | "name" | "role" | "granted">>;
   readonly left: ReadonlyArray<{ readonly user: string }>;
 }
 

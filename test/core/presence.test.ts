@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/leavers.ts";
 import { MEMBERS_LISTED_MAX } from "../../src/chat/members.ts";
+import { FIND_LENGTH_MAX } from "../../src/chat/payloads.ts";
+import type { Member, PresenceChange } from "../../src/protocol/chat-events.ts";
 import { PRESENCE_WINDOW_LARGE_MS, PRESENCE_WINDOW_MS } from "../../src/chat/presence.ts";
 import { ChatRoom, roomWith } from "./chat-room.ts";
 import { START_MS, type Client } from "./harness.ts";
@@ -78,6 +80,63 @@ describe("PRES-1, CHAT-5: members are people", () => {
     verifying.resolve();
     await room.shell.settle();
     expect(await people[0]!.ask("presence", {})).toMatchObject({ count: 1, members: [{ user: "ada" }] });
+  });
+});
+
+describe("PRES-6, PRES-7: finding members, and what they may do", () => {
+  it("finds members by a part of name or id, in any case, also beyond those who are listed", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join({ user: "ada", name: "Ada" });
+    for (let at = 0; at < MEMBERS_LISTED_MAX; at++) await room.join(`crowd-${at}`);
+    await room.join({ user: "u-77", name: "Zoë Late" });
+    const { members } = await ada.ask("presence", {});
+    expect(members).toHaveLength(MEMBERS_LISTED_MAX);
+    for (const find of ["late", "ZOË", "u-77", " zoë l "])
+      expect(await ada.ask("presence", { find })).toMatchObject({ count: 202, members: [{ user: "u-77" }] });
+    expect(await ada.ask("presence", { find: "nobody" })).toEqual({ ok: true, count: 202, members: [] });
+    expect((await ada.ask("presence", { find: "crowd" })).members).toHaveLength(MEMBERS_LISTED_MAX);
+  });
+
+  it.each([
+    ["", "is empty"],
+    ["x".repeat(FIND_LENGTH_MAX + 1), "at most 64 characters"],
+  ])("refuses to look for %j", async (find, why) => {
+    const { people } = await roomWith("ada");
+    expect(await people[0]!.ask("presence", { find })).toMatchObject({
+      error: { code: "INVALID_PAYLOAD", message: expect.stringContaining(why) },
+    });
+    expect(await people[0]!.ask("presence", { find: "x".repeat(FIND_LENGTH_MAX) })).toMatchObject({ members: [] });
+  });
+
+  it("tells roles: of the token, of the room, and the highest of several connections", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    const rolesOf = async (): Promise<unknown> =>
+      Object.fromEntries(
+        (await people[0]!.ask("presence", {})).members.map(({ user, role, granted }: Member) => [
+          user,
+          [role, granted],
+        ]),
+      );
+    const mia = await room.join({ user: "mia", role: "moderator" });
+    await room.join({ user: "rita", role: "reader" });
+    await room.join({ user: "mia" });
+    room.quiet();
+    const joined = people[0]!.received("presence").flatMap((change) => (change as PresenceChange).joined);
+    expect(joined).toEqual([
+      { user: "mia", name: "mia", role: "moderator" },
+      { user: "rita", name: "rita", role: "reader" },
+    ]);
+    await mia.ask("grant", { user: "ben", role: "moderator" });
+    await mia.ask("grant", { user: "rita", role: "member" });
+    expect(await rolesOf()).toEqual({
+      ada: [undefined, undefined],
+      ben: ["moderator", true],
+      mia: ["moderator", undefined],
+      rita: [undefined, undefined],
+    });
+    await mia.ask("revoke", { user: "ben" });
+    mia.leave();
+    expect(await rolesOf()).toMatchObject({ ben: [undefined, undefined], mia: [undefined, undefined] });
   });
 });
 

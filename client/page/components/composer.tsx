@@ -16,6 +16,8 @@ import { UploadList } from "./uploads.tsx";
 /** From so few characters left on, the reader is told. */
 const WARN_LEFT = 100;
 const ROWS_MAX = 8;
+/** Somebody is looked for once the reader has stopped typing for so long. */
+const LOOKUP_PAUSE_MS = 250;
 
 interface ComposerProps {
   readonly session: Session;
@@ -38,6 +40,7 @@ export function Composer({ session, visit }: ComposerProps) {
   useNow(hold.leftMs > 0 ? 1000 : 0);
   const mention = isClosed ? undefined : openMentionIn(text, caret);
   const people = mention ? suggestionsFor(mention.query, others(visit)) : [];
+  useLookup(visit, mention?.query ?? "");
   const isWaiting = edit ? edit.isSaving : uploads.isBusy;
   const isEmpty = text.trim() === "" && (edit !== undefined || files.length === 0);
   const isReady = left >= 0 && !isEmpty && !isWaiting && !visit.isOver && blocked === "" && !hold.isMuted;
@@ -302,6 +305,16 @@ function editLast(session: Session, visit: Visit): void {
   const windowMs = (visit.welcome?.settings.editWindowSeconds ?? 0) * 1000;
   const last = visit.timeline.messages.findLast(({ sender, deleted }) => sender === visit.self && !deleted);
   if (last && (visit.isModerator || visit.clock.now() - last.timestamp < windowMs)) session.edit(last);
+}
+
+/** A large room lists only some who are here: it is asked for those whose name one begins to write. */
+function useLookup({ company }: Visit, query: string): void {
+  const isAsked = query !== "" && !company.roster.isComplete;
+  useEffect(() => {
+    if (!isAsked) return undefined;
+    const timer = setTimeout(() => void company.find(query), LOOKUP_PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [company, query, isAsked]);
 }
 
 /** Who may be spoken to: those who are here come first, then all who are known. */

@@ -4,7 +4,7 @@ import type { ErrorAnswer, Member, PresenceChange, Welcome } from "../../../src/
 import type { Room } from "../../api.ts";
 import type { People } from "./people.ts";
 import { ReadMarks } from "./read-marks.ts";
-import { Roster } from "./roster.ts";
+import { Roster, sorted, type Person } from "./roster.ts";
 import { describeFailure, settled } from "./settled.ts";
 import { Typists } from "./typists.ts";
 
@@ -47,6 +47,20 @@ export class Company {
   restart(): void {
     this.readMarks.clear();
     void this.#refreshReadMarks();
+  }
+
+  /** Members by a part of their name, also of a room that is too large to be listed. @returns nothing where they cannot be had */
+  async find(find: string): Promise<Person[] | undefined> {
+    const answer = await settled(this.#ports.room.ask("presence", { find }));
+    if ("error" in answer) return undefined;
+    this.#noteMembers(answer.members);
+    this.#ports.changed();
+    return sorted(answer.members);
+  }
+
+  /** Roles have changed. */
+  refresh(): void {
+    void this.#refreshRoster();
   }
 
   /** Whoever types is not heard any more. */

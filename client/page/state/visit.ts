@@ -284,6 +284,7 @@ export class Visit {
       // What the token says counts again (MOD-9).
       if (action === "revoke") this.role = (claimsOf(this.#tokenNow)?.role ?? "member") as Role;
     }
+    if (action === "grant" || action === "revoke") this.company.refresh();
     // The notice that ends the connection says it.
     if (user === this.self && (action === "kick" || action === "ban")) return;
     const text = describeModeration(change, (id) => (id === this.self ? "you" : named(this.nameOf(id))));

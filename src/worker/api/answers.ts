@@ -51,6 +51,10 @@ const member = z
     name: z.string(),
     connections: count,
     since: atMs("Since when the member is here"),
+    role: z
+      .exactOptional(z.enum(["member", "moderator", "reader", "service"]))
+      .describe("What the member may do here, where that is not what a plain member may"),
+    granted: z.exactOptional(z.literal(true)).describe("The room itself gave that role"),
   })
   .meta({ id: "Member" }) satisfies z.ZodType<Member>;
 
