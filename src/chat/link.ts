@@ -13,9 +13,11 @@ import type {
 } from "../protocol/relay-batch.ts";
 import { RELAY_HOPS_MAX } from "../relay/intake.ts";
 import { Packing, RELAY_ITEMS_MAX } from "../relay/packing.ts";
+import { isBeyond, nameOfLife } from "../relay/position.ts";
 import { UnreadableBatch } from "./batch-format.ts";
 import { staffRoleOf } from "./authorship.ts";
 import { editToPassOn, type Kept } from "./change.ts";
+import { placeOf } from "./message-id.ts";
 import { rootOf, routeOf } from "./origin.ts";
 import { readableAfter } from "./readable.ts";
 import type { Room } from "./room.ts";
@@ -129,7 +131,9 @@ export class Link {
       linkedAtMs,
       posts: {
         after: seq,
+        ...this.#lifeAt(seq, "afterLife"),
         upTo: this.#seenSeq,
+        ...this.#lifeAt(this.#seenSeq, "upToLife"),
         items: posts,
       },
       changes: {
@@ -140,6 +144,11 @@ export class Link {
     };
     // A change is numbered by its moment.
     return { batch, sinceMs: Math.min(firstAtMs, changes[0]?.rev ?? Infinity) };
+  }
+
+  #lifeAt<Name extends string>(seq: number, name: Name): Partial<Record<Name, string>> {
+    const life = this.#room.log.lifeAt(seq);
+    return (life === undefined ? {} : { [name]: life }) as Partial<Record<Name, string>>;
   }
 
   /** @returns whether it came to the end, and when the first of them was posted */
@@ -169,7 +178,14 @@ export class Link {
     // RLY-5: it neither goes back to where it began, nor to who passed it on.
     if (deleted || origin?.room === to || route?.via === to || hops > RELAY_HOPS_MAX) return undefined;
     const role = staffRoleOf(message);
-    const said = { seq, sender, name, content: this.#contentOf(message), ...(role && { role }) };
+    const said = {
+      seq,
+      life: this.#lifeOf(message),
+      sender,
+      name,
+      content: this.#contentOf(message),
+      ...(role && { role }),
+    };
     return { ...said, root: this.#rootOf(message), hops };
   }
 
@@ -179,9 +195,14 @@ export class Link {
     return kept ? contentToPassOn(kept) : textOf(message, message.content);
   }
 
-  #rootOf({ seq, origin }: Message): Root {
+  #rootOf(message: Message): Root {
     const { name: room, log } = this.#room;
-    return origin ? rootOf(origin) : { room, seq, epoch: log.epoch };
+    const { seq, origin } = message;
+    return origin ? rootOf(origin) : { room, seq, epoch: nameOfLife(log.epoch, this.#lifeOf(message)) };
+  }
+
+  #lifeOf({ id }: Message): string {
+    return placeOf(this.#room.log.epoch, id)!.life;
   }
 
   #collectChanges(packing: Packing): RelayedChange[] {
@@ -245,7 +266,8 @@ export class Link {
   }
 
   /** Goes back to where the other side is: what was handed over since is lost. @returns whether it did */
-  rewind({ seq, rev }: Reached, nowMs: number): boolean {
+  rewind({ rev, ...place }: Reached, nowMs: number): boolean {
+    const seq = this.#isLost(place) ? this.#mark.since : place.seq;
     const isAsked = nowMs - this.#rewoundAtMs >= REWIND_AGAIN_MS || nowMs < this.#rewoundAtMs;
     if (!isAsked || (seq >= this.#mark.seq && rev >= this.#mark.rev)) return false;
     this.#rewoundAtMs = nowMs;
@@ -256,6 +278,12 @@ export class Link {
     this.#seenRev = reached.rev;
     this.#isChanged = true;
     return true;
+  }
+
+  /** What the other side has last, a restored backup took away from here: nobody knows since when. */
+  #isLost({ seq, life }: Pick<Reached, "seq" | "life">): boolean {
+    const { log } = this.#room;
+    return seq > log.lastSeq || isBeyond({ seq, life: log.lifeAt(seq) }, { seq, life });
   }
 
   /** @returns how long to wait, in ms */

@@ -2,6 +2,7 @@
 // (RLY-3, RLY-4). A mirrored message is the room's own act, as if a service had posted it (RLY-7).
 import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } from "../protocol/relay-batch.ts";
 import { inOrder, receive, type IntakeMark } from "../relay/intake.ts";
+import { furthest, type Position } from "../relay/position.ts";
 import { isReadable, UNREADABLE } from "../relay/readable-batch.ts";
 import type { Draft } from "./commit.ts";
 import { Copies } from "./copies.ts";
@@ -71,7 +72,7 @@ export class Relayed implements Feature {
   #takeOne(batch: RelayBatch): RelayOutcome {
     const { from } = batch;
     const known = this.#marks.get(from);
-    const intake = receive(batch, { room: this.#room.name, known, rootSeq: (key) => this.#rootSeq(key) });
+    const intake = receive(batch, { room: this.#room.name, known, rootAt: (key) => this.#rootAt(key) });
     switch (intake.is) {
       case "known":
         return OK;
@@ -84,9 +85,11 @@ export class Relayed implements Feature {
     }
   }
 
-  #rootSeq(key: string): number {
-    const seqs = [...this.#marks.values()].map(({ roots }) => roots.find(([known]) => known === key)?.[1] ?? 0);
-    return Math.max(0, ...seqs);
+  #rootAt(key: string): Position {
+    return [...this.#marks.values()]
+      .flatMap(({ roots }) => roots.filter(([known]) => known === key))
+      .map(([, seq, life]): Position => ({ seq, life }))
+      .reduce(furthest, { seq: 0 });
   }
 
   #apply(from: string, fresh: Fresh, known: IntakeMark | undefined): RelayOutcome {

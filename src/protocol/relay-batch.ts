@@ -5,14 +5,16 @@ import type { Role } from "./chat-events.ts";
 /** The place where a message began: in which room, in which life of it, and where. */
 export interface Root {
   readonly room: string;
+  /** The epoch, and behind a dot the life of the log, where it has a name. */
   readonly epoch: string;
   readonly seq: number;
 }
 
 /** A message on its way to another room. */
 export interface RelayedPost {
-  /** Its place in the room that passes it on. */
+  /** Its place in the room that passes it on, and the life of the log there. */
   readonly seq: number;
+  readonly life?: string;
   readonly sender: string;
   readonly name: string;
   readonly content: string;
@@ -47,6 +49,12 @@ export interface Span<Item> {
   readonly items: readonly Item[];
 }
 
+/** The lives of the log at both ends tell messages from others that had the same places before a backup was restored. */
+export interface PostSpan extends Span<RelayedPost> {
+  readonly afterLife?: string;
+  readonly upToLife?: string;
+}
+
 /** A link, told apart from those that were there before between the same rooms. */
 export interface LinkName {
   /** Of the log of the room that passes on. */
@@ -58,20 +66,24 @@ export interface LinkName {
 }
 
 /** Of the form that batches have; one that is read as something else now needs another. */
-export const RELAY_VERSION = 1;
+export const RELAY_VERSION = 2;
+/** Version 1 knew no lives. */
+export const RELAY_VERSIONS_READ = [1, RELAY_VERSION] as const;
 
 /** What crosses a link in one go. */
 export interface RelayBatch extends LinkName {
-  readonly v: typeof RELAY_VERSION;
+  readonly v: (typeof RELAY_VERSIONS_READ)[number];
   readonly from: string;
   readonly to: string;
-  readonly posts: Span<RelayedPost>;
+  readonly posts: PostSpan;
   readonly changes: Span<RelayedChange>;
 }
 
 /** How far a room has come with what another one passes on to it: messages and changes up to here it has. */
 export interface Reached {
   readonly seq: number;
+  /** Of the log of the room that passes it on. */
+  readonly life?: string;
   readonly rev: number;
 }
 

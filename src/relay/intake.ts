@@ -1,5 +1,6 @@
 // What a room makes of a batch that another one passes on: each message once, and in order (RLY-3, RLY-4). A batch says
 // what it covers, so the room needs to know no more than how far it has come.
+import { furthest, isBeyond, partsOfName, type Position } from "./position.ts";
 import type { LinkName, Reached, RelayBatch, RelayedChange, RelayedPost, Root } from "../protocol/relay-batch.ts";
 
 /** Links that a message may pass. */
@@ -9,11 +10,10 @@ export const RELAY_HOPS_MAX = 8;
 export const ROOTS_KEPT_MAX = 64;
 
 /** How far a room has come with what another one passes on to it. */
-export interface IntakeMark extends LinkName {
-  readonly seq: number;
+export interface IntakeMark extends LinkName, Position {
   readonly rev: number;
-  /** The highest `seq` taken of each room where messages began, and of each life of it. */
-  readonly roots: ReadonlyArray<readonly [key: string, seq: number]>;
+  /** How far the room has come with the messages of each room where they began, and of each log of it. */
+  readonly roots: ReadonlyArray<readonly [key: string, seq: number, life?: string]>;
 }
 
 export type Intake =
@@ -35,24 +35,26 @@ export interface IntakeContext {
   readonly room: string;
   readonly known: IntakeMark | undefined;
   /** By whatever way: messages may come by two. */
-  readonly rootSeq: (key: string) => number;
+  readonly rootAt: (key: string) => Position;
 }
 
-export const keyOf = ({ room, epoch }: Pick<Root, "room" | "epoch">): string => `${room} ${epoch}`;
+export const keyOf = ({ room, epoch }: Pick<Root, "room" | "epoch">): string => `${room} ${partsOfName(epoch).epoch}`;
 
-export function receive(batch: RelayBatch, { room, known, rootSeq }: IntakeContext): Intake {
+export function receive(batch: RelayBatch, { room, known, rootAt }: IntakeContext): Intake {
   const isSame = known && isSameLink(known, batch);
   if (known && !isSame && batch.linkedAtMs <= known.linkedAtMs) return { is: "over" };
   const before = isSame ? known : begin(batch, known);
   const { posts, changes } = batch;
-  if (posts.after > before.seq || changes.after > before.rev) {
-    return { is: "early", reached: { seq: before.seq, rev: before.rev } };
+  const { seq, life, rev } = before;
+  if (isBeyond({ seq: posts.after, life: posts.afterLife }, before) || changes.after > rev) {
+    return { is: "early", reached: { seq, rev, ...(life !== undefined && { life }) } };
   }
-  if (isSame && posts.upTo <= before.seq && changes.upTo <= before.rev) return { is: "known" };
-  const roots = new Roots(before.roots, rootSeq);
-  const fresh = posts.items.filter(({ seq, root, hops }) => {
-    const isMine = root.room === room || hops > RELAY_HOPS_MAX;
-    return seq > before.seq && !isMine && roots.take(root);
+  const upTo = { seq: posts.upTo, life: posts.upToLife };
+  if (isSame && !isBeyond(upTo, before) && changes.upTo <= rev) return { is: "known" };
+  const roots = new Roots(before.roots, rootAt);
+  const fresh = posts.items.filter((post) => {
+    const isMine = post.root.room === room || post.hops > RELAY_HOPS_MAX;
+    return isBeyond(post, before) && !isMine && roots.take(post.root);
   });
   return {
     is: "new",
@@ -61,7 +63,7 @@ export function receive(batch: RelayBatch, { room, known, rootSeq }: IntakeConte
     before,
     mark: {
       ...before,
-      seq: Math.max(before.seq, posts.upTo),
+      ...furthest<Position>({ seq, life }, upTo),
       rev: Math.max(before.rev, changes.upTo),
       roots: roots.kept,
     },
@@ -71,31 +73,37 @@ export function receive(batch: RelayBatch, { room, known, rootSeq }: IntakeConte
 const isSameLink = (a: LinkName, b: LinkName): boolean =>
   a.epoch === b.epoch && a.since === b.since && a.linkedAtMs === b.linkedAtMs;
 
-function begin({ epoch, since, linkedAtMs }: LinkName, former: IntakeMark | undefined): IntakeMark {
-  return { epoch, since, linkedAtMs, seq: since, rev: linkedAtMs, roots: former?.roots ?? [] };
+/** Where the link begins, in whatever life that is: what comes first says it. */
+function begin({ epoch, since, linkedAtMs, posts }: RelayBatch, former: IntakeMark | undefined): IntakeMark {
+  const life = posts.after <= since && posts.afterLife !== undefined ? { life: posts.afterLife } : {};
+  return { epoch, since, linkedAtMs, seq: since, ...life, rev: linkedAtMs, roots: former?.roots ?? [] };
 }
 
 class Roots {
-  readonly #rootSeq: (key: string) => number;
+  readonly #rootAt: (key: string) => Position;
   /** In the order in which they were heard of last. */
-  readonly #seqs: Map<string, number>;
+  readonly #reached: Map<string, Position>;
 
-  constructor(roots: IntakeMark["roots"], rootSeq: (key: string) => number) {
-    this.#seqs = new Map(roots);
-    this.#rootSeq = rootSeq;
+  constructor(roots: IntakeMark["roots"], rootAt: (key: string) => Position) {
+    this.#reached = new Map(roots.map(([key, seq, life]) => [key, { seq, life }]));
+    this.#rootAt = rootAt;
   }
 
   /** @returns whether it is new here */
   take(root: Root): boolean {
     const key = keyOf(root);
-    if (root.seq <= Math.max(this.#seqs.get(key) ?? 0, this.#rootSeq(key))) return false;
-    this.#seqs.delete(key);
-    this.#seqs.set(key, root.seq);
+    const { seq } = root;
+    const position = { seq, life: partsOfName(root.epoch).life };
+    const reached = [this.#rootAt(key), this.#reached.get(key) ?? { seq: 0 }];
+    if (!reached.every((known) => isBeyond(position, known))) return false;
+    this.#reached.delete(key);
+    this.#reached.set(key, position);
     return true;
   }
 
   get kept(): IntakeMark["roots"] {
-    return [...this.#seqs].slice(-ROOTS_KEPT_MAX);
+    const kept = [...this.#reached].slice(-ROOTS_KEPT_MAX);
+    return kept.map(([key, { seq, life }]) => (life ? [key, seq, life] : [key, seq]));
   }
 }
 

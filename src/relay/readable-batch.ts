@@ -13,7 +13,7 @@ import {
 } from "../protocol/announcement.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../protocol/nesting.ts";
 import { readAs } from "../protocol/read-as.ts";
-import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
+import { RELAY_VERSIONS_READ, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
 import { ROOM_NAME } from "../protocol/room-name.ts";
 
 /** More than all lobbies list. What is counted by a number takes memory up to it. */
@@ -24,8 +24,10 @@ const LEVELS_MAX = 2 * JSON_LEVELS_MAX;
 const room = z.string().regex(ROOM_NAME);
 const whole = z.int().min(0);
 const root = z.object({ room, epoch: z.string(), seq: whole });
+const life = z.string().optional();
 const post = z.object({
   seq: whole,
+  life,
   sender: z.string(),
   name: z.string(),
   content: z.string(),
@@ -46,13 +48,13 @@ const change = z.object({
 const spanOf = <Item extends z.ZodType>(item: Item) => z.object({ after: whole, upTo: whole, items: z.array(item) });
 
 const batch = z.object({
-  v: z.literal(RELAY_VERSION),
+  v: z.literal(RELAY_VERSIONS_READ),
   from: room,
   to: room,
   epoch: z.string(),
   since: whole,
   linkedAtMs: whole,
-  posts: spanOf(post),
+  posts: spanOf(post).extend({ afterLife: life, upToLife: life }),
   changes: spanOf(change),
 });
 

@@ -186,6 +186,19 @@ export class RelayWorld {
     this.rooms.set(name, room);
   }
 
+  /** @returns does with the room what restoring a backup does that was taken just now, under the name of its next life */
+  backUp(name: string): (life: string) => void {
+    const { state, log } = this.room(name);
+    const [values, batches] = [[...state.list({ prefix: "" })], structuredClone(log.batches)];
+    return (life) => {
+      for (const [key] of [...state.list({ prefix: "" })]) state.delete(key);
+      for (const [key, value] of values) state.put(key, value);
+      log.batches.splice(0, Infinity, ...structuredClone(batches));
+      log.life = life;
+      this.room(name).shell.crash();
+    };
+  }
+
   #pastOf(name: string): Message[] {
     return this.#past.get(name) ?? [];
   }

@@ -3,6 +3,7 @@
 import { BroadcastTables } from "../../../durable/broadcast-tables.ts";
 import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/batch-format.ts";
 import { decodeChange, encodeChange } from "../../../src/chat/change-format.ts";
+import { isBeyond } from "../../../src/relay/position.ts";
 import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
 import { inOrder, receive, ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";
 import { beginRecord, progressOf, withNote } from "../../../src/relay/announce-progress.ts";
@@ -134,16 +135,16 @@ const relayBatch: Target = {
       },
     } satisfies RelayBatch),
   ],
-  words: ['"seq"', '"after"', '"upTo"', '"root"', '"hops"', '"b"'],
+  words: ['"seq"', '"life"', '"upToLife"', '"after"', '"upTo"', '"root"', '"hops"', '"b"'],
   run: (input) => {
     const batch = parse(input);
     describeBatch(batch);
     if (!isReadable(batch)) return;
-    const context = { room: "b", rootSeq: () => 0 };
+    const context = { room: "b", rootAt: () => ({ seq: 0 }) };
     const first = receive(batch, { ...context, known: undefined });
     if (first.is !== "new") return must(first.is === "early", "a first batch is new, or early");
     must(first.mark.roots.length <= ROOTS_KEPT_MAX, "too many roots");
-    must(first.mark.seq >= first.before.seq && first.mark.rev >= first.before.rev, "a mark that goes back");
+    must(!isBeyond(first.before, first.mark) && first.mark.rev >= first.before.rev, "a mark that goes back");
     must(
       first.posts.every(({ root }) => root.room !== "b"),
       "its own message comes back",

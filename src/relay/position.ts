@@ -1,0 +1,25 @@
+// Where something stands in the log of a room that passes it on. Lives of a log have names that grow (lives.ts), so of two positions
+// the one of the later life is further on, whatever its place: a restored backup gives places to other messages.
+
+export interface Position {
+  readonly seq: number;
+  /** Absent where it stands in none that has a name. */
+  readonly life?: string | undefined;
+}
+
+/** Whether a position is further on than another one. */
+export function isBeyond(one: Position, other: Position): boolean {
+  const [life, otherLife] = [one.life ?? "", other.life ?? ""];
+  return life === otherLife ? one.seq > other.seq : life > otherLife;
+}
+
+export const furthest = <P extends Position>(one: P, other: P): P => (isBeyond(other, one) ? other : one);
+
+/** What a room is called by in the log of messages that began there: its epoch, and its life behind that. */
+export const nameOfLife = (epoch: string, life: string): string => (life === "" ? epoch : `${epoch}.${life}`);
+
+/** The same, taken apart. */
+export function partsOfName(name: string): { readonly epoch: string; readonly life: string } {
+  const dot = name.indexOf(".");
+  return dot === -1 ? { epoch: name, life: "" } : { epoch: name.slice(0, dot), life: name.slice(dot + 1) };
+}
