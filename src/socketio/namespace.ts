@@ -29,8 +29,8 @@ export interface Refusal {
   readonly accepted: false;
   readonly message: string;
   readonly data?: unknown;
-  /** It will pass by itself, and its client is to come back: SIO-13. */
-  readonly isPassing?: true;
+  /** It may pass by itself within that time, and its client is to come back then: SIO-13. */
+  readonly passesInMs?: number;
 }
 
 /** `data` becomes `socket.data`; a refusal reaches the client as CONNECT_ERROR. */

@@ -41,9 +41,8 @@ export class Server extends SessionServer implements SocketHost {
   constructor(options: ServerOptions, table: NamespaceTable, ports: ServerPorts) {
     super(options, ports);
     this.acks = new Acks(this.deadlines, (socket, ask, answer) => this.#resume(socket, ask, answer));
-    this.#strangers = new Strangers(options.connectTimeoutMs, this.deadlines, ports, (session) =>
-      this.engine.close(session, CLOSINGS.connectTimeout),
-    );
+    const close = (session: Session, closing: Closing): void => this.engine.close(session, closing);
+    this.#strangers = new Strangers(options.connectTimeoutMs, this.deadlines, ports, close);
     const shared = {
       now: () => ports.now(),
       turn: <Result>(work: () => Result) => this.outbox.turn(work),
@@ -223,7 +222,7 @@ export class Server extends SessionServer implements SocketHost {
     countRefusal(this.meter, refusal);
     if (session.closed) return;
     // SIO-13: stock clients come back from a closing, and from a CONNECT_ERROR never. Who is in another namespace stays.
-    if (refusal.isPassing && session.sockets.size === 0) return this.engine.close(session, CLOSINGS.tryLater);
+    if (this.#strangers.putOff(session, refusal.passesInMs)) return;
     this.outbox.send([session], encodeConnectError(nsp, refusal));
   }
 

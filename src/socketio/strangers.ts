@@ -1,6 +1,6 @@
 // Sessions in no namespace: newcomers before their CONNECT, and those put out of their last one. A deadline
 // runs for each, so that nobody holds a connection for nothing (SIO-1).
-import { TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../protocol/closings.ts";
+import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../protocol/closings.ts";
 import type { Deadline, Deadlines } from "./deadlines.ts";
 import type { ServerPorts } from "./session-server.ts";
 import type { Session } from "./session.ts";
@@ -14,10 +14,17 @@ export class Strangers {
   readonly #timeoutMs: number;
   readonly #ports: StrangerPorts;
   readonly #sessions = new Set<Session>();
+  /** Those whose CONNECT could not be decided. */
+  readonly #putOff = new WeakSet<Session>();
   readonly #deadline: Deadline;
 
   /** @param close ends a session whose time is over */
-  constructor(timeoutMs: number, deadlines: Deadlines, ports: StrangerPorts, close: (session: Session) => void) {
+  constructor(
+    timeoutMs: number,
+    deadlines: Deadlines,
+    ports: StrangerPorts,
+    close: (session: Session, closing: Closing) => void,
+  ) {
     this.#timeoutMs = timeoutMs;
     this.#ports = ports;
     this.#deadline = deadlines.add("connect", (nowMs) => this.#expire(nowMs, close), {
@@ -33,6 +40,21 @@ export class Strangers {
     if (sinceMs === handshake.issued && handshake.identity === undefined)
       this.#ports.unjoined?.add(sid, handshake.address, { nowMs: sinceMs, joinMs: this.#timeoutMs });
     this.#deadline.pull(sinceMs + this.#timeoutMs);
+  }
+
+  /**
+   * SIO-13: its client is to come back when trying again may help, and hears nothing until then.
+   * @param ms how long that may take, if it passes at all
+   * @returns whether it is so
+   */
+  putOff(session: Session, ms: number | undefined): boolean {
+    if (ms === undefined || session.sockets.size > 0) return false;
+    const dueMs = Math.min(this.#ports.now() + ms, this.#timeoutMs + (session.strangerSinceMs ?? Infinity));
+    session.strangerSinceMs = dueMs - this.#timeoutMs;
+    this.#putOff.add(session);
+    this.#sessions.add(session);
+    this.#deadline.pull(dueMs);
+    return true;
   }
 
   /** It joined a namespace. */
@@ -57,10 +79,10 @@ export class Strangers {
     else this.#deadline.set(sinceMs + this.#timeoutMs);
   }
 
-  #expire(nowMs: number, close: (session: Session) => void): void {
+  #expire(nowMs: number, close: (session: Session, closing: Closing) => void): void {
     for (const session of this.#sessions) {
       const dueMs = session.strangerSinceMs! + this.#timeoutMs;
-      if (dueMs <= nowMs) close(session);
+      if (dueMs <= nowMs) close(session, this.#putOff.has(session) ? CLOSINGS.tryLater : CLOSINGS.connectTimeout);
       else this.#deadline.pull(dueMs);
     }
   }

@@ -199,9 +199,9 @@ function deny(code: RefusalCode, message: string): Refusal {
 }
 
 /** SIO-13: what nobody can say yet is no reason to stay away. */
-function denyToken({ code, message, retryAfterMs }: Unauthenticated): Refusal {
+function denyToken({ code, message, retryAfterMs = 0 }: Unauthenticated): Refusal {
   const refusal = deny(code, message);
-  return code === "UNAVAILABLE" ? { ...refusal, data: { code, retryAfterMs }, isPassing: true } : refusal;
+  return code === "UNAVAILABLE" ? { ...refusal, data: { code, retryAfterMs }, passesInMs: retryAfterMs } : refusal;
 }
 
 function refuse(code: AnswerCode, message: string, retryAfterMs?: number): RefreshAnswer {

@@ -38,6 +38,8 @@ describe("a CONNECT is refused", () => {
     const token = room.token("ben");
     room.keysUnavailableMs = 4000;
     const ben = await room.joinWithToken(token);
+    expect(ben.closing).toBeUndefined();
+    room.shell.advance(4000);
     expect(ben.closing).toEqual(CLOSINGS.tryLater);
     expect(ben.refusal).toBeUndefined();
     expect(ada.closing).toBeUndefined();

@@ -1,6 +1,7 @@
 // From the handshake to a joined namespace, and back out of it.
 import { describe, expect, it } from "vitest";
 
+import { CLOSINGS } from "../../src/protocol/closings.ts";
 import { FakeShell, OPTIONS, START_MS } from "./harness.ts";
 import { Probe, probeShell } from "./probe.ts";
 
@@ -46,19 +47,36 @@ describe("CONNECT", () => {
     expect(client.frames.at(-1)).toBe(`44${nsp},{"message":"Invalid namespace"}`);
   });
 
-  it("SIO-13: a refusal that will pass closes the session (1013), for its client comes back then; in a namespace it stays", async () => {
-    const passing = { accepted: false, message: "not yet", data: { code: "LATER" }, isPassing: true } as const;
+  it("SIO-13: a refusal that will pass closes the session (1013) when it may have; in a namespace it stays", async () => {
+    const passing = { accepted: false, message: "not yet", data: { code: "LATER" }, passesInMs: 4000 } as const;
     const shell = new FakeShell(() => ({
       "/": new Probe({ authorize: async ({ auth }) => (auth["key"] ? { accepted: true, data: {} } : passing) }, []),
       "/busy": new Probe({ authorize: () => passing }, []),
     }));
     const refused = await shell.connect();
+    shell.advance(3999);
+    expect(refused.closing).toBeUndefined();
+    shell.advance(1);
     expect(refused.closing).toEqual({ code: 1013, reason: "try again later", disconnect: "transport close" });
     expect(refused.packets).toEqual([]);
     const member = await shell.connect({}, { key: "yes" });
     member.send("40/busy,");
     expect(member.frames.at(-1)).toBe('44/busy,{"message":"not yet","data":{"code":"LATER"}}');
     expect(member.closing).toBeUndefined();
+  });
+
+  it("SIO-13: at its connect timeout at the latest, also where its client tries again meanwhile, and after sleep", async () => {
+    const { shell } = probeShell({ authorize: () => ({ accepted: false, message: "not yet", passesInMs: 60_000 }) });
+    const [one, other] = [await shell.connect(), await shell.connect()];
+    shell.advance(connectTimeoutMs - 1);
+    one.send("40");
+    expect([one.closing, other.closing]).toEqual([undefined, undefined]);
+    shell.evict();
+    shell.advance(1);
+    expect([one.closing, other.closing]).toEqual([CLOSINGS.connectTimeout, CLOSINGS.connectTimeout]);
+    const last = await shell.connect();
+    shell.advance(connectTimeoutMs);
+    expect(last.closing).toEqual(CLOSINGS.tryLater);
   });
 
   it("SIO-3: a refusal carries message, then data, and the client may try again", async () => {

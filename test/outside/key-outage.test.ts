@@ -70,7 +70,7 @@ describe("a provider that is out of order when the server starts", () => {
     const asksOver = async (path: string): Promise<Response> =>
       fetch(`${server.url}${path}`, { headers: { Authorization: `Bearer ${token}` } });
     await vi.waitFor(
-      () => expect(states.filter((state) => state === "waiting").length).toBeGreaterThan(2),
+      () => expect(states.filter((state) => state === "waiting").length).toBeGreaterThan(0),
       PATIENCE_MS,
     );
     for (const path of ["/api/rooms", "/rooms/outage/socket.io/?EIO=4&transport=polling"]) {
