@@ -6,9 +6,9 @@ import type { OpenDirectAnswer } from "../protocol/direct-events.ts";
 import type { ErrorAnswer, Role } from "../protocol/chat-events.ts";
 import type { Refusal } from "../socketio/namespace.ts";
 import { deny, refuse } from "./answers.ts";
-import { DirectOpenings } from "./direct-openings.ts";
-import { openDirectSchema } from "./direct-payloads.ts";
+import { openDirectSchema, TOO_MANY_OPENINGS } from "./direct-payloads.ts";
 import { operation, type Caller, type Reply } from "./operation.ts";
+import { Buckets, DIRECT_OPENINGS } from "./rate-limit.ts";
 import type { Feature, Membership, Room } from "./room.ts";
 
 /** Stores, in the room of that name, whose it is. */
@@ -22,7 +22,7 @@ const STATE_KEY = "direct";
 export class Direct implements Feature {
   readonly #room: Room;
   readonly #open: OpenDirect | undefined;
-  readonly #openings: DirectOpenings;
+  readonly #openings: Buckets;
   readonly #readSeq: (user: string) => number;
   readonly isDirect: boolean;
   #users: DirectUsers | undefined;
@@ -38,8 +38,8 @@ export class Direct implements Feature {
     room: Room,
     {
       open,
-      openings = new DirectOpenings(),
-    }: { readonly open: OpenDirect | undefined; readonly openings: DirectOpenings | undefined },
+      openings = new Buckets(DIRECT_OPENINGS),
+    }: { readonly open: OpenDirect | undefined; readonly openings: Buckets | undefined },
     readSeq: (user: string) => number,
   ) {
     this.#room = room;
@@ -93,13 +93,13 @@ export class Direct implements Feature {
     const refusal = this.#refuseOpening(own, user, tokenRole === "reader" || client?.peek().isBound === true);
     if (refusal) return reply(refusal);
     const room = directRoomOf(own, user);
-    const open = (): Promise<OpenDirectAnswer> => this.#open!(room, [own, user]);
-    const isService = tokenRole === "service";
-    const opening = isService ? open() : this.#openings.open(own, () => this.#room.now(), open);
-    const opened = await opening.catch((error: unknown): OpenDirectAnswer => {
+    const taking = tokenRole === "service" ? undefined : this.#openings.take(own, this.#room.now());
+    if (taking?.ok === false) return reply(refuse("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs));
+    const opened = await this.#open!(room, [own, user]).catch((error: unknown): OpenDirectAnswer => {
       this.#room.report("a room between two people could not be opened", error);
       return refuse("INTERNAL", "The room could not be opened; try again.");
     });
+    if (taking && !("ok" in opened && opened.isNew)) this.#openings.giveBack(own, this.#room.now());
     this.#room.turn(() => reply(opened));
   }
 

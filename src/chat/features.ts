@@ -5,7 +5,6 @@ import { Announced } from "./announced.ts";
 import { Attachments } from "./attachments.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import { Changes } from "./changes.ts";
-import type { DirectOpenings } from "./direct-openings.ts";
 import { Direct, type OpenDirect } from "./direct.ts";
 import { Editing } from "./editing.ts";
 import { Exclusion } from "./exclusion.ts";
@@ -28,6 +27,7 @@ import { Refreshing } from "./refreshing.ts";
 import { Relayed } from "./relayed.ts";
 import { Modes } from "./room-modes.ts";
 import type { RoomState } from "./room-state.ts";
+import type { Buckets } from "./rate-limit.ts";
 import type { ChatSettings, Feature, Room } from "./room.ts";
 import type { SearchAllowance } from "./search-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";
@@ -58,7 +58,7 @@ export interface ChatDependencies {
   /** Opens rooms between two people. */
   readonly openDirect?: OpenDirect;
   /** What each user may open, in all rooms of the isolate (DM-5). */
-  readonly openings?: DirectOpenings;
+  readonly openings?: Buckets;
   /** How messages get to the rooms that this one is linked to; without it none do. */
   readonly relay?: RelayWay | undefined;
 }

@@ -69,6 +69,11 @@ export class Buckets {
     if (this.#byUser.size >= this.#pruneAtSize) this.#prune(nowMs);
   }
 
+  /** What was taken turned out to be for nothing. */
+  giveBack(user: string, nowMs: number): void {
+    this.charge(user, nowMs, -1);
+  }
+
   /** Forgets users whose bucket is full again: a new one would be no different. */
   #prune(nowMs: number): void {
     for (const [user, bucket] of this.#byUser) if (this.#isFull(bucket, nowMs)) this.#byUser.delete(user);
@@ -80,3 +85,9 @@ export class Buckets {
     return tokens + ((nowMs - atMs) * perSecond) / 1000 >= burst;
   }
 }
+
+/** DM-5: conversations that a user begins, twenty at once and then ten a minute. */
+export const DIRECT_OPENINGS: RateLimit = { perSecond: 10 / 60, burst: 20 };
+
+/** Of this isolate, whether they are begun by event in a room or by a call to the Worker. */
+export const directOpenings = new Buckets(DIRECT_OPENINGS);

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
 import { HISTORY_PER_TOKEN } from "../../src/chat/history.ts";
+import { Buckets, DIRECT_OPENINGS } from "../../src/chat/rate-limit.ts";
 import { ChatRoom } from "./chat-room.ts";
-import type { Client } from "./harness.ts";
+import { START_MS, type Client } from "./harness.ts";
 
 /** A rate so slow that no test refills it by the way. */
 const SLOW = { perSecond: 0.1, burst: 5 };
@@ -224,5 +225,22 @@ describe("CHAT-6: guests of one address", () => {
     expect(await other.ask("chat-message", { content: "x" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
     const free = slowRoom();
     for (const user of ["g1", "g2"]) expect(await postsUntilLimited(await free.join(guest(user)))).toBe(SLOW.burst);
+  });
+});
+
+describe("DM-5: conversations that a user begins", () => {
+  it("20 at once, then ten a minute; what is given back counts for nothing, and is no more than there was", () => {
+    const openings = new Buckets(DIRECT_OPENINGS);
+    const takes = (atMs: number, times = 1): boolean[] =>
+      Array.from({ length: times }, () => openings.take("ada", START_MS + atMs).ok);
+    expect(takes(0, 20)).not.toContain(false);
+    expect(takes(0)).toEqual([false]);
+    expect(takes(5999)).toEqual([false]);
+    expect(takes(6000, 2)).toEqual([true, false]);
+    openings.giveBack("ada", START_MS + 6000);
+    expect(takes(6000, 2)).toEqual([true, false]);
+    const later = 3_600_000;
+    openings.giveBack("ada", START_MS + later);
+    expect(takes(later, 21).filter(Boolean)).toHaveLength(20);
   });
 });

@@ -69,6 +69,9 @@ describe("opening: DM-1", () => {
     const [ada, ben] = freshPair();
     const client = await join(freshRoom(), ada);
     expect((await open(ada, `${ben}-0`)).status).toBe(201);
+    for (let i = 0; i < 25; i++) expect((await open(ada, `${ben}-0`)).status).toBe(200);
+    for (let i = 0; i < 5; i++)
+      expect(await client.ask("open-dm", { user: `${ben}-0` })).toMatchObject({ isNew: false });
     expect(await client.ask("open-dm", { user: `${ben}-1` })).toMatchObject({ ok: true });
     for (let i = 2; i < 20; i++) expect((await open(ada, `${ben}-${i}`)).status).toBe(201);
     const { status, body, headers } = await open(ada, `${ben}-20`);

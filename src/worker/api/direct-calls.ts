@@ -3,11 +3,11 @@ import { z } from "zod";
 
 import { lobbyDoors } from "../../access/lobby-door.ts";
 import { userSchema } from "../../access/claims.ts";
-import { directOpenings } from "../../chat/direct-openings.ts";
-import type { OpenDirectAnswer } from "../../protocol/direct-events.ts";
+import { TOO_MANY_OPENINGS } from "../../chat/direct-payloads.ts";
+import { directOpenings } from "../../chat/rate-limit.ts";
 import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
-import { refuseIssues, refuseRequest } from "../refusals.ts";
+import { refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";
 import { count, ok } from "./answers.ts";
 import { call, type ApiCall } from "./call.ts";
 import { actingAs, actingAsUser, callerFor, EVERYONE } from "./callers.ts";
@@ -51,9 +51,10 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       if (!mayOpenDirect(identity.rooms))
         return refuseRequest(403, "FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
       const room = directRoomOf(caller.user, user);
-      const open = (): Promise<OpenDirectAnswer> => doorOf(room).openDirect([caller.user, user]);
-      const isService = identity.role === "service";
-      const answer = await (isService ? open() : directOpenings.open(caller.user, Date.now, open));
+      const taking = identity.role === "service" ? undefined : directOpenings.take(caller.user, Date.now());
+      if (taking?.ok === false) return refuseForNow("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs);
+      const answer = await doorOf(room).openDirect([caller.user, user]);
+      if (taking && !("ok" in answer && answer.isNew)) directOpenings.giveBack(caller.user, Date.now());
       return respond(answer, ({ isNew }) => Response.json({ ok: true, room }, { status: isNew ? 201 : 200 }));
     },
   }),
