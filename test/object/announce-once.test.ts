@@ -58,7 +58,7 @@ async function bring(part: AnnouncePart): Promise<number> {
       ack() {},
       retry,
     }));
-    await worker.queue({ ...batch, queue: "parley-relay", messages } as unknown as MessageBatch, env);
+    await worker.queue({ ...batch, queue: "parley-relay", messages }, env);
     if (delaySeconds === undefined || attempts === RELAY_TRIES_MAX) return attempts;
     aheadMs += delaySeconds * 1000;
   }

@@ -46,7 +46,7 @@ const walsIn = (directory: string): string[] =>
 it("MSG-3: a deleted text is in no file once its room was put away", { timeout: 180_000 }, async () => {
   const port = await freePort();
   const group = new ProcessGroup({
-    args: [path.join("scripts", "serve.mjs"), "--state", stateDir],
+    args: [path.join("scripts", "run.mjs"), "serve", "--state", stateDir],
     env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...LIMITS },
   });
   started.push(group);

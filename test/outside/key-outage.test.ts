@@ -1,5 +1,5 @@
 // An identity provider that is out of order, seen by clients of a real server: who is in stays, and who wants in comes back (TOK-5).
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -32,11 +32,14 @@ const entered = (socket: Socket): Promise<object> => next(socket, "welcome");
 beforeAll(async () => {
   keys = await generateKeyPair("RS256", { extractable: true });
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "RS256", use: "sig" };
-  provider = createServer(async (_request, response) => {
-    fetches += 1;
+  const answer = async (response: ServerResponse): Promise<void> => {
     await answering;
     if (isWell) response.setHeader("Content-Type", "application/json").end(JSON.stringify({ keys: [jwk] }));
     else response.writeHead(500).end("sorry");
+  };
+  provider = createServer((_request, response) => {
+    fetches += 1;
+    void answer(response);
   });
   await new Promise<void>((resolve) => provider.listen(0, HOST, resolve));
 });

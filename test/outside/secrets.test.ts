@@ -105,11 +105,11 @@ async function assemble(): Promise<void> {
   for (const [user, token] of Object.entries(tokens)) secrets.set(`${user}'s token`, token);
   sockets["service"] = await enter("service", tokens["service"]!, { transports: ["polling"] });
   const { service } = sockets;
-  await service!.timeout(30_000).emitWithAck("grant", { user: "granted", role: "moderator" });
+  await service.timeout(30_000).emitWithAck("grant", { user: "granted", role: "moderator" });
   for (const user of ["moderator", "reader", "member", "friend", "granted"])
     sockets[user] = await enter(user, tokens[user]!);
   await enter("the moderator's page", tokens["moderator"]!, {}, "/admin");
-  await enter("the page of the moderator by grant", tokens["granted"]!, {}, "/admin");
+  await enter("the page of the moderator by grant", tokens["granted"], {}, "/admin");
 }
 
 /** Every event of a client, as far as it goes. */
