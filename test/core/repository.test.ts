@@ -100,7 +100,7 @@ describe("the queues", () => {
 });
 
 describe("source files", () => {
-  const files = ["src", "durable", "client", "examples", "scripts", "test/core"].flatMap(sourcesIn);
+  const files = ["src", "durable", "client", "docs/examples", "scripts", "test/core"].flatMap(sourcesIn);
 
   it(`stay below ${LINES_MAX} lines`, () => {
     const long = files.map((file) => [file, textOf(file).split("\n").length] as const);
@@ -124,12 +124,13 @@ describe("source files", () => {
     expect(codes.filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
   });
 
-  it("the Worker knows of the chat what may be given to a room, and nothing of what a room does with it", () => {
+  it("the Worker knows of the chat what may be given to a room and the limits of users, and nothing of what a room does", () => {
+    const limits = new Set(["rate-limit", "direct-openings"]);
     const imports = sourcesIn("src/worker").flatMap((file) =>
       [...textOf(file).matchAll(/from "[./]+\/chat\/([\w-]+)\.ts"/g)].map(([, name]) => name!),
     );
     expect(imports).toContain("payloads");
-    expect(imports.filter((name) => !/(^|-)payloads$/.test(name) && name !== "rate-limit")).toEqual([]);
+    expect(imports.filter((name) => !/(^|-)payloads$/.test(name) && !limits.has(name))).toEqual([]);
   });
 
   it("the pure cores know no clock, no timer, no randomness and no platform", () => {
@@ -164,11 +165,11 @@ describe("the rules of the wire", () => {
 
 describe("docs/from-socket-io.md", () => {
   const samples = [
-    ...textOf("docs/from-socket-io.md").matchAll(/^```\w+\n(?:\/\/|#) (examples\/\S+)\n([\s\S]*?)\n```$/gm),
+    ...textOf("docs/from-socket-io.md").matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm),
   ];
 
   it("shows each file of its example as it is", () => {
-    const files = ["whiteboard.ts", "index.ts", "wrangler.toml"].map((name) => `examples/board/${name}`);
+    const files = ["whiteboard.ts", "index.ts", "wrangler.toml"].map((name) => `docs/examples/board/${name}`);
     expect(samples.map(([, file]) => file)).toEqual(files);
     for (const [, file, sample] of samples) expect(textOf(file!)).toContain(sample!);
   });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const wrangler = path.join(PROJECT_ROOT, "node_modules", "wrangler", "bin", "wrangler.js");
   const where = ["--ip", HOST, "--port", String(port), "--inspector-port", "0", "--persist-to", stateDir];
   group = new ProcessGroup({
-    args: [wrangler, "dev", "-c", "examples/board/wrangler.toml", ...where, "--var", `JWT_SECRET:${TEST_SECRET}`],
+    args: [wrangler, "dev", "-c", "docs/examples/board/wrangler.toml", ...where, "--var", `JWT_SECRET:${TEST_SECRET}`],
     env: { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" },
   });
   await group.prints(/Ready on/, READY_MS_MAX);

@@ -6,7 +6,7 @@ declare namespace Cloudflare {
   }
   interface Env {
     JWT_SECRET: string;
-    BOARD: DurableObjectNamespace<import("../../examples/board/index.ts").BoardRoom>;
+    BOARD: DurableObjectNamespace<import("../../docs/examples/board/index.ts").BoardRoom>;
     GUESTBOOK: DurableObjectNamespace<import("./guestbook.ts").GuestbookRoom>;
     HALLS: DurableObjectNamespace<import("./halls.ts").Halls>;
     LEAGUE: DurableObjectNamespace<import("./league.ts").LeagueRoom>;

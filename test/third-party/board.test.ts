@@ -1,4 +1,4 @@
-// The example of docs/from-socket-io.md: examples/board.
+// The example of docs/from-socket-io.md: docs/examples/board.
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
