@@ -4,7 +4,7 @@ import { decodeChange, encodeChange } from "../src/chat/change-format.ts";
 import type { Change } from "../src/chat/change.ts";
 import type { ChangedMessage } from "../src/chat/message-log.ts";
 import { changesTableOf, type LogSegments } from "./log-segments.ts";
-import { blankAs, inPlaceOf } from "./overwriting.ts";
+import { blankAs, inPlaceOf, isLonger } from "./overwriting.ts";
 
 interface ChangeRow extends Record<string, SqlStorageValue> {
   seq: number;
@@ -59,7 +59,7 @@ export class ChangeTables {
     if (!known) return void sql.exec(`INSERT INTO ${table} (seq, rev, body) VALUES (?, ?, ?)`, seq, rev, body);
     const update = `UPDATE ${table} SET rev = ?, body = ? WHERE seq = ?`;
     // What it said before is to be found nowhere once it is deleted, and a row that grows moves.
-    const isMoved = body.length > known.body.length && decodeChange(known.body, seq).edits.length > 0;
+    const isMoved = isLonger(known.body, body) && decodeChange(known.body, seq).edits.length > 0;
     if (isMoved) sql.exec(update, rev, blankAs(known.body), seq);
     sql.exec(update, rev, inPlaceOf(known.body, body), seq);
   }

@@ -2,7 +2,7 @@
 // The platform takes no `PRAGMA secure_delete`. So a row that loses its text stays as long as it was, which SQLite writes
 // in place; and where whole tables were dropped, the pages that this left free are filled.
 
-/** The first of these that are given are tried first, in bytes: a page is 4,096. */
+/** Sizes of what free pages are filled with, in bytes: the large ones as long as they fit, then smaller ones. A page has 4,096. */
 const FILLERS_BYTES = [262_144, 65_536, 16_384, 3900];
 
 /** Free pages are filled up to so many bytes at a time. */
@@ -16,6 +16,9 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 export function inPlaceOf(before: string, json: string): string {
   return json + " ".repeat(Math.max(0, bytesOf(before) - bytesOf(json)));
 }
+
+/** Whether it needs more room than what it replaces, and so moves. */
+export const isLonger = (before: string, text: string): boolean => bytesOf(text) > bytesOf(before);
 
 /** What may stand in a row's place before that becomes longer, and moves. */
 export const blankAs = (before: string): string => " ".repeat(bytesOf(before));
