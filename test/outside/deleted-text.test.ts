@@ -76,6 +76,15 @@ it("MSG-3: a deleted text is in no file once its room was put away", { timeout: 
   gone.push(edited, (await Promise.all(burst))[1]!);
   await remove(small, gone);
 
+  const many = await join(url, "many", "ada");
+  const manyIds: string[] = [];
+  for (let n = 0; n < 60; n++) {
+    const id = await post(many, `quizzaciouslymany ${n} ${"and so on ".repeat(10)}`);
+    await edit(many, id, [`quizzaciouslymanyedited ${n} ${"and so on ".repeat(12)}`]);
+    manyIds.push(id);
+  }
+  await remove(many, manyIds);
+
   const large = await join(url, "large", "ada");
   const first = await post(large, SAID.first);
   const indexed = await post(large, SAID.indexed);
@@ -90,7 +99,7 @@ it("MSG-3: a deleted text is in no file once its room was put away", { timeout: 
   await remove(large, [first, indexed, indexedAndEdited]);
   expect((await search("quizzaciously*")).messages).toEqual([]);
 
-  for (const client of [small, large]) client.disconnect();
+  for (const client of [small, many, large]) client.disconnect();
   // A room that nobody is in is put away after a while, and with it goes the log that SQLite writes ahead.
   await vi.waitFor(() => expect(walsIn(stateDir)).toEqual([]), { timeout: 120_000, interval: 500 });
   expect(foundIn(stateDir)).toEqual([KEPT]);
