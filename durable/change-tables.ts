@@ -4,7 +4,7 @@ import { decodeChange, encodeChange } from "../src/chat/change-format.ts";
 import type { Change } from "../src/chat/change.ts";
 import type { ChangedMessage } from "../src/chat/message-log.ts";
 import { changesTableOf, type LogSegments } from "./log-segments.ts";
-import { blankAs, inPlaceOf, isLonger } from "./overwriting.ts";
+import { blankAs, inPlaceOf, isLonger, PAGE_FILLER } from "./overwriting.ts";
 
 interface ChangeRow extends Record<string, SqlStorageValue> {
   seq: number;
@@ -42,15 +42,18 @@ export class ChangeTables {
   /** Keeps a change, and does what else belongs to it: all of it or nothing. */
   put(seq: number, rev: number, change: Change, besides: () => void): void {
     const table = this.#tableOf(seq)!;
-    const { sql } = this.#storage;
     this.#storage.transactionSync(() => {
-      sql.exec(
-        `CREATE TABLE IF NOT EXISTS ${table} (seq INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body TEXT NOT NULL)`,
-      );
+      if (!this.#segments.tables.has(table)) this.#create(table);
       this.#write(table, { seq, rev, body: encodeChange(change) });
       besides();
     });
     this.#segments.tables.add(table);
+  }
+
+  #create(table: string): void {
+    const { sql } = this.#storage;
+    sql.exec(`CREATE TABLE ${table} (seq INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body TEXT NOT NULL)`);
+    sql.exec(`INSERT INTO ${table} (seq, rev, body) VALUES (0, 0, ?)`, PAGE_FILLER);
   }
 
   #write(table: string, { seq, rev, body }: ChangeRow & RevRow): void {
@@ -71,7 +74,7 @@ export class ChangeTables {
       .filter((table) => this.#segments.tables.has(table))
       .flatMap((table) =>
         this.#storage.sql
-          .exec<RevRow>(`SELECT seq, rev FROM ${table} WHERE rev > ? ORDER BY rev LIMIT ?`, rev, limit)
+          .exec<RevRow>(`SELECT seq, rev FROM ${table} WHERE rev > ? AND seq > 0 ORDER BY rev LIMIT ?`, rev, limit)
           .toArray(),
       )
       .sort((a, b) => a.rev - b.rev)

@@ -1,7 +1,7 @@
 // The tables of a room's log: one per segment, and a small one that lists them. Every query is read to its end
 // at once, because a table that a cursor is still open on cannot be dropped.
 import type { Segment } from "../src/chat/segments.ts";
-import { inPlaceOf } from "./overwriting.ts";
+import { inPlaceOf, PAGE_FILLER } from "./overwriting.ts";
 
 /** Where a batch stands. `burnt`: places of its segment before it that hold no message. */
 interface PlaceRow extends Record<string, SqlStorageValue> {
@@ -29,11 +29,8 @@ const UNSEGMENTED = "batches";
 const LIST = "segments";
 const CREATE_LIST = `CREATE TABLE IF NOT EXISTS ${LIST} (first_seq INTEGER PRIMARY KEY, until_ms INTEGER NOT NULL, stored_before INTEGER NOT NULL)`;
 
-/**
- * Stands in front of the messages of each segment and fills a page of 4,096 bytes, so that these begin on another: the first page
- * of a table is copied once there are more, and what it held stays in it where no deletion finds it.
- */
-const FIRST_ROW: BatchRow = { first_seq: 0, last_seq: 0, burnt: 0, body: " ".repeat(4050) };
+/** Stands in front of the messages of each segment. */
+const FIRST_ROW: BatchRow = { first_seq: 0, last_seq: 0, burnt: 0, body: PAGE_FILLER };
 
 const tableOf = (firstSeq: number): string => `batches_${firstSeq}`;
 

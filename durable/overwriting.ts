@@ -23,6 +23,12 @@ export const isLonger = (before: string, text: string): boolean => bytesOf(text)
 /** What may stand in a row's place before that becomes longer, and moves. */
 export const blankAs = (before: string): string => " ".repeat(bytesOf(before));
 
+/**
+ * Fills a page of 4,096 bytes as the first row of a table, so that what is written later begins on another: the first page is
+ * copied once there are more, and what it held stays in it where nothing overwrites it.
+ */
+export const PAGE_FILLER = " ".repeat(4050);
+
 /** Fills the pages that nothing uses, and gives them back. The file does not grow by it. */
 export function fillFreePages(storage: DurableObjectStorage): void {
   const { sql } = storage;
