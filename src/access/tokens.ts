@@ -140,7 +140,8 @@ export function signToken(secret: string, claims: TokenClaims, ttlSeconds: numbe
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
     .setIssuedAt()
-    .setExpirationTime(`${ttlSeconds}s`);
+    // By the clock that looks at it.
+    .setExpirationTime(Math.floor(Date.now() / 1000) + ttlSeconds);
   if (issuer) token.setIssuer(issuer);
   if (audience) token.setAudience(audience);
   return token.sign(new TextEncoder().encode(secret));
