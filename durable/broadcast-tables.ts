@@ -1,5 +1,6 @@
 // A row per broadcast, in two tables that take turns, because dropping a table is free and deleting its rows
 // is not. What is asked of them is answered exactly, or not at all.
+import { UNNAMED_LIFE } from "../src/socketio/lives.ts";
 import { decodePayload, encodePayload } from "../src/protocol/polling-payload.ts";
 import { encodeEvent, readMessage, type PartialPacket } from "../src/protocol/socket-io.ts";
 import { MISSED_BYTES_MAX, type Broadcast, type MissedEvent, type WasIn } from "../src/socketio/recovery.ts";
@@ -7,10 +8,14 @@ import { MISSED_BYTES_MAX, type Broadcast, type MissedEvent, type WasIn } from "
 interface BroadcastRow extends Record<string, SqlStorageValue> {
   seq: number;
   at_ms: number;
-  /** JSON `{channels?, except?}` */
+  /** JSON `{channels?, except?, life?}`: for whom, and in which life of the log */
   audience: string;
   /** The event's frames, as a long-polling payload. */
   body: string;
+}
+
+interface Audience extends Pick<Broadcast, "channels" | "except"> {
+  readonly life?: string;
 }
 
 /** Broadcasts replayed at most; a client that missed more starts afresh. */
@@ -20,17 +25,25 @@ export class BroadcastTables {
   readonly #sql: SqlStorage;
   readonly #names: readonly [string, string];
   readonly #windowMs: number;
+  readonly #newLife: (before: string) => string;
   #lastSeq: number;
+  #life: string | undefined;
+  /** The first place that this life took. */
+  #ownSeq = Infinity;
   /** The table that is written; the other one holds what came before it. */
   #current: 0 | 1;
   #currentSinceMs: number;
 
-  /** @param names of both tables, which are made where they are missing */
+  /**
+   * @param names of both tables, which are made where they are missing
+   * @param newLife names a life of the log that follows on another one
+   */
   constructor(
     sql: SqlStorage,
     names: readonly [string, string],
-    { windowMs, nowMs }: Record<"windowMs" | "nowMs", number>,
+    { windowMs, nowMs, newLife }: Record<"windowMs" | "nowMs", number> & { newLife: (before: string) => string },
   ) {
+    this.#newLife = newLife;
     this.#sql = sql;
     this.#names = names;
     this.#windowMs = windowMs;
@@ -50,6 +63,22 @@ export class BroadcastTables {
     return this.#lastSeq;
   }
 
+  get #ownLife(): string {
+    return (this.#life ??= this.#newLife(this.#storedLife(this.#lastSeq) ?? UNNAMED_LIFE));
+  }
+
+  lifeAt(seq: number): string | undefined {
+    return seq >= this.#ownSeq ? this.#ownLife : this.#storedLife(seq);
+  }
+
+  #storedLife(seq: number): string | undefined {
+    const query = (name: string): string =>
+      `SELECT seq, audience FROM ${name} WHERE seq <= ? ORDER BY seq DESC LIMIT 1`;
+    const rows = this.#names.flatMap((name) => this.#sql.exec<BroadcastRow>(query(name), seq).toArray());
+    const [nearest] = rows.sort((a, b) => b.seq - a.seq);
+    return nearest && readBack(nearest, lifeOf);
+  }
+
   append({ event, args, channels, except }: Broadcast, nowMs: number): number {
     this.#takeTurns(nowMs);
     const seq = this.#lastSeq + 1;
@@ -57,9 +86,10 @@ export class BroadcastTables {
       `INSERT INTO ${this.#names[this.#current]} (seq, at_ms, audience, body) VALUES (?, ?, ?, ?)`,
       seq,
       nowMs,
-      JSON.stringify({ channels, except }),
+      JSON.stringify({ channels, except, life: this.#ownLife }),
       encodePayload(encodeEvent("/", event, args)),
     );
+    this.#ownSeq = Math.min(this.#ownSeq, seq);
     this.#lastSeq = seq;
     return seq;
   }
@@ -116,18 +146,21 @@ function readBack<Read>(row: BroadcastRow, read: (row: BroadcastRow) => Read): R
 }
 
 function isFor({ seq, audience }: BroadcastRow, wasIn: WasIn): boolean {
-  const { channels, except } = JSON.parse(audience) as Pick<Broadcast, "channels" | "except">;
+  const { channels, except } = JSON.parse(audience) as Audience;
   const isSelected = channels?.some((channel) => wasIn(channel, seq)) ?? true;
   return isSelected && !except?.some((channel) => wasIn(channel, seq));
 }
 
-function toMissedEvent({ seq, at_ms, body }: BroadcastRow): MissedEvent {
+const lifeOf = ({ audience }: BroadcastRow): string => (JSON.parse(audience) as Audience).life ?? UNNAMED_LIFE;
+
+function toMissedEvent(row: BroadcastRow): MissedEvent {
+  const { seq, at_ms, body } = row;
   let partial: PartialPacket | undefined;
   for (const frame of decodePayload(body) ?? []) {
     // The digit of the Engine.IO message is not part of the Socket.IO packet.
     const result = readMessage(typeof frame === "string" ? frame.slice(1) : frame, partial);
     if (result.kind === "packet" && result.packet.type === "event") {
-      return { seq, atMs: at_ms, event: result.packet.event, args: result.packet.args };
+      return { seq, life: lifeOf(row), atMs: at_ms, event: result.packet.event, args: result.packet.args };
     }
     partial = result.kind === "partial" ? result.partial : undefined;
   }

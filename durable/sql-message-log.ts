@@ -5,7 +5,7 @@
 // through which everything that reads goes. A row is changed only where one of its messages was deleted.
 import { decodeBatch, encodeBatch, lifeOfBatch } from "../src/chat/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../src/chat/change.ts";
-import { nameLife, UNNAMED_LIFE } from "../src/chat/lives.ts";
+import { nameLife, UNNAMED_LIFE } from "../src/socketio/lives.ts";
 import { messageId } from "../src/chat/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../src/chat/message-log.ts";
 import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../src/chat/segments.ts";

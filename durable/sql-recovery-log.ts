@@ -1,5 +1,6 @@
 // A recovery log for applications that keep no events of their own: every broadcast, and what else comes back
 // with a socket. One object may hold several, each under a name.
+import { nameLife } from "../src/socketio/lives.ts";
 import type { Broadcast, MissedEvent, RecoveryLog, RememberedSocket, WasIn } from "../src/socketio/recovery.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";
 import { nameLog } from "./log-name.ts";
@@ -57,6 +58,10 @@ export class SqlRecoveryLog implements RecoveryLog {
     return this.#open.tables.lastSeq;
   }
 
+  lifeAt(seq: number): string | undefined {
+    return this.#open.tables.lifeAt(seq);
+  }
+
   append(broadcast: Broadcast): number {
     return this.#open.tables.append(broadcast, this.#options.now());
   }
@@ -87,7 +92,8 @@ function open(storage: DurableObjectStorage, { name, windowMs, now, newName }: S
   const { sql } = storage;
   const log = name === undefined ? undefined : openNamedLog(storage, name, { windowMs, nowMs: now(), newName });
   const { epoch, key } = log ?? nameLog(sql, newName);
-  const tables = new BroadcastTables(sql, tablesOf(log?.id), { windowMs, nowMs: now() });
+  const newLife = (before: string): string => nameLife(now(), newName(), before);
+  const tables = new BroadcastTables(sql, tablesOf(log?.id), { windowMs, nowMs: now(), newLife });
   const sockets = new RememberedSockets(storage.kv, rememberedPrefixOf(log?.id), windowMs);
   return { epoch, key, id: log?.id, tables, sockets };
 }

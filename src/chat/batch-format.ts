@@ -14,7 +14,7 @@
 import type { Message, Origin } from "../protocol/chat-events.ts";
 import type { Attachment } from "../protocol/files-events.ts";
 import { isStaff, staffRoleOf, writtenAs, type StaffRole } from "./authorship.ts";
-import { UNNAMED_LIFE } from "./lives.ts";
+import { UNNAMED_LIFE } from "../socketio/lives.ts";
 import { messageId } from "./message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
 

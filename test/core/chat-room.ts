@@ -6,7 +6,7 @@ import { SearchAllowance } from "../../src/chat/search-allowance.ts";
 import type { Retention } from "../../src/chat/segments.ts";
 import { decodeBatch, encodeBatch } from "../../src/chat/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/change.ts";
-import { UNNAMED_LIFE } from "../../src/chat/lives.ts";
+import { UNNAMED_LIFE } from "../../src/socketio/lives.ts";
 import { placeOf } from "../../src/chat/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/message-log.ts";
 import type { RoomState } from "../../src/chat/room-state.ts";

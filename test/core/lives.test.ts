@@ -1,7 +1,7 @@
 // Lives of a log: names that grow, and ids that say in which of them a message was posted.
 import { describe, expect, it } from "vitest";
 
-import { nameLife, UNNAMED_LIFE } from "../../src/chat/lives.ts";
+import { nameLife, UNNAMED_LIFE } from "../../src/socketio/lives.ts";
 import { messageId, placeOf } from "../../src/chat/message-id.ts";
 import { ChatRoom, EPOCH } from "./chat-room.ts";
 import { START_MS } from "./harness.ts";

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 import { MISSED_BROADCASTS_MAX } from "../../durable/broadcast-tables.ts";
 import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
-import { MISSED_BYTES_MAX, type Broadcast } from "../../src/socketio/recovery.ts";
+import { MISSED_BYTES_MAX, Recovery, type Broadcast } from "../../src/socketio/recovery.ts";
 
 const WINDOW_MS = 1000;
 
@@ -166,5 +166,31 @@ it("a reserved name is not kept, and costs nobody else the recovery: SIO-7", asy
     expect(() => log.append({ event: "connect", args: [] })).toThrow('"connect" is a reserved event name');
     log.append({ event: "e", args: [] });
     expect(log.since(0, () => true)).toMatchObject([{ seq: 1, event: "e" }]);
+  });
+});
+
+it("an offset of what a restored backup does not have leads nowhere, others still do", async () => {
+  await withStorage("log-restored", (storage) => {
+    const nowMs = 1000;
+    const open = (): Recovery => {
+      const newName = (): string => crypto.randomUUID().replaceAll("-", "");
+      return new Recovery(new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => nowMs, newName }), WINDOW_MS);
+    };
+    const holder = { nsp: "/", owner: "ada" };
+    const first = open();
+    const pid = first.pid(holder.nsp, "ada-1", holder.owner);
+    const seen = (recovery: Recovery, offset: string): number | undefined =>
+      recovery.claim({ pid, offset }, holder)?.seq;
+    const kept = ["1", "2"].map((text) => first.offset(first.log.append!({ event: "e", args: [text] })));
+    const second = open();
+    const lost = second.offset(second.log.append!({ event: "e", args: ["lost 3"] }));
+    expect([...kept, lost].map((offset) => seen(open(), offset))).toEqual([1, 2, 3]);
+
+    storage.sql.exec("DELETE FROM broadcasts_0 WHERE seq > 2");
+    const restored = open();
+    expect([...kept, lost].map((offset) => seen(restored, offset))).toEqual([1, 2, undefined]);
+    const other = restored.offset(restored.log.append!({ event: "e", args: ["other 3"] }));
+    for (const recovery of [restored, open()])
+      expect([...kept, lost, other].map((offset) => seen(recovery, offset))).toEqual([1, 2, undefined, 3]);
   });
 });

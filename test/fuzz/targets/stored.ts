@@ -83,7 +83,7 @@ const broadcastRow: Target = {
     const [audience = "", body = ""] = input.split("\n", 2);
     const row = { seq: 1, at_ms: 5, audience, body };
     const exec = (query: string): unknown[] => (query.startsWith("SELECT * FROM one") ? [row] : []);
-    const tables = new BroadcastTables({ exec }, ["one", "two"], { windowMs: 1000, nowMs: 0 });
+    const tables = new BroadcastTables({ exec }, ["one", "two"], { windowMs: 1000, nowMs: 0, newLife: () => "a" });
     for (const missed of readRow(() => tables.since(0, () => true)) ?? []) {
       must(typeof missed.event === "string" && Array.isArray(missed.args), "an event that is none");
     }
