@@ -29,6 +29,7 @@ addEventListener("storage", (event) => session.onKept(event));
 addEventListener("pagehide", () => session.visit?.signals.close());
 
 open();
+document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/page-later.css" }));
 
 /** A link to a room opens it at once for a reader who is known here; others give a name first. */
 function open(): void {

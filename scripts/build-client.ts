@@ -13,7 +13,7 @@ const target = path.join(projectRoot, "dist", "client");
 
 const CLIENT = "client.ts";
 const PAGE = "page.tsx";
-const OTHERS = ["page.css", "admin.tsx", "admin.css"];
+const OTHERS = ["page.css", "page-later.css", "admin.tsx", "admin.css"];
 const EMBED = "embed.tsx";
 const EMBED_STYLES = "embed.css";
 const COPIED = ["index.html", "admin.html", "theme.js", "favicon.svg", "_headers"];

@@ -69,6 +69,9 @@ export class ScrollMeter {
   /** A finger that moves so far in each frame; downwards on the screen, so towards older messages, is positive. */
   async drag({ px, times }: Hand): Promise<Movements> {
     const { x } = this.#at;
+    // A phone has no mouse that points at a message.
+    await this.#page.mouse.move(0, 0);
+    await this.#frames(5);
     const log = (await this.#page.getByTestId("log").boundingBox())!;
     let y = px > 0 ? log.y + 20 : log.y + log.height - 20;
     const touch = (type: "touchStart" | "touchMove" | "touchEnd"): Promise<unknown> =>

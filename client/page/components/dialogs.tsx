@@ -8,6 +8,7 @@ import { lineOf } from "../state/parsed.ts";
 import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";
 import { DialogButtons, Modal } from "./modal.tsx";
+import { Viewer } from "./viewer.tsx";
 import { ModerateDialog, RoomDialog } from "./moderation-dialogs.tsx";
 
 interface DialogProps {
@@ -34,11 +35,7 @@ export function Dialogs({ session, visit }: DialogProps) {
     case "sign-out":
       return <SignOut session={session} unfinished={dialog.unfinished} onClose={close} />;
     case "image":
-      return (
-        <Modal title={dialog.name} onClose={close} class="lightbox">
-          <img src={dialog.url} alt={dialog.name} />
-        </Modal>
-      );
+      return <Viewer visit={visit} first={dialog.key} onClose={close} />;
   }
 }
 

@@ -12,6 +12,7 @@ const PATHS = {
   close: "M6 6l12 12M18 6L6 18",
   plus: "M12 5v14M5 12h14",
   down: "M12 5v14M6 13l6 6 6-6",
+  download: "M12 4v12M6 10l6 6 6-6M5 20h14",
   file: "M6 3h8l5 5v13H6zM14 3v5h5",
   sun: "M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
   edit: "M4 20l1-4L16 5l3 3L8 19z",

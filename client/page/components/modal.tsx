@@ -1,17 +1,11 @@
 // A dialog over the page: the browser keeps the focus in it, and gives it back.
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import { giveBackFocus } from "./focus.ts";
 
-interface ModalProps {
-  readonly title: string;
-  readonly onClose: () => void;
-  readonly children: ComponentChildren;
-  readonly class?: string;
-}
-
-export function Modal({ title, onClose, children, class: extra = "" }: ModalProps) {
+/** Shows the dialog it is given to while it is drawn. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const { current } = dialog;
@@ -24,10 +18,20 @@ export function Modal({ title, onClose, children, class: extra = "" }: ModalProp
       queueMicrotask(() => giveBackFocus(before, root));
     };
   }, []);
+  return dialog;
+}
+
+interface ModalProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+export function Modal({ title, onClose, children }: ModalProps) {
+  const dialog = useModal();
   return (
     <dialog
       ref={dialog}
-      class={extra}
       aria-label={title}
       data-testid="dialog"
       onClose={onClose}

@@ -41,7 +41,7 @@ export type Dialog =
   | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
   | { readonly kind: "moderate"; readonly deed: "kick" | "mute" | "ban"; readonly user: string }
   | { readonly kind: "delete"; readonly message: Message }
-  | { readonly kind: "image"; readonly url: string; readonly name: string };
+  | { readonly kind: "image"; readonly key: string };
 
 /** What lies open over the page. */
 export interface Interface {

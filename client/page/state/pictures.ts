@@ -1,0 +1,66 @@
+// The pictures that messages carry: which of them the page shows, and their bytes, fetched once and kept while they are few.
+import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Visit } from "./visit.ts";
+
+/** Images that the server knew by their bytes; none of them can carry a script. */
+const SHOWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
+const BYTES_MAX = 10_000_000;
+/** In all; a browser takes four bytes for each, however few the file has. What has more is shown as a file. */
+export const PICTURE_PIXELS_MAX = 25_000_000;
+/** Kept when they are out of sight. */
+const URLS_MAX = 40;
+
+export interface Picture extends Attachment {
+  readonly width: number;
+  readonly height: number;
+}
+
+const urls = new Map<string, string>();
+
+export function isPicture(attachment: Attachment | undefined): attachment is Picture {
+  if (!attachment) return false;
+  const { type, size, width, height } = attachment;
+  const isSized = width !== undefined && height !== undefined && width * height <= PICTURE_PIXELS_MAX;
+  return isSized && SHOWN.has(type) && size <= BYTES_MAX;
+}
+
+/** Those of the messages on the page, in their order. */
+export const picturesOf = ({ timeline }: Visit): Picture[] =>
+  timeline.messages.map(({ attachment }) => attachment).filter(isPicture);
+
+/** @returns where its bytes are, if they are here */
+export const urlOf = ({ key }: Picture): string | undefined => urls.get(key);
+
+/** Rejects where it cannot be had, and where the browser finds more in it than the server said. */
+export async function fetchPicture(visit: Visit, picture: Picture, signal: AbortSignal): Promise<string> {
+  const known = urls.get(picture.key);
+  if (known !== undefined) return known;
+  const url = URL.createObjectURL(await visit.download(picture, { signal }));
+  try {
+    await expectSmall(url);
+  } catch (error) {
+    URL.revokeObjectURL(url);
+    throw error;
+  }
+  urls.set(picture.key, url);
+  for (const [oldest, old] of urls) {
+    if (urls.size <= URLS_MAX) break;
+    urls.delete(oldest);
+    URL.revokeObjectURL(old);
+  }
+  return url;
+}
+
+/** A browser reads an image's size when it loads it, and its pixels once it is drawn. */
+function expectSmall(url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const image = new Image();
+    image.addEventListener("load", () => {
+      const isSmall = image.naturalWidth * image.naturalHeight <= PICTURE_PIXELS_MAX;
+      if (isSmall) resolve();
+      else reject(new Error("The picture has too many pixels."));
+    });
+    image.addEventListener("error", () => reject(new Error("The picture cannot be read.")));
+    image.src = url;
+  });
+}

@@ -1,0 +1,124 @@
+// Pictures in a real Chromium: the viewer and its keys, and pictures with more pixels than a browser should hold.
+import { deflateSync, crc32 } from "node:zlib";
+
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+
+import { PICTURE_PIXELS_MAX } from "../../client/page/state/pictures.ts";
+import { launchBrowser } from "../../scripts/chromium.ts";
+import { Visitor, WAIT } from "./visitor.ts";
+
+const url = inject("serverUrl");
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+/** Of one colour, one bit a pixel: the bytes are few, however many pixels there are. */
+function png(width: number, height: number): Buffer {
+  const chunk = (kind: string, body: Buffer): Buffer => {
+    const named = Buffer.concat([Buffer.from(kind, "latin1"), body]);
+    const framed = Buffer.alloc(named.length + 8);
+    framed.writeUInt32BE(body.length);
+    named.copy(framed, 4);
+    framed.writeUInt32BE(crc32(named), named.length + 4);
+    return framed;
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width);
+  head.writeUInt32BE(height, 4);
+  head[8] = 1;
+  const lines = Buffer.alloc((Math.ceil(width / 8) + 1) * height);
+  return Buffer.concat([
+    Buffer.from("\u0089PNG\r\n\u001A\n", "latin1"),
+    chunk("IHDR", head),
+    chunk("IDAT", deflateSync(lines)),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+/** A GIF that says one size of its screen and another of its only frame. */
+function gif(screen: number, frame: number): Buffer {
+  const size = (side: number): number[] => [side & 255, side >> 8, side & 255, side >> 8];
+  const head = [...Buffer.from("GIF89a"), ...size(screen), 0x80, 0, 0, 0, 0, 0, 255, 255, 255];
+  return Buffer.from([...head, 0x2c, 0, 0, 0, 0, ...size(frame), 0, 2, 2, 0x44, 1, 0, 0x3b]);
+}
+
+async function send(visitor: Visitor, name: string, buffer: Buffer): Promise<void> {
+  const mimeType = `image/${name.split(".").at(-1)}`;
+  await visitor.page.getByTestId("file-input").setInputFiles({ name, mimeType, buffer });
+  await visitor.page.getByRole("button", { name: `Remove ${name}` }).waitFor();
+  await vi.waitFor(async () => expect(await visitor.page.locator(".uploads progress").count()).toBe(0), WAIT);
+  await visitor.page.getByTestId("send").click();
+  await visitor.page.getByTestId("uploads").waitFor({ state: "detached" });
+}
+
+it("a picture opens large, leads to the others by its keys and buttons, and gives the focus back", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("pictures", "Ada");
+  const { page } = ada;
+  for (const name of ["one.png", "two.png", "three.png"]) await send(ada, name, png(800, 600));
+  await page.locator(".preview img").nth(2).waitFor();
+  const preview = page.getByRole("button", { name: "Image two.png, show large" });
+  await preview.click();
+  const viewer = page.getByRole("dialog");
+  const shows = async (name: string, place: string): Promise<void> => {
+    await viewer.getByRole("img", { name }).waitFor();
+    await viewer.getByText(`${place} of 3`).waitFor();
+  };
+  await shows("two.png", "2");
+  const picture = (await viewer.locator("img").boundingBox())!;
+  const { width, height } = page.viewportSize()!;
+  expect(Math.abs(picture.x + picture.width / 2 - width / 2)).toBeLessThan(2);
+  expect(picture.height).toBeLessThan(height);
+  await page.evaluate(await readFile(AXE, "utf8"));
+  const found = await page.evaluate<string[]>("axe.run().then(({ violations }) => violations.map(({ id }) => id))");
+  expect(found).toEqual([]);
+
+  await page.keyboard.press("ArrowRight");
+  await shows("three.png", "3");
+  await page.keyboard.press("ArrowRight");
+  await shows("three.png", "3");
+  const before = viewer.getByRole("button", { name: "Previous picture" });
+  await before.click();
+  await before.click();
+  await shows("one.png", "1");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Previous picture");
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    viewer.getByRole("button", { name: "Save" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("one.png");
+  await page.keyboard.press("Escape");
+  await viewer.waitFor({ state: "detached" });
+  await vi.waitFor(async () => {
+    const label = await page.evaluate("document.activeElement.getAttribute('aria-label')");
+    expect(label).toBe("Image two.png, show large");
+  }, WAIT);
+  await preview.click();
+  await viewer.getByRole("button", { name: "Close" }).click();
+  await viewer.waitFor({ state: "detached" });
+  await preview.click();
+  await page.mouse.click(5, height / 2);
+  await viewer.waitFor({ state: "detached" });
+  expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("pictures of more pixels than a browser should hold are files, by what the bytes say and by what they hold", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("bombs", "Ada");
+  const side = Math.sqrt(PICTURE_PIXELS_MAX);
+  await send(ada, "most.png", png(side, side));
+  await send(ada, "more.png", png(side + 1, side));
+  await send(ada, "bomb.png", png(20_000, 20_000));
+  await send(ada, "liar.gif", gif(1, 20_000));
+  const buttonOf = (name: string) => ada.page.getByTestId("attachment").and(ada.page.locator(`[title="Save ${name}"]`));
+  for (const name of ["more.png", "bomb.png", "liar.gif"]) await buttonOf(name).waitFor();
+  await ada.page.getByRole("button", { name: "Image most.png" }).locator("img").waitFor();
+  await ada.close();
+});
