@@ -36,7 +36,7 @@ it("a moderator sees who has which role, in the order of names, and what can be 
       const shown = await names.allTextContents();
       expect(shown.map((text) => text.replaceAll(/\s+/g, " ").trim())).toEqual(texts);
     }, WAIT);
-  await reads("Ben 2", "Ben 10", "Mo (you)moderator", "Olga moderator", "Rita reader");
+  await reads("Ben 2", "Ben 10", "Mo (you) moderator", "Olga moderator", "Rita reader");
   const offers = async (name: string): Promise<string[]> => {
     await mo.page.getByRole("button", { name: `Moderate ${name}` }).click();
     await mo.page.getByRole("menuitem", { name: "Mute…" }).waitFor();
@@ -49,7 +49,7 @@ it("a moderator sees who has which role, in the order of names, and what can be 
   expect(await offers("Ben 2")).toEqual(["Make a moderator"]);
   await mo.page.getByRole("button", { name: "Moderate Ben 2" }).click();
   await mo.choose("Make a moderator");
-  await reads("Ben 2 moderator", "Ben 10", "Mo (you)moderator", "Olga moderator", "Rita reader");
+  await reads("Ben 2 moderator", "Ben 10", "Mo (you) moderator", "Olga moderator", "Rita reader");
   expect(await offers("Ben 2")).toEqual(["Remove as moderator"]);
   expect(mo.complaints).toEqual([]);
   await mo.close();

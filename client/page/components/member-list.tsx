@@ -84,8 +84,7 @@ function Member({
       </span>
       <span class="member-name">
         <bdi title={named(user)}>{name}</bdi> <Tag visit={visit} user={user} />
-        {isSelf && <span class="muted">(you)</span>}
-        {person.role && <span class="role">{person.role}</span>}
+        {isSelf && <span class="muted"> (you)</span>} {person.role && <span class="role">{person.role}</span>}
       </span>
       {visit.isModerator && !isSelf && (
         <IconButton
