@@ -143,7 +143,7 @@ function NewRoom({ session, onClose }: { readonly session: Session; readonly onC
         <p id="new-room-rule" class={problem === "" ? "hint" : "problem"}>
           {problem} Letters, digits and _ . ~ -, at most 64; the first a letter or digit. A room that exists is entered.
         </p>
-        <DialogButtons submit="Go there" onCancel={onClose} />
+        <DialogButtons submit="Create" onCancel={onClose} />
       </form>
     </Modal>
   );

@@ -119,10 +119,10 @@ export function RoomDialog({ visit, onClose }: { readonly visit: Visit; readonly
           <li key={user}>
             <bdi>{visit.nameOf(user)}</bdi>
             {banned && (
-              <Decided text={`banned${untilText(banned.until)}`} undo="Lift" onUndo={() => void undo("unban", user)} />
+              <Decided text={`banned${untilText(banned.until)}`} undo="Unban" onUndo={() => void undo("unban", user)} />
             )}
             {muted && (
-              <Decided text={`muted${untilText(muted.until)}`} undo="Lift" onUndo={() => void undo("unmute", user)} />
+              <Decided text={`muted${untilText(muted.until)}`} undo="Unmute" onUndo={() => void undo("unmute", user)} />
             )}
             {granted && <Decided text={granted.role} undo="Remove" onUndo={() => void undo("revoke", user)} />}
           </li>

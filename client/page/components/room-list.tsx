@@ -56,7 +56,7 @@ export function RoomList({ session, visit }: { readonly session: Session; readon
           </li>
         ))}
       </ul>
-      {items.length === 0 && <p class="muted none">No room of that name. Make it with +.</p>}
+      {items.length === 0 && <p class="muted none">No room of that name. Create it with +.</p>}
       {directory.isListable === false && <p class="muted none">Only rooms you have been in are listed here.</p>}
       <footer>
         <Avatar user={visit.self} name={visit.welcome?.name ?? "?"} small />
