@@ -33,7 +33,11 @@ interface Drag {
 }
 
 /** As the browser hears it of the desktop. */
-async function drag(ada: Visitor, { devtools, over }: Drag, ...types: readonly ("dragEnter" | "dragOver" | "drop")[]) {
+async function drag(
+  ada: Visitor,
+  { devtools, over }: Drag,
+  ...types: readonly ("dragEnter" | "dragOver" | "dragCancel" | "drop")[]
+) {
   const { x, y, width, height } = (await ada.page.locator(over).boundingBox())!;
   const data = { items: [], files: [path.join(folder, "notes.txt")], dragOperationsMask: COPY };
   for (const type of types)
@@ -51,6 +55,18 @@ it.each(["[data-testid=log]", ".rooms", ".talk .bar"])("a file that is dropped o
   await ada.page.getByTestId("drop-zone").waitFor({ state: "detached" });
   expect(ada.page.url()).toBe(before);
   expect(ada.complaints).toEqual([]);
+  await ada.close();
+});
+
+it("a file that is dragged over the chat and taken away again leaves nothing behind", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("drop-cancelled", "Ada");
+  const devtools = await ada.context.newCDPSession(ada.page);
+  await drag(ada, { devtools, over: "[data-testid=log]" }, "dragEnter", "dragOver");
+  await ada.reads("drop-zone", "Drop to attach");
+  await drag(ada, { devtools, over: "[data-testid=log]" }, "dragCancel");
+  await ada.page.mouse.move(400, 300);
+  await ada.page.getByTestId("drop-zone").waitFor({ state: "detached" });
+  expect(await ada.page.getByTestId("uploads").count()).toBe(0);
   await ada.close();
 });
 

@@ -37,6 +37,13 @@ export function DropZone({ visit, within }: DropZoneProps) {
     });
     return () => watching.abort();
   }, [visit]);
+  useEffect(() => {
+    if (!isOver) return undefined;
+    // Nothing points while something is dragged: it was called off.
+    const end = (): void => setOver(false);
+    addEventListener("pointermove", end);
+    return () => removeEventListener("pointermove", end);
+  }, [isOver]);
   if (!isOver) return null;
   return (
     <div class="drop-zone" data-testid="drop-zone">
