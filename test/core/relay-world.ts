@@ -191,7 +191,8 @@ export class RelayWorld {
     const { state, log } = this.room(name);
     const [values, batches] = [[...state.list({ prefix: "" })], structuredClone(log.batches)];
     return (life) => {
-      for (const [key] of [...state.list({ prefix: "" })]) state.delete(key);
+      const keys = Array.from(state.list({ prefix: "" }), ([key]) => key);
+      for (const key of keys) state.delete(key);
       for (const [key, value] of values) state.put(key, value);
       log.batches.splice(0, Infinity, ...structuredClone(batches));
       log.life = life;
