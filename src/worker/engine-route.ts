@@ -10,7 +10,7 @@ import { addressOf } from "./address.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";
 import { isFromBrowser, isOriginAllowed } from "./origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
-import { refuseEngine, refuseRequest, refuseRoomName, refuseToken } from "./refusals.ts";
+import { refuseEngine, refuseRequest, refuseRoomName, refuseToken, withCode } from "./refusals.ts";
 import { findSubprotocol, findToken, type FoundToken } from "./token-source.ts";
 
 /** The ids that the server gives to sessions: anything else is unknown without asking. */
@@ -144,7 +144,7 @@ function withoutToken(query: URLSearchParams): UpgradeFacts["query"] {
   return Object.fromEntries([...query].filter(([name]) => name !== "token"));
 }
 
-function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeFacts): Promise<Response> {
+async function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeFacts): Promise<Response> {
   const transport = new URL(request.url).searchParams.get("transport");
   const subprotocol = findSubprotocol(request);
   const line = lineOf(request);
@@ -160,5 +160,8 @@ function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeF
       ...(line !== undefined && { line }),
     }),
   );
-  return env.CHAT_ROOM.getByName(room).fetch(inner);
+  const response = await env.CHAT_ROOM.getByName(room).fetch(inner);
+  // LIM-1, LIM-5: what the room says to programs does not come along with its answer.
+  const isFull = response.status === 429 || response.status === 503;
+  return isFull ? withCode(response, "TOO_MANY_CONNECTIONS") : response;
 }

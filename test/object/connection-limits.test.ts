@@ -72,6 +72,15 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
     await RawClient.open({ room: freshRoom(), ...line });
   });
 
+  it("is told to the operator by its code", async () => {
+    const info = vi.spyOn(console, "info").mockImplementation(() => undefined);
+    const line = { room: freshRoom(), fetcher: workerWith({ LOG_LEVEL: "info" }), ...from("10.0.8.1") };
+    for (let i = 0; i < 3; i++) await (await poll(line)).body?.cancel();
+    const [[told]] = info.mock.calls as [[string]];
+    info.mockRestore();
+    expect(JSON.parse(told)).toMatchObject({ event: "connection.refused", code: "TOO_MANY_CONNECTIONS", status: 429 });
+  });
+
   it("who went makes place, also after a sleep", async () => {
     const room = freshRoom();
     const sleeper = new Sleeper(room);
