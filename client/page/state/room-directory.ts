@@ -6,6 +6,8 @@ import type { SeenRooms } from "./room-list.ts";
 
 export const SEEN_KEY = "parley.seen";
 const ASK_EVERY_MS = 15_000;
+/** Where the reader has been in other rooms, whose news a badge tells. */
+export const ASK_FOR_NEWS_MS = 5_000;
 const ROOMS_LIMIT = 200;
 /** Rooms that are remembered; those visited longest ago are forgotten. */
 const SEEN_MAX = 100;
@@ -25,15 +27,21 @@ export class RoomDirectory {
   readonly #ports: DirectoryPorts;
   readonly #watching = new AbortController();
   #timer: ReturnType<typeof setInterval>;
+  #askedAtMs = 0;
 
   constructor(ports: DirectoryPorts) {
     this.#ports = ports;
-    this.#timer = setInterval(() => this.#askInView(), ASK_EVERY_MS);
+    this.#timer = setInterval(() => this.#isDue && this.#askInView(), ASK_FOR_NEWS_MS);
     document.addEventListener("visibilitychange", () => this.#askInView(), { signal: this.#watching.signal });
     void this.ask();
   }
 
+  get #isDue(): boolean {
+    return Object.keys(this.seen).length > 1 || Date.now() - this.#askedAtMs >= ASK_EVERY_MS;
+  }
+
   async ask(): Promise<void> {
+    this.#askedAtMs = Date.now();
     const { origin, token, changed } = this.#ports;
     try {
       const headers = { authorization: `Bearer ${await token()}` };
