@@ -40,7 +40,7 @@ export interface KeySetPorts {
   readonly now: () => number;
   /** @returns what calls it off */
   readonly after: (delayMs: number, run: () => void) => () => void;
-  readonly fetch: (url: string, init: { redirect: "manual"; signal: AbortSignal }) => Promise<Response>;
+  readonly fetch: (url: string, init: { redirect: "manual" }) => Promise<Response>;
 }
 
 const PLATFORM: KeySetPorts = {
@@ -122,22 +122,20 @@ export class KeySet {
   }
 
   async #ask(askedAtMs: number): Promise<void> {
-    const aborting = new AbortController();
-    const stop = this.#ports.after(KEY_FETCH_MS_MAX, () => aborting.abort());
+    // Not aborted when its time is over: in workerd that broke other connections of the room that asked. An answer that comes late is taken.
     try {
-      const keyOf = createLocalJWKSet({ keys: await this.#fetch(aborting.signal) });
+      const keyOf = createLocalJWKSet({ keys: await this.#fetch() });
       this.#kept = { keyOf, atMs: this.#ports.now() };
       this.#isAnswered = askedAtMs === this.#askedAtMs;
     } catch (error) {
       logProblem("keys.unavailable", "the key set of JWT_JWKS_URL could not be fetched", error);
     } finally {
-      stop();
       if (askedAtMs === this.#askedAtMs) this.#asking = undefined;
     }
   }
 
-  async #fetch(signal: AbortSignal): Promise<JWK[]> {
-    const response = await this.#ports.fetch(this.#url, { redirect: "manual", signal });
+  async #fetch(): Promise<JWK[]> {
+    const response = await this.#ports.fetch(this.#url, { redirect: "manual" });
     if (response.status !== 200) {
       await response.body?.cancel();
       throw new Error(`its server answered ${response.status}`);

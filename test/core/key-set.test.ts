@@ -60,9 +60,9 @@ beforeEach(() => {
   const keySet = new KeySet(URL_OF_KEYS, {
     now: () => clock.now(),
     after: (ms, run) => clock.after(ms, run),
-    fetch: async (_url, { signal }) => {
+    fetch: async () => {
       asked += 1;
-      return answering(signal);
+      return answering(new AbortController().signal);
     },
   });
   const settings = readSettings({ JWT_JWKS_URL: URL_OF_KEYS });
