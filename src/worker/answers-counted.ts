@@ -34,7 +34,7 @@ export function noteConnect(c: Context<App>, response: Response): Response {
 }
 
 /** A test may call the Worker without anything to wait with. */
-function laterOf(c: Context<App>): Later | undefined {
+export function laterOf(c: Context<App>): Later | undefined {
   try {
     return c.executionCtx;
   } catch {

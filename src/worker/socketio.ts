@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 import { logProblem } from "../access/log.ts";
 import { countAnswer, noteConnect } from "./answers-counted.ts";
+import { carryThrough } from "./broken-off.ts";
 import { deploymentOf, type App } from "./deployment.ts";
 import { connect } from "./engine-route.ts";
 import { showMetrics } from "./metrics-route.ts";
@@ -26,7 +27,7 @@ export function socketIoWorker(): Hono<App> {
     if (!deployment)
       return refuseRequest(503, "MISCONFIGURED", "The server is not set up yet; its log says what is missing");
     c.set("deployment", deployment);
-    await next();
+    await carryThrough(c, next);
     countAnswer(c);
     return undefined;
   });

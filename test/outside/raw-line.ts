@@ -65,4 +65,9 @@ export class RawLine {
   close(): void {
     this.#socket.destroy();
   }
+
+  /** Without a goodbye (RST): a peer takes a mere end for one that may still be answered. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
 }

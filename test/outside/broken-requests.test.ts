@@ -1,0 +1,81 @@
+// Requests whose clients are gone before the end, at a real server: what they held for themselves, or for others, is given back.
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { KEY_FETCH_MS_MAX } from "../../src/access/key-set.ts";
+import { API_BODIES_MAX, UPLOADS_MAX } from "../../src/worker/deployment.ts";
+import { HOST, startSelfHosted, type DevServer } from "./dev-server.ts";
+import { RawLine } from "./raw-line.ts";
+import { tokenFor } from "./stock-clients.ts";
+
+const WAIT = { timeout: 20_000, interval: 50 };
+const keys = await generateKeyPair("RS256", { extractable: true });
+
+let provider: Server;
+let server: DevServer;
+/** Called when the key server was asked. */
+let asked = Promise.withResolvers<void>();
+/** Waited for before it answers. */
+let answering = Promise.resolve();
+
+beforeAll(async () => {
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "RS256" };
+  provider = createServer((_request, response) => {
+    asked.resolve();
+    void answering.then(() => response.end(JSON.stringify({ keys: [jwk] })));
+  });
+  await new Promise<void>((resolve) => provider.listen(0, HOST, resolve));
+  const { port } = provider.address() as AddressInfo;
+  server = await startSelfHosted({ settings: { JWT_JWKS_URL: `http://${HOST}:${port}/`, API_BURST: "1000" } });
+});
+afterAll(async () => {
+  await server.stop();
+  provider.close();
+});
+
+const signed = (kid: string): Promise<string> =>
+  new SignJWT({ sub: "ada" }).setProtectedHeader({ alg: "RS256", kid }).setExpirationTime("5m").sign(keys.privateKey);
+
+/** A request as it is, for its client to break off. */
+async function begin(head: string, token: string, body = ""): Promise<RawLine> {
+  const line = await RawLine.open(server.port);
+  line.write(`${head} HTTP/1.1\r\nHost: ${HOST}\r\nAuthorization: Bearer ${token}\r\n${body}`);
+  return line;
+}
+
+it("a stranger who breaks off while keys are fetched keeps nobody from getting them: TOK-5", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answering = promise;
+  const stranger = await begin("GET /api/rooms", await signed("made-up"), "\r\n");
+  await asked.promise;
+  const Authorization = `Bearer ${await signed("k1")}`;
+  const answer = fetch(`${server.url}/api/rooms/general/members`, { headers: { Authorization } });
+  stranger.reset();
+  // The server hears of it before the keys come, and long before it would give up waiting for them.
+  setTimeout(resolve, KEY_FETCH_MS_MAX / 10);
+  expect((await answer).status).not.toBe(503);
+});
+
+it.each([
+  ["uploads", UPLOADS_MAX, "POST /api/rooms/general/files?name=a.txt", "text/plain", "hello", 201],
+  ["bodies of JSON", API_BODIES_MAX, "POST /api/rooms/general/messages", "application/json", '{"content":"x"}', 201],
+])(
+  "%s that break off make place for others of their user: FILE-7, API-11",
+  async (_what, max, head, type, body, good) => {
+    const token = await tokenFor("sam", { role: "service" });
+    const path = head.slice("POST ".length);
+    const post = async (): Promise<number> => {
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": type };
+      return (await fetch(`${server.url}${path}`, { method: "POST", headers, body })).status;
+    };
+    const lines = await Promise.all(
+      Array.from({ length: max }, () => begin(head, token, `Content-Type: ${type}\r\nContent-Length: 1000\r\n\r\n{`)),
+    );
+    await expect.poll(post, WAIT).toBe(429);
+    for (const line of lines) line.reset();
+    await expect.poll(post, WAIT).toBe(good);
+  },
+);
