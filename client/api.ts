@@ -177,7 +177,7 @@ export interface RoomEvents {
   "message-state": (state: MessageState) => void;
   connection: (connection: Connection) => void;
   gap: (gap: Gap) => void;
-  /** The room was deleted and began anew, or a backup of it was restored: forget what it said, all that is there comes again. */
+  /** The room was deleted and begun again, or a backup of it was restored: forget what it said, all that is there comes again. */
   restart: () => void;
   welcome: (welcome: Welcome) => void;
   "message-edited": (edited: MessageEdited) => void;

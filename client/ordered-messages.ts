@@ -29,7 +29,7 @@ interface OrderedMessagesPorts {
   readonly fetch: (after: number, limit: number, done: FetchDone) => void;
   readonly deliver: (message: Message) => void;
   readonly skipped: (gap: Gap) => void;
-  /** The room was deleted and began anew, or a backup of it was restored: all that was handed on may be gone. */
+  /** The room was deleted and begun again, or a backup of it was restored: all that was handed on may be gone. */
   readonly restarted: () => void;
 }
 
@@ -63,8 +63,8 @@ export class OrderedMessages {
 
   /**
    * The connection stands, and the newest message of the room is `lastSeq`.
-   * @param epoch names the room's log, where the server says so; a room that was deleted begins another one
-   * @param lastId the newest message's id, where the server says so
+   * @param epoch names the room's log, where the server names it; a room that was deleted begins another one
+   * @param lastId the newest message's id, where the server names it
    */
   welcome(lastSeq: number, epoch: string | undefined, lastId?: string): void {
     this.#isConnected = true;

@@ -31,7 +31,7 @@ addEventListener("pagehide", () => session.visit?.signals.close());
 open();
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/page-later.css" }));
 
-/** A link to a room opens it at once for a reader who is known here; others give a name first. */
+/** A link to a room opens it at once for a reader whom this browser knows; others give a name first. */
 function open(): void {
   const room = roomOfHash();
   if (room === undefined) refuseHash();

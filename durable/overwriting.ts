@@ -1,4 +1,4 @@
-// What was deleted is overwritten in the file: SQLite only forgets where it stood, and keeps the bytes until it needs the place.
+// Overwrites deleted text in the file of a room: SQLite only forgets where it stood, and keeps the bytes until it needs the place.
 // The platform takes no `PRAGMA secure_delete`. So a row that loses its text stays as long as it was, which SQLite writes
 // in place; and where whole tables were dropped, the pages that this left free are filled.
 

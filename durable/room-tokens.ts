@@ -1,4 +1,4 @@
-// How the objects of a deployment verify tokens, the chat's and those of other applications: by the keys of its settings.
+// Verifies tokens for the objects of a deployment, the chat's and those of other applications, by the keys of its settings.
 import { TokenVerifier } from "../src/access/tokens.ts";
 import type { TokenPorts } from "../src/socketio/token-life.ts";
 import { goodSettingsOf } from "./good-settings.ts";

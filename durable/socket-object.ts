@@ -130,7 +130,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /**
-   * Closes all sessions, erases what is stored and begins anew; where that fails the platform resets the object as it was.
+   * Closes all sessions, erases what is stored and starts again, empty; where that fails the platform resets the object as it was.
    * @param prepare says goodbye, and returns what stores what is left to the next life
    */
   protected async erase(prepare?: () => Leave | undefined): Promise<void> {

@@ -31,7 +31,7 @@ export function attach(ws: WebSocket, record: SessionRecord): void {
 export function finishClose(ctx: DurableObjectState, ws: WebSocket, code: number, reason: string): void {
   // LIM-6: it has a while to answer, and then its TCP connection goes, too.
   for (const line of ctx.getTags(ws)) closeLine(line);
-  // They mean that nobody is there to hear it.
+  // Both mean that the peer has gone.
   if (code === CODE_OF_NONE || code === 1015) return;
   try {
     if (code === 1005) ws.close();

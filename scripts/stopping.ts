@@ -1,4 +1,4 @@
-// When a command of this project has to end: at a signal, or when run.mjs, which started it, is gone. The commands call it, so
+// Tells a command of this project when it has to end: at a signal, or when run.mjs, which started it, is gone. The commands call it, so
 // that what they started ends with them.
 
 const STOPS = ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const;

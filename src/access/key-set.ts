@@ -9,7 +9,7 @@ import { logProblem } from "./log.ts";
 export const KEYS_FRESH_MS = 10 * 60_000;
 /** So long the last good keys count while no better ones can be had. */
 export const KEYS_KEPT_MS = 24 * 3_600_000;
-/** Between the beginnings of two fetches, whatever tokens come. */
+/** Between the beginnings of two fetches, also while tokens come that need other keys. */
 export const KEY_FETCH_INTERVAL_MS = 10_000;
 /** Of one fetch, its body included. */
 export const KEY_FETCH_MS_MAX = 5000;

@@ -1,5 +1,5 @@
-// A body that has to be there in time: whoever reads one that never ends would hold what came of it for ever. Called by whatever
-// reads a body.
+// A body that has to be there in time: the reader of one that never ends would hold what came of it for ever. Uploads and all
+// other readers of a request's body call it.
 
 export class BodyTooLate extends Error {
   override readonly name = "BodyTooLate";
@@ -12,7 +12,7 @@ export class TimedBody {
 
   constructor(stream: ReadableStream<Uint8Array>, msMax: number) {
     this.#reader = stream.getReader();
-    // Who breaks off is heard of by whoever reads.
+    // A client that breaks off makes `next` fail, which is enough.
     this.#reader.closed.catch(() => {});
     this.#timer = setTimeout(() => {
       this.#isLate = true;

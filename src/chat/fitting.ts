@@ -1,5 +1,5 @@
-// How much of a list goes into one answer. Whoever answers a question about the log, a search or a list asks here, so that no
-// question can be answered with more than a connection takes: a polling client would be closed for it (1013).
+// Cuts a list to what goes into one answer. All answers about the log, a search or a list are cut here, so that none has more
+// than a connection takes: a polling client would be closed for it (1013).
 import { frameBytes } from "../protocol/engine-io.ts";
 
 /** Bytes of JSON that the list in one answer may have; a single item that is larger goes alone. A quarter of POLL_QUEUE_BYTES_MAX. */

@@ -1,4 +1,4 @@
-// How often guests of one address may post in a room, all of them together: who asks for ten tokens is still one (CHAT-6). Called
+// Limits how often the guests of one address may post in a room, all of them together: ten tokens of one person count as one (CHAT-6). Called
 // by posting, after the limit of each user.
 import type { ErrorAnswer } from "../protocol/chat-events.ts";
 import { networkOf } from "../protocol/client-address.ts";

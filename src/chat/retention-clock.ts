@@ -53,7 +53,7 @@ export class RetentionClock {
 
   run(nowMs: number): void {
     try {
-      // What is more than is to be kept goes whatever time it is.
+      // Messages beyond HISTORY_MESSAGES go at any time, also by a clock that is not believed.
       this.#log.trim(this.#isAgeBelieved(nowMs) ? nowMs : -Infinity);
       this.#trimmed();
       this.#schedule();

@@ -100,7 +100,7 @@ export interface Room {
   readonly show: (messages: readonly Message[]) => void;
   /** Stores and shows what has been said so far: for what must not overtake it. */
   readonly commit: () => void;
-  /** TOK-3: takes another token of the client's user. Nobody is answered who went meanwhile. */
+  /** TOK-3: takes another token of the client's user. A client that went meanwhile gets no answer. */
   readonly refreshToken: (client: Client, token: string, reply: (answer: RefreshAnswer) => void) => Promise<void>;
   /** Tells the features that the log may have forgotten its oldest messages. @throws whatever they throw */
   readonly trimmed: () => void;

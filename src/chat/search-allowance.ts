@@ -1,4 +1,4 @@
-// How much searching there may be: what a user's searches may look at (SRCH-9), and when the next search may have a turn (SRCH-5).
+// Limits searching: what a user's searches may look at (SRCH-9), and when the next search may have a turn (SRCH-5).
 // All rooms of an isolate share one of these, because they share one processor: a search in one room delays what is said in all.
 import { Buckets, type RateLimit, type Taking } from "./rate-limit.ts";
 

@@ -174,7 +174,7 @@ export class SearchWalk {
       this.#read(firstSeq, until);
       if (this.#before > firstSeq) return;
     }
-    // Not before: who is asked has to get on, however little may be looked at.
+    // Not before the first part: each turn has to get on, however little it may look at.
     this.work += ASKING_MESSAGES;
     if (!this.isDone) this.#before = Math.max(part.firstSeq, this.#oldest);
   }

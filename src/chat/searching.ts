@@ -155,7 +155,7 @@ export class Searching implements Feature {
   #hasEnded(search: Search, reckoned: number): boolean {
     const { walk, reply, caller } = search;
     const before = walk.work;
-    // So much work whatever is searched for, and one message or one part of the index more at most.
+    // The same work for each search, and one message or one part of the index more at most.
     const isRead = this.#room.read(() => (walk.go(this.#turnMessages), true));
     this.#allowance.pay(caller.user, { looked: walk.work - before, reckoned }, this.#room.now());
     if (!isRead) {

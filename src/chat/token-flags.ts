@@ -1,4 +1,4 @@
-// What a token says of a connection besides who its user is. Read at CONNECT (chat.ts) and again with each fresh token (refreshing.ts).
+// The facts that a token gives about a connection besides its user. Read at CONNECT (chat.ts) and again with each fresh token (refreshing.ts).
 import { mayOpenDirect } from "../protocol/direct-room.ts";
 import type { Identity } from "../protocol/identity.ts";
 import type { Membership } from "./room.ts";

@@ -2,7 +2,7 @@
 
 /** 16-bit groups of an IPv6 address that name its network; the rest is each machine's own choice. */
 const NETWORK_GROUPS = 4;
-/** And those that name the site to which the network belongs: whoever is given a /48 has 65,536 networks. */
+/** And those that name the site to which the network belongs: the owner of a /48 has 65,536 networks. */
 const SITE_GROUPS = 3;
 /** What a site may have, in what one network may. */
 export const NETWORKS_PER_SITE = 16;
@@ -31,7 +31,7 @@ export function boundsOf(address: string): readonly Bound[] {
 
 const NETWORK_ENDING = "::/64";
 
-/** @returns IPv4 as it is, the /64 of IPv6, and whatever else is given as it is, in lower case; without a port */
+/** @returns IPv4 as it is, the /64 of IPv6, and any other text as it is, in lower case; without a port */
 export function networkOf(address: string): string {
   const given = address.trim().toLowerCase();
   const [, inBrackets, beforePort] = WITH_PORT.exec(given) ?? [];

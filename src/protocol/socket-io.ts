@@ -18,7 +18,7 @@ const RESERVED_EVENTS: ReadonlySet<string> = new Set([
   "removeListener",
 ]);
 
-/** Whether it is a name that no client may use, and none is told. */
+/** Whether it is a name that no client may send, and no server sends. */
 export function isReservedEvent(event: string): boolean {
   return RESERVED_EVENTS.has(event);
 }

@@ -73,7 +73,7 @@ export function receive(batch: RelayBatch, { room, known, rootAt }: IntakeContex
 const isSameLink = (a: LinkName, b: LinkName): boolean =>
   a.epoch === b.epoch && a.since === b.since && a.linkedAtMs === b.linkedAtMs;
 
-/** Where the link begins, in whatever life that is: what comes first says it. */
+/** Where the link begins, and in which life of the log: the first batch names it. */
 function begin({ epoch, since, linkedAtMs, posts }: RelayBatch, former: IntakeMark | undefined): IntakeMark {
   const life = posts.after <= since && posts.afterLife !== undefined ? { life: posts.afterLife } : {};
   return { epoch, since, linkedAtMs, seq: since, ...life, rev: linkedAtMs, roots: former?.roots ?? [] };

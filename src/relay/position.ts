@@ -1,5 +1,5 @@
-// Where something stands in the log of a room that passes it on. Lives of a log have names that grow (lives.ts), so of two positions
-// the one of the later life is further on, whatever its place: a restored backup gives places to other messages.
+// The position of a message in the log of a room that passes it on. Lives of a log have names that grow (lives.ts), so of two positions
+// the one of the later life is further on, also at a lower place: a restored backup gives places to other messages.
 
 export interface Position {
   readonly seq: number;

@@ -67,7 +67,7 @@ export interface NamespaceContext {
   /** A failure that the application survived but the operator should hear of. */
   readonly report: (problem: string, error: unknown) => void;
   readonly serverSide: ServerSide;
-  /** TOK-3: takes another token of the socket's user. Nobody is answered who went meanwhile. */
+  /** TOK-3: takes another token of the socket's user. A client that went meanwhile gets no answer. */
   refreshToken(socket: Socket, token: string, reply: (answer: RefreshAnswer) => void): Promise<void>;
 }
 

@@ -183,7 +183,7 @@ export class Namespaces {
 function handlersOf(nsp: string, { handlers }: Namespace): Seat["handlers"] {
   for (const event of Object.keys(handlers)) {
     if (isReservedEvent(event))
-      throw new Error(`${nsp}: handlers.${event} is never called; methods such as onDisconnect are told of that`);
+      throw new Error(`${nsp}: handlers.${event} is never called; use a method such as onDisconnect`);
   }
   return new Map(Object.entries(handlers));
 }

@@ -142,7 +142,7 @@ export class Outbox {
     try {
       for (const session of this.#overfed) this.#ports.overflow(session);
       this.#overfed.clear();
-      // Whatever carries it: a polling session has no record, and its client comes back all the same.
+      // Also of a polling session, which has no record: its client comes back all the same.
       for (const session of this.#unsaved) if (!session.closed) this.#ports.remember(session);
       // Only at the end of a turn, so that one poll takes what the turn had for it.
       for (const session of this.#fed) this.answerPoll(session);

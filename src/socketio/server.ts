@@ -221,7 +221,7 @@ export class Server extends SessionServer implements SocketHost {
     session.decided(nsp);
     countRefusal(this.meter, refusal);
     if (session.closed) return;
-    // SIO-13: stock clients come back from a closing, and from a CONNECT_ERROR never. Who is in another namespace stays.
+    // SIO-13: stock clients come back from a closing, and from a CONNECT_ERROR never. A session that is in another namespace stays.
     if (this.#strangers.putOff(session, refusal.passesInMs)) return;
     this.outbox.send([session], encodeConnectError(nsp, refusal));
   }

@@ -8,10 +8,10 @@ import type { ConnectRequest, Refusal } from "./namespace.ts";
 import type { Session } from "./session.ts";
 import type { Socket } from "./socket.ts";
 
-/** So long before a token ends its user is told; where less than twice that is left at the start, half of it: TOK-1. */
+/** So long before its end a token is announced to end; where less than twice that is left at the start, half of it: TOK-1. */
 export const EXPIRY_WARNING_MS = 60_000;
 
-/** Who would be told within so long is told along with others: a room wakes once for tokens of about the same age. */
+/** Notices that fall due within so long go out together: a room wakes once for tokens of about the same age. */
 export const EXPIRY_GATHER_MS = 10_000;
 
 const REFRESH_EVENT = "refresh-token";
@@ -140,7 +140,7 @@ export class TokenLife {
     return this.refresh(socket, token, reply);
   };
 
-  /** TOK-3. Nobody is answered who went meanwhile. */
+  /** TOK-3. A client that went meanwhile gets no answer. */
   async refresh(socket: Socket, token: string, reply: Reply): Promise<void> {
     const result = await this.#ports.authenticate(token);
     this.#host.turn(() => {

@@ -1,4 +1,4 @@
-// What becomes of a CONNECT: its token, middleware and namespace decide, at once where they can.
+// Decides on a CONNECT: by its token, by middleware and by the namespace, at once where they can. The server asks it.
 import type { Identity } from "../protocol/identity.ts";
 import type { ConnectRequest, Namespace, Verdict } from "./namespace.ts";
 import type { TokenLife } from "./token-life.ts";
@@ -28,7 +28,7 @@ export function judge(
   }
 }
 
-/** TOK-4: nobody is asked before it is known who wants to come in. */
+/** TOK-4: the token comes before middleware and namespace, which may rely on its user. */
 function decide(namespace: Namespace, request: ConnectRequest, tokens?: TokenLife): Judged | Promise<Judged> {
   if (!tokens) return andThen(ask(namespace, request), (verdict) => ({ verdict }));
   return andThen(tokens.identify(request), (identity) => {

@@ -27,7 +27,7 @@ export async function showMetrics(
   const refusal = await refuseReader(request, settings.metricsToken);
   if (refusal) return refusal;
   if (!env.LOBBY) return refuseRequest(503, "MISCONFIGURED", "The server has no metrics: the binding LOBBY is missing");
-  // Whoever may read this without a token is not to learn the names of rooms, nor to keep the lobbies busy: MET-4, MET-5.
+  // Readers without a token learn no names of rooms, and cannot keep the lobbies busy: MET-4, MET-5.
   const isOpen = settings.metricsToken === undefined && settings.environment !== "development";
   const make = (): Promise<string> => makeText(env, deployment, { version, mayName: !isOpen });
   const text = await (isOpen ? openMetrics.get(Date.now(), make) : make());

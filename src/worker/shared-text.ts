@@ -10,7 +10,7 @@ export class SharedText {
     this.#everyMs = everyMs;
   }
 
-  /** @throws whatever `make` throws; what failed is made again for whoever asks next */
+  /** @throws what `make` throws; what failed is made again for the next who asks */
   async get(nowMs: number, make: () => Promise<string>): Promise<string> {
     // A clock that was set back makes another one, too.
     if (this.#text !== undefined && Math.abs(nowMs - this.#beganAtMs) < this.#everyMs) return this.#text;

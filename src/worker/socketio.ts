@@ -21,7 +21,7 @@ export function socketIoWorker(): Hono<App> {
     return c.json({ status: isHealthy ? "healthy" : "misconfigured", timestamp: Date.now(), version: VERSION }, status);
   });
 
-  // Fails closed: with a bad setting or no key nobody is let in, and the log says why.
+  // Fails closed: with a bad setting or no key the Worker refuses all requests, and the log says why.
   app.use(async (c, next) => {
     const deployment = deploymentOf(c.env);
     if (!deployment)

@@ -1,5 +1,5 @@
-// Where a token may stand in a request, and in which order it is looked for; and which of the WebSocket subprotocols that a
-// client offers is selected, as a token may be among them. The Engine.IO endpoint and the HTTP API call it.
+// Finds the token of a request, wherever it may stand, in a fixed order; and selects one of the WebSocket subprotocols that a
+// client offers, as a token may be among them. The Engine.IO endpoint and the HTTP API call it.
 
 export interface FoundToken {
   readonly token?: string;

@@ -1,5 +1,5 @@
-// What each user has under way of something that takes memory while it lasts: bodies on their way in (FILE-7, API-11). Counted in
-// each isolate, by user. Called by the calls of the HTTP API.
+// Counts what each user has under way of something that takes memory while it lasts: bodies on their way in (FILE-7, API-11). Each
+// isolate counts by itself. Called by the calls of the HTTP API.
 
 export class UnderWay {
   readonly #max: number;

@@ -1,4 +1,4 @@
-// MOD-2 of messages: who may edit and delete what somebody else wrote, and what is told and kept of who did.
+// MOD-2 of messages: ranks decide who may edit and delete what somebody else wrote; events, history and audit list name who did.
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";

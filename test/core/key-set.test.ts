@@ -1,4 +1,4 @@
-// The keys of an identity provider: how often it is asked, and who is let in while it is slow, down, rotating or raving (TOK-5).
+// The keys of an identity provider: how often it is asked, and which tokens count while it is slow, down, rotating or answers rubbish (TOK-5).
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -79,7 +79,7 @@ const UNAUTHORIZED = { ok: false, code: "UNAUTHORIZED", message: "The token is n
 
 const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
 
-/** Never answers, and lets go when it is told to. */
+/** Never answers, and ends when its signal aborts. */
 const hang: Answering = (signal) =>
   new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(new Error("aborted")));

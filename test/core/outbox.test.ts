@@ -1,4 +1,4 @@
-// What becomes of the effects of a turn when the server around it fails.
+// The effects of a turn when the server around it fails.
 import { expect, it } from "vitest";
 
 import { Outbox, type Effect } from "../../src/socketio/outbox.ts";

@@ -1,4 +1,4 @@
-// What people are called on the page, and how mentions of them are written and read.
+// Names of people on the page, and mentions of them, written and read.
 import { describe, expect, it } from "vitest";
 
 import { withIds, withNames } from "../../client/page/state/mentions.ts";

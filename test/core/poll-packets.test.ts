@@ -1,4 +1,4 @@
-// How many packets a poll holds: python-engineio drops a connection whose poll holds more than 16. EIO-8.
+// The number of packets in a poll: python-engineio drops a connection whose poll holds more than 16. EIO-8.
 import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../src/protocol/closings.ts";

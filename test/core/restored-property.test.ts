@@ -1,4 +1,4 @@
-// However a room is restored from backups, dies, sleeps and goes on: who is told `recovered` has what everybody has, who lost nothing is
+// A room that is restored from backups, dies, sleeps and goes on, in any order: who is told `recovered` has what everybody has, who lost nothing is
 // told so, and no id is ever given to two messages: REC-3, CHAT-9.
 import { expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-// What searching may cost the others: how much a user's searches may look at, and how long they rest between two turns.
+// Limits of searching: what a user's searches may look at, and how long searches rest between two turns.
 import { describe, expect, it } from "vitest";
 
 import { messageId } from "../../src/chat/message-id.ts";

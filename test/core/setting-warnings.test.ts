@@ -1,4 +1,4 @@
-// What works, is seldom meant, and is therefore said in the log of a deployment.
+// Settings that work and are seldom meant, of which the log of a deployment warns.
 import { expect, it } from "vitest";
 
 import { readSettings } from "../../src/access/settings.ts";

@@ -83,7 +83,7 @@ it.each(["connect", "disconnect", "disconnecting"])("a handler of %s, which nobo
     readonly handlers = { [event]: (): void => {} };
   }
   expect(() => new FakeShell(() => ({ "/board": new Mistaken() }))).toThrow(
-    `/board: handlers.${event} is never called; methods such as onDisconnect are told of that`,
+    `/board: handlers.${event} is never called; use a method such as onDisconnect`,
   );
 });
 

@@ -13,7 +13,7 @@ afterEach(() => void vi.useRealTimers());
 
 const SIZE = 163_840;
 
-/** The beginning of a picture, and then nothing until it is told to end or to break off. */
+/** The beginning of a picture, and then nothing until the test ends it or breaks it off. */
 function stalled() {
   let all!: ReadableStreamDefaultController<Uint8Array>;
   const read = Promise.withResolvers<void>();

@@ -110,7 +110,7 @@ it("MSG-3: a deleted text is in no file once its room was put away", { timeout: 
   expect((await search("quizzaciously*")).messages).toEqual([]);
 
   for (const client of [small, many, large]) client.disconnect();
-  // A room that nobody is in is put away after a while, and with it goes the log that SQLite writes ahead.
+  // An empty room is put away after a while, and with it goes the log that SQLite writes ahead.
   await vi.waitFor(() => expect(walsIn(stateDir)).toEqual([]), { timeout: 120_000, interval: 500 });
   expect(foundIn(stateDir)).toEqual([KEPT]);
 });

@@ -1,4 +1,4 @@
-// What `wrangler deploy` would upload: production, and the environment that runs locally.
+// The upload that `wrangler deploy` would make: production, and the environment that runs locally.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

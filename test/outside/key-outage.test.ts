@@ -1,4 +1,4 @@
-// An identity provider that is out of order, seen by clients of a real server: who is in stays, and who wants in comes back (TOK-5).
+// An identity provider that is out of order, seen by clients of a real server: connected ones stay, and new ones come back (TOK-5).
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

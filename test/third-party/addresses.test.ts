@@ -1,4 +1,4 @@
-// What the Worker of an application of one's own answers, and what belongs to the chat and is not there.
+// The addresses of the Worker of an application of one's own, and those that belong to the chat and are not there.
 import { exports } from "cloudflare:workers";
 import { expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-// Who gets into an application of one's own, over real keys: the whiteboard, which has no line for it.
+// Tokens at the door of an application of one's own, over real keys: the whiteboard, which has no line for it.
 import { expect, it } from "vitest";
 
 import { request, SEPARATOR, textOf } from "../object/poller.ts";

@@ -72,7 +72,7 @@ function useLater(wanted: unknown): Later | undefined {
   const [later, setLater] = useState<Later>();
   useEffect(() => {
     if (later) return;
-    // Offline; the status line says so.
+    // Offline, which the status line shows.
     import("./later.tsx").then(setLater, () => {});
   }, [wanted]);
   return later;

@@ -1,11 +1,10 @@
 // A message's file: an image as a preview whose place is kept free before it comes, anything else as a button that saves it.
-import { useEffect, useState } from "preact/hooks";
-
 import type { Attachment } from "../../../src/protocol/files-events.ts";
-import { fetchPicture, isPicture, urlOf, type Picture } from "../state/pictures.ts";
+import { isPicture, type Picture } from "../state/pictures.ts";
 import type { Session } from "../state/session.ts";
 import { bytesText } from "../state/times.ts";
 import type { Visit } from "../state/visit.ts";
+import { usePicture } from "./hooks.ts";
 import { Icon } from "./icons.tsx";
 import { saveFile } from "./save-file.ts";
 
@@ -31,17 +30,7 @@ interface PreviewProps {
 
 function Preview({ session, visit, picture }: PreviewProps) {
   const { key, name, width, height } = picture;
-  const [url, setUrl] = useState(urlOf(picture));
-  const [isLost, setLost] = useState(false);
-  useEffect(() => {
-    if (url !== undefined) return undefined;
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    fetchPicture(visit, picture, signal)
-      .then((url) => signal.aborted || setUrl(url))
-      .catch(() => signal.aborted || setLost(true));
-    return () => leaving.abort();
-  }, [key]);
+  const { url, isLost } = usePicture(visit, picture);
   if (isLost) return <FileButton visit={visit} attachment={picture} />;
   const scale = Math.min(1, PREVIEW_WIDTH / width, PREVIEW_HEIGHT / height);
   // What a file says of itself may be anything: no line or column of one pixel, and no tower of a thousand.

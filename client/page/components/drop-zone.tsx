@@ -1,4 +1,4 @@
-// Where files may be dropped: anywhere in the window, or in the chat of somebody's page. The browser never opens one of them in
+// The area that takes dropped files: the whole window, or the chat in somebody's page. The browser never opens one of them in
 // place of the chat. The app draws it.
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";

@@ -1,5 +1,8 @@
-// What components share: a clock to draw by, and whether the browser has a network.
+// Hooks that components share: a clock to draw by, whether the browser has a network, and a picture's bytes.
 import { useEffect, useState } from "preact/hooks";
+
+import { fetchPicture, urlOf, type Picture } from "../state/pictures.ts";
+import type { Visit } from "../state/visit.ts";
 
 /** The time, drawn again every so often; 0 for never. */
 export function useNow(everyMs: number): number {
@@ -22,4 +25,20 @@ export function useOnline(): boolean {
     return () => watching.abort();
   }, []);
   return isOnline;
+}
+
+/** A picture from the room: fetched once, and its address then, or that it cannot be had. */
+export function usePicture(visit: Visit, picture: Picture): { readonly url?: string; readonly isLost: boolean } {
+  const [url, setUrl] = useState(urlOf(picture));
+  const [isLost, setLost] = useState(false);
+  useEffect(() => {
+    if (url !== undefined) return undefined;
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    fetchPicture(visit, picture, signal)
+      .then((url) => signal.aborted || setUrl(url))
+      .catch(() => signal.aborted || setLost(true));
+    return () => leaving.abort();
+  }, [picture.key]);
+  return { ...(url !== undefined && { url }), isLost };
 }

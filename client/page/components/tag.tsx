@@ -1,4 +1,4 @@
-// What tells somebody from others of the same name, beside that name; nothing where the name is theirs alone.
+// The short tag beside a name that several people have; nothing where one person alone has it. Lists, messages and dialogs draw it.
 import type { Visit } from "../state/visit.ts";
 
 export function Tag({ visit, user }: { readonly visit: Visit; readonly user: string }) {

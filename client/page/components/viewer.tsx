@@ -1,8 +1,9 @@
 // One picture as large as the window allows, and from it to the others on the page: with buttons, or with the arrow keys.
 import { useEffect, useState } from "preact/hooks";
 
-import { fetchPicture, picturesOf, urlOf, type Picture } from "../state/pictures.ts";
+import { picturesOf, type Picture } from "../state/pictures.ts";
 import type { Visit } from "../state/visit.ts";
+import { usePicture } from "./hooks.ts";
 import { IconButton } from "./icons.tsx";
 import { useModal } from "./modal.tsx";
 import { saveFile } from "./save-file.ts";
@@ -62,17 +63,7 @@ export function Viewer({ visit, first, onClose }: ViewerProps) {
 }
 
 function Large({ visit, picture }: { readonly visit: Visit; readonly picture: Picture }) {
-  const [url, setUrl] = useState(urlOf(picture));
-  const [isLost, setLost] = useState(false);
-  useEffect(() => {
-    if (url !== undefined) return undefined;
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    fetchPicture(visit, picture, signal)
-      .then((url) => signal.aborted || setUrl(url))
-      .catch(() => signal.aborted || setLost(true));
-    return () => leaving.abort();
-  }, []);
+  const { url, isLost } = usePicture(visit, picture);
   if (isLost) return <p>This picture cannot be shown.</p>;
   return url === undefined ? <p role="status">Loading…</p> : <img src={url} alt={picture.name} />;
 }

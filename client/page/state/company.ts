@@ -1,4 +1,4 @@
-// Who is with the reader in the room: members, who is typing, how far everybody has read. Kept up to date with the room; the
+// The people who are with the reader in the room: members, those who type, how far each has read. Kept up to date with the room; the
 // visit owns it.
 import type { ErrorAnswer, Member, PresenceChange, Welcome } from "../../../src/protocol/chat-events.ts";
 import type { Room } from "../../api.ts";
@@ -63,7 +63,7 @@ export class Company {
     void this.#refreshRoster();
   }
 
-  /** Whoever types is not heard any more. */
+  /** The connection is gone, so nothing is known any more of those who type. */
   lost(): void {
     this.typists.clear();
   }

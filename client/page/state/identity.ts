@@ -29,7 +29,7 @@ export interface Identity {
 // Where the browser keeps nothing, a reader still stays the same guest until the page is left.
 let current: Identity | undefined;
 
-/** As it was the last time; a tab stays who it is, whatever another one does meanwhile. */
+/** As it was the last time: a tab keeps its user, also where another tab signs in as somebody else. */
 export function keptIdentity(): Identity | undefined {
   return (current ??= readIdentity());
 }

@@ -1,5 +1,5 @@
-// What people are called in one room: those who are here, and those who have left and whose messages are read. The visit feeds
-// it; whatever names somebody asks it. Pure state.
+// The names of people in one room: of those who are here, and of those who have left and whose messages are read. The visit feeds
+// it; all that show a name ask it. Pure state.
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { isGuest } from "./identity.ts";
 import { bare } from "./names.ts";
@@ -41,7 +41,7 @@ export class People {
     return markOf(user);
   }
 
-  /** Everybody who is known here. */
+  /** All people who are known in this room. */
   get all(): Person[] {
     return Array.from(this.#names, ([user, name]) => ({ user, name }));
   }

@@ -1,4 +1,4 @@
-// Where in the room the reader is: at the newest message or elsewhere, what came meanwhile, and what was jumped to. The visit
+// The reader's place in the room: at the newest message or elsewhere, what came meanwhile, and what was jumped to. The visit
 // owns it; the message list draws it and reports where the reader goes.
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import type { Gap } from "../../api.ts";
@@ -61,7 +61,7 @@ export class Reading {
     return true;
   }
 
-  /** The room was deleted and began anew, or a backup of it was restored. */
+  /** The room was deleted and begun again, or a backup of it was restored. */
   restart(): void {
     this.unreadAfter = this.news = this.target = undefined;
     this.seen = 0;

@@ -24,7 +24,7 @@ export class Roster {
     this.#complete = members.length === count;
   }
 
-  /** Whether everybody who is here is in the list. */
+  /** Whether the list has all members of the room. */
   get isComplete(): boolean {
     return this.#people.size >= this.count;
   }
