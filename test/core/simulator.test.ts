@@ -66,6 +66,13 @@ describe("a planted bug", () => {
     expect(await findPlanted(planted, OTHER_SEEDS)).toMatchObject({ violation: { invariant: planted.breaks } });
   });
 
+  it.each(PLANTED_BUGS.filter(({ isCostly }) => isCostly))(
+    "can be planted, though it is costly to find: $bug",
+    async (planted) => {
+      expect(await bundle(planted)).toContain("ordered_messages");
+    },
+  );
+
   it("is listed in docs/reliability.md, with the seed that found it last", async () => {
     const docs = await readFile(path.join(import.meta.dirname, "../../docs/reliability.md"), "utf8");
     const rows = PLANTED_BUGS.map(({ bug, file, breaks }) => [bug, file, String(PLANTED_SEEDS[bug]), breaks]);

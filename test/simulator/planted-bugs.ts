@@ -123,8 +123,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     bug: "the client hands a message on although one before it is missing",
     file: "client/ordered-messages.ts",
-    find: "    if (seq > this.#through + 1) this.#hold(message);\n",
-    replace: "    if (seq > this.#through + 3) this.#hold(message);\n",
+    find: "    if (seq > this.#through + 1 || this.#isDoubted) this.#hold(message);\n",
+    replace: "    if (seq > this.#through + 3 || this.#isDoubted) this.#hold(message);\n",
     breaks: "seen in order",
     isCostly: true,
   },
