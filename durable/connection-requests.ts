@@ -2,7 +2,6 @@
 import type { IRequest } from "itty-router";
 
 import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../src/access/upgrade-header.ts";
-import { UnjoinedSessions } from "../src/socketio/unjoined-sessions.ts";
 import type { Handshake } from "../src/socketio/session.ts";
 import type { Application } from "./application.ts";
 
@@ -17,13 +16,10 @@ export function handshakeOf({ address, query, identity, canRecover = false }: Up
   return { address, query, canRecover, issued: Date.now(), ...(identity && { identity }) };
 }
 
-/** LIM-5: all objects of an isolate share it, and what a stranger may hold adds up. */
-export const UNJOINED = new UnjoinedSessions();
-
 /** How one more connection is looked at. */
 interface Asking {
-  /** How many times the usual limit of an address counts. */
-  readonly times?: number;
+  /** Whether it is a WebSocket for a session that is there: as many again as may have sessions need one on its way. */
+  readonly isArriving?: boolean;
   /** Whether nothing says who it is (LIM-5). */
   readonly isStranger?: boolean;
 }
@@ -32,11 +28,12 @@ interface Asking {
 export function refuseAddress(
   { server, limits: { maxConnectionsPerIp: max } }: Pick<Application, "server" | "limits">,
   address: string,
-  { times = 1, isStranger = false }: Asking,
+  { isArriving = false, isStranger = false }: Asking,
 ): Response | undefined {
+  const times = isArriving ? 2 : 1;
   switch (
     server.refuseAddress(address, times * max) ??
-    (isStranger ? server.refuseUnjoined(address, max) : undefined)
+    (isArriving || isStranger ? server.refuseUnjoined(address, times * max) : undefined)
   ) {
     case "object":
       return refuseForNow(503, "The room has as many connections as it can hold");

@@ -14,12 +14,13 @@ import type { SessionServer } from "../src/socketio/session-server.ts";
 import type { Session, SessionRecord } from "../src/socketio/session.ts";
 import { Activity, type Wake } from "./activity.ts";
 import type { Application, CreateServer } from "./application.ts";
-import { factsOf, handshakeOf, refuseAddress, UNJOINED } from "./connection-requests.ts";
+import { factsOf, handshakeOf, refuseAddress } from "./connection-requests.ts";
 import { countedStorage } from "./counted-storage.ts";
 import { eraseStored, type Leave } from "./erasing.ts";
 import { newId, phaseOf } from "./object-identity.ts";
 import { PollingRequests, refuse } from "./polling-requests.ts";
 import { roomTokens } from "./room-tokens.ts";
+import { gone, strayed, UNJOINED } from "./strays.ts";
 import { TIMER_MS_MAX, WakeClock } from "./wake-clock.ts";
 import { accept, attach, CODE_OF_NONE, finishClose, PROBE, sendAll } from "./web-socket-ends.ts";
 
@@ -203,6 +204,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   #lose(ws: WebSocket, closing: Closing): void {
+    gone(ws);
     const session = this.#sessionOf(ws);
     this.#wokenBy("close", session);
     if (session) this.#input(() => this.#server.lost(session, closing));
@@ -267,8 +269,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   #probe(ws: WebSocket, sid: string, facts: UpgradeFacts): Response | undefined {
     const session = this.#server.sessions.get(sid);
     if (!session) return refuse("unknownSid");
-    // As many again as may have sessions: each needs one on its way.
-    const refusal = refuseAddress(this.parts, facts.address, { times: 2 });
+    const refusal = refuseAddress(this.parts, facts.address, { isArriving: true });
     if (refusal) return refusal;
     const probe = this.#server.openProbe(session, facts.isExtended);
     // Hibernating even where it is closed at once: a peer that never answers the closing must not keep us awake.
@@ -277,6 +278,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       // As on Node: a client sees the reason in the closing, which it could not in a refused upgrade.
       finishClose(this.ctx, ws, CLOSINGS.protocolViolation.code, "already upgraded");
       this.#sessions.set(ws, this.#server.turnAway(handshakeOf(facts)));
+      strayed(ws, facts.address);
       return undefined;
     }
     ws.serializeAttachment(PROBE);
@@ -374,6 +376,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     this.#forget(ws, session);
     // The server is to know when it is gone (LIM-1).
     if (session.isLingering) this.#sessions.set(ws, session);
+    if (session.probeOf) strayed(ws, session.handshake.address);
     finishClose(this.ctx, ws, code, reason);
   }
 

@@ -39,7 +39,8 @@ export const userSchema = z
   .min(1, "is required")
   .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
   .regex(PRINTABLE, "control characters are not allowed")
-  .refine((text) => text === "" || VISIBLE.test(text), "nothing in it can be seen");
+  // As much of it as may stand for a name.
+  .refine((text) => text === "" || VISIBLE.test(cut(text)), "nothing in it can be seen");
 
 const isBlankOrVisible = (text: string): boolean => text.trim() === "" || VISIBLE.test(text);
 
@@ -60,7 +61,7 @@ const claimsSchema = z.object({
   name: z
     .string()
     .regex(PRINTABLE, "control characters are not allowed")
-    .refine(isBlankOrVisible, "nothing in it can be seen")
+    .refine((text) => isBlankOrVisible(cut(text.trim())), "nothing in it can be seen")
     .nullish(),
   rooms: z.array(z.string().max(65)).max(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`).optional(),
   exp: z.number().min(0).max(EXP_MAX, "too far in the future").optional(),

@@ -190,6 +190,8 @@ describe("claims at their limits", () => {
     { sub: "\u{e0041}" },
     { name: "\u200b" },
     { name: "\u3164\u2800" },
+    { name: `${"\u200b".repeat(64)}Ada` },
+    { sub: `${"\u3164".repeat(64)}ada` },
     { rooms: null },
   ])("%j is not believed", async (claims) => {
     expect(await bySecret.verify(await sign(claims))).toEqual(UNAUTHORIZED);

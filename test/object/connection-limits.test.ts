@@ -72,6 +72,39 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
     await RawClient.open({ room: freshRoom(), ...line });
   });
 
+  it.each([
+    ["came for a session with another WebSocket", "websocket"],
+    ["were closed before they took over from long-polling", "polling"],
+  ])("LIM-5: WebSockets that %s count in all rooms, also for those who come next", async (_what, transport) => {
+    const line = from(`10.0.9.${transport.length}`);
+    const strays: WebSocket[] = [];
+    const stray = async (): Promise<Response> => {
+      const room = freshRoom();
+      const sid =
+        transport === "websocket"
+          ? (await RawClient.open({ room, headers: { ...line.headers, Authorization } })).handshake.sid
+          : (JSON.parse((await (await poll({ room, headers: { ...line.headers, Authorization } })).text()).slice(1))
+              .sid as string);
+      const response = await upgrade({ room, query: { sid }, ...line });
+      const { webSocket } = response;
+      if (!webSocket) return response;
+      const closing = new Promise((resolve) => webSocket.addEventListener("close", resolve));
+      webSocket.accept({ allowHalfOpen: true });
+      if (transport === "polling") webSocket.send("rubbish");
+      await closing;
+      strays.push(webSocket);
+      return response;
+    };
+    const Authorization = `Bearer ${await tokenFor("ada")}`;
+    for (let i = 0; i < 4; i++) expect((await stray()).status).toBe(101);
+    await expectTooMany(await stray());
+    await expectTooMany(await upgrade({ room: freshRoom(), ...line }));
+    for (const webSocket of strays) webSocket.close();
+    await vi.waitFor(async () => expect((await upgrade({ room: freshRoom(), ...line })).status).toBe(101), {
+      timeout: 15_000,
+    });
+  });
+
   it("is told to the operator by its code", async () => {
     const info = vi.spyOn(console, "info").mockImplementation(() => undefined);
     const line = { room: freshRoom(), fetcher: workerWith({ LOG_LEVEL: "info" }), ...from("10.0.8.1") };
