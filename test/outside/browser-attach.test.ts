@@ -58,6 +58,16 @@ it.each(["[data-testid=log]", ".rooms", ".talk .bar"])("a file that is dropped o
   await ada.close();
 });
 
+it("a file that is dropped before the rest of the page is there is attached, and not opened", async () => {
+  const ada = await Visitor.open(browser, url);
+  await ada.page.route("**/page-later.js", (route) => route.abort());
+  await ada.enter("drop-early", "Ada");
+  const devtools = await ada.context.newCDPSession(ada.page);
+  await drag(ada, { devtools, over: "[data-testid=log]" }, "dragEnter", "dragOver", "drop");
+  await ada.page.getByRole("button", { name: "Remove notes.txt" }).waitFor();
+  await ada.close();
+});
+
 it("a file that is dragged over the chat and taken away again leaves nothing behind", async () => {
   const ada = await (await Visitor.open(browser, url)).enter("drop-cancelled", "Ada");
   const devtools = await ada.context.newCDPSession(ada.page);

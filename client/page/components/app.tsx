@@ -5,6 +5,7 @@ import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
+import { DropZone } from "./drop-zone.tsx";
 import { JoinForm } from "./join-form.tsx";
 import { MessageList } from "./message-list.tsx";
 import { RoomList } from "./room-list.tsx";
@@ -52,7 +53,7 @@ function Chat({ session, visit }: { readonly session: Session; readonly visit: V
         {later && <later.ReactionPicker session={session} visit={visit} />}
         <Composer key={`composer ${visit.room}`} session={session} visit={visit} />
       </main>
-      {later && <later.DropZone visit={visit} within={isEmbedded ? chat : undefined} />}
+      <DropZone visit={visit} within={isEmbedded ? chat : undefined} />
       {later && panel === "members" && <later.MemberList session={session} visit={visit} />}
       {later && panel === "search" && <later.SearchPanel key={visit.room} session={session} visit={visit} />}
       {later && <later.Dialogs session={session} visit={visit} />}

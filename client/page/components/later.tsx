@@ -1,7 +1,6 @@
 // The parts of the page that no first look needs: what opens over the messages or beside them. The app loads them once the room
 // is on the screen.
 export { Dialogs } from "./dialogs.tsx";
-export { DropZone } from "./drop-zone.tsx";
 export { MemberList } from "./member-list.tsx";
 export { MenuPopover } from "./popover.tsx";
 export { ReactionPicker } from "./reaction-picker.tsx";
