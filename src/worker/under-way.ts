@@ -1,26 +1,34 @@
 // Counts what each user has under way of something that takes memory while it lasts: bodies on their way in (FILE-7, API-11). Each
-// isolate counts by itself. Called by the calls of the HTTP API.
+// isolate counts for itself, and guests by their network: anybody gets a guest's token, and another one. Called by the calls of the HTTP API.
+import { networkOf } from "../protocol/client-address.ts";
+import type { Identity } from "../protocol/identity.ts";
+import { addressOf } from "./address.ts";
+
+/** Who counts as one. No user id has a line break in it. */
+export function holderOf(request: Request, { user, isGuest }: Pick<Identity, "user" | "isGuest">): string {
+  return isGuest ? `\n${networkOf(addressOf(request))}` : user;
+}
 
 export class UnderWay {
   readonly #max: number;
   readonly #counts = new Map<string, number>();
 
-  /** @param max at a time and user */
+  /** @param max at a time and holder */
   constructor(max: number) {
     this.#max = max;
   }
 
-  /** @returns what ends it, to be called once; nothing where the user has as much under way as may be */
-  begin(user: string): (() => void) | undefined {
-    const count = this.#counts.get(user) ?? 0;
+  /** @returns what ends it, to be called once; nothing where the holder has as much under way as may be */
+  begin(holder: string): (() => void) | undefined {
+    const count = this.#counts.get(holder) ?? 0;
     if (count >= this.#max) return undefined;
-    this.#counts.set(user, count + 1);
-    return () => this.#end(user);
+    this.#counts.set(holder, count + 1);
+    return () => this.#end(holder);
   }
 
-  #end(user: string): void {
-    const count = this.#counts.get(user)! - 1;
-    if (count > 0) this.#counts.set(user, count);
-    else this.#counts.delete(user);
+  #end(holder: string): void {
+    const count = this.#counts.get(holder)! - 1;
+    if (count > 0) this.#counts.set(holder, count);
+    else this.#counts.delete(holder);
   }
 }

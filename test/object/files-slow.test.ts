@@ -55,6 +55,26 @@ it("a user has UPLOADS_MAX under way, in all rooms; others are not held up, and 
   for (const { answer } of under) expect((await answer).status).toBe(201);
 });
 
+it("the guests of one address have UPLOADS_MAX together; those of others have their own", async () => {
+  const fetcher = workerWith({ GUEST_ACCESS: "on" });
+  const guestAt = async (address: string) => {
+    const headers = { "CF-Connecting-IP": address };
+    const answer = await fetcher.fetch(new Request(`${ORIGIN}/api/guest`, { method: "POST", headers }));
+    const { token } = (await answer.json()) as { token: string };
+    return { as: null, fetcher, headers: { ...headers, Authorization: `Bearer ${token}` } };
+  };
+  const begun = async () => {
+    const guest = await guestAt("192.0.2.1");
+    return begin(freshRoom(), { ...guest, headers: { ...headers, ...guest.headers } });
+  };
+  const under = await Promise.all(Array.from({ length: UPLOADS_MAX }, begun));
+  const whole = async (address: string) => upload(freshRoom(), png(1, 1), await guestAt(address));
+  await vi.waitFor(async () => expect(await whole("192.0.2.1")).toMatchObject({ status: 429 }));
+  expect(await whole("192.0.2.2")).toMatchObject({ status: 201 });
+  for (const { finish } of under) finish();
+  for (const { answer } of under) expect((await answer).status).toBe(201);
+});
+
 describe("the time that a body has", () => {
   it.each([
     ["an image, of which the beginning is looked at", "image/png"],

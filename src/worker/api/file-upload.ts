@@ -7,6 +7,7 @@ import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "../../protocol/im
 import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../protocol/media-type.ts";
 import { UPLOADS_MAX } from "../deployment.ts";
 import { refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";
+import { holderOf } from "../under-way.ts";
 import type { ApiRequest } from "./call.ts";
 import { respond } from "./responses.ts";
 
@@ -33,11 +34,11 @@ const UPLOAD_MS_MIN = 30_000;
 const RETRY_AFTER_MS = 5000;
 
 export async function uploadFile(asked: Asked, caller: OutsideCaller): Promise<Response> {
-  const { env, deployment } = asked;
+  const { env, deployment, request, identity } = asked;
   if (!env.FILES) return refuseWithoutBucket();
   const claimed = readClaims(asked);
   if (claimed instanceof Response) return claimed;
-  const end = deployment.uploads.begin(caller.user);
+  const end = deployment.uploads.begin(identity.isGuest ? holderOf(request, identity) : caller.user);
   if (!end)
     return refuseForNow(
       "RATE_LIMITED",

@@ -8,6 +8,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import { isRoomName, roomAllowed } from "../../protocol/room-name.ts";
 import type { App, WorkerEnv } from "../deployment.ts";
 import { refuseMethod, refuseRoomName } from "../refusals.ts";
+import { holderOf } from "../under-way.ts";
 import { identify, refuseByRoom, refuseRoom } from "./access.ts";
 import type { ApiCall } from "./call.ts";
 import { CALLS } from "./calls.ts";
@@ -46,7 +47,7 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
   const given = await readGiven(request, call, {
     parameters,
     bodyBytesMax: call.bodyBytesMax ?? settings.maxPayloadBytes,
-    begin: () => deployment.bodies.begin(identity.user),
+    begin: () => deployment.bodies.begin(holderOf(request, identity)),
   });
   if (given instanceof Response) return given;
   return call.run({ identity, given, url: new URL(request.url), doorOf, request, env: c.env, deployment });
