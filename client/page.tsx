@@ -9,6 +9,7 @@ import "./room.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
 import { Session } from "./page/state/session.ts";
 import { App } from "./page/components/app.tsx";
+import { keepFilesOut } from "./page/components/file-drag.ts";
 
 /** Characters of an address that is no room's that are shown. */
 const SHOWN_MAX = 40;
@@ -24,6 +25,7 @@ const session = new Session({
   },
 });
 
+keepFilesOut();
 addEventListener("hashchange", open);
 addEventListener("storage", (event) => session.onKept(event));
 addEventListener("pagehide", () => session.visit?.signals.close());

@@ -200,6 +200,9 @@ describe("what moderators did", () => {
   it.each([
     [{ action: "kick", by: "mo", user: "me", reason: "noise" }, "Mo kicked you: “noise”"],
     [{ action: "ban", by: "mo", user: "ben", seconds: 3600 }, "Mo banned ben for 1 h 0 min"],
+    [{ action: "unban", by: "mo", user: "ben" }, "Mo unbanned ben"],
+    [{ action: "unmute", by: "mo", user: "me" }, "Mo unmuted you"],
+    [{ action: "revoke", by: "mo", user: "ben" }, "Mo removed the role of ben"],
     [{ action: "slow-mode", by: "mo", seconds: 0 }, "Mo turned off slow mode"],
     [{ action: "read-only", by: "me", on: true }, "You made the room read-only"],
   ] as const)("%j", (change, expected) => {

@@ -80,6 +80,48 @@ it("a file that is dragged over the chat and taken away again leaves nothing beh
   await ada.close();
 });
 
+it("a file that is dropped on the join form does not take the place of the page", async () => {
+  const ada = await Visitor.open(browser, url);
+  await ada.page.goto(url);
+  // Where no page prevents it, a browser with a window opens the file.
+  await ada.page.evaluate(() =>
+    addEventListener("dragover", (event) =>
+      setTimeout(() => Object.assign(document.body.dataset, { kept: event.defaultPrevented })),
+    ),
+  );
+  const devtools = await ada.context.newCDPSession(ada.page);
+  await drag(ada, { devtools, over: "[data-testid=join-form]" }, "dragEnter", "dragOver", "drop");
+  await ada.page.locator("body[data-kept=true]").waitFor({ timeout: 5000 });
+  await ada.fillIn("drop-way-in", "Ada");
+  expect(ada.page.url()).toBe(`${url}/#drop-way-in`);
+  await ada.close();
+});
+
+it("a picture of the page that is dragged about is no file to attach", async () => {
+  const ada = await (await Visitor.open(browser, url)).enter("drop-own", "Ada");
+  const { page } = ada;
+  const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+  const file = { name: "dot.png", mimeType: "image/png", buffer: Buffer.from(dot, "base64") };
+  await page.getByTestId("file-input").setInputFiles(file);
+  await page.getByRole("button", { name: "Remove dot.png" }).waitFor();
+  await ada.say("look");
+  const picture = (await page.locator(".preview img").boundingBox())!;
+  await page.mouse.move(picture.x + 10, picture.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(picture.x + 100, picture.y - 100, { steps: 10 });
+  // As the drag goes on in a window: the picture is given as a file, too.
+  const devtools = await ada.context.newCDPSession(page);
+  await drag(ada, { devtools, over: "[data-testid=log]" }, "dragEnter", "dragOver");
+  expect(await page.getByTestId("drop-zone").count()).toBe(0);
+  await drag(ada, { devtools, over: "[data-testid=log]" }, "drop");
+  await page.mouse.up();
+  await ada.say("after it");
+  await ada.message("after it").waitFor();
+  expect(await page.getByTestId("attachment").count()).toBe(1);
+  expect(await page.getByTestId("uploads").count()).toBe(0);
+  await ada.close();
+});
+
 it("who may not write here drops it, and stays in the room", async () => {
   const reader = await Visitor.open(browser, url);
   await reader.enterWith(await tokenFor("rea", { name: "Rea", role: "reader" }), "drop-reader", "Rea");

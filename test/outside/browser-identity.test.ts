@@ -95,6 +95,25 @@ it("a guest whose token has ended is the same user again, and what they said bef
   await ada.close();
 });
 
+it("a guest who may not enter one room is still the same person in another", async () => {
+  const [room, other, user] = [freshRoom(), freshRoom(), "guest-00000000000000dd"];
+  const claims = { name: "Ada", guest: true, rooms: [other] };
+  const token = await tokenFor(user, claims);
+  const before = await join(url, other, user, { auth: { token } });
+  await ask(before, "chat-message", { content: "mine" });
+  before.disconnect();
+  const ada = await open();
+  await leaveBehind(ada, { room, user, contents: [], token });
+  await ada.page.goto(`${url}/#${room}`);
+  await ada.stands("forbidden");
+  await ada.page.getByTestId("sign-in").click();
+  await ada.fillIn(other, "Ada");
+  await ada.isConnected();
+  await ada.sees("mine");
+  expect(await ada.page.locator("[data-testid=message].own").count()).toBe(1);
+  await ada.close();
+});
+
 it("what another guest of this browser left is sent under the new name only when the reader says so", async () => {
   const room = freshRoom();
   const ada = await open();

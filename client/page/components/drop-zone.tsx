@@ -1,9 +1,10 @@
 // The area that takes dropped files: the whole window, or the chat in somebody's page. The browser never opens one of them in
 // place of the chat. The app draws it.
 import type { RefObject } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Visit } from "../state/visit.ts";
+import { hasFiles } from "./file-drag.ts";
 
 interface DropZoneProps {
   readonly visit: Visit;
@@ -13,14 +14,18 @@ interface DropZoneProps {
 
 export function DropZone({ visit, within }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
+  /** A picture of the page itself: browsers give it as a file, too. */
+  const isOwn = useRef(false);
   useEffect(() => {
     const target: EventTarget = within?.current ?? window;
     const watching = new AbortController();
-    const on = (name: string, act: (event: DragEvent) => void): void =>
+    const on = (name: string, act: (event: DragEvent) => unknown): void =>
       target.addEventListener(name, (event) => act(event as DragEvent), { signal: watching.signal });
+    on("dragstart", () => (isOwn.current = true));
+    on("dragend", () => (isOwn.current = false));
     on("dragover", (event) => {
       // Words go where they are dropped.
-      if (!hasFiles(event)) return;
+      if (!hasFiles(event) || isOwn.current) return;
       event.preventDefault();
       event.dataTransfer!.dropEffect = mayAttach(visit) ? "copy" : "none";
       setOver(true);
@@ -33,7 +38,7 @@ export function DropZone({ visit, within }: DropZoneProps) {
       setOver(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
-      if (mayAttach(visit)) visit.uploads.add(event.dataTransfer!.files);
+      if (mayAttach(visit) && !isOwn.current) visit.uploads.add(event.dataTransfer!.files);
     });
     return () => watching.abort();
   }, [visit]);
@@ -51,8 +56,6 @@ export function DropZone({ visit, within }: DropZoneProps) {
     </div>
   );
 }
-
-const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes("Files") === true;
 
 const mayAttach = ({ uploads, blocked, isOver, writing }: Visit): boolean =>
   uploads.isAllowed && blocked === "" && !isOver && !writing.edit;

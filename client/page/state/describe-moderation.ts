@@ -19,11 +19,11 @@ function deedOf({ action, seconds, on, role }: ModerationChange, user: string): 
     case "ban":
       return `banned ${user}${lasting}`;
     case "unban":
-      return `lifted the ban of ${user}`;
+      return `unbanned ${user}`;
     case "mute":
       return `muted ${user}${lasting}`;
     case "unmute":
-      return `let ${user} write again`;
+      return `unmuted ${user}`;
     case "slow-mode":
       return seconds ? `turned on slow mode: one message every ${duration(seconds * 1000)}` : "turned off slow mode";
     case "read-only":
@@ -31,7 +31,7 @@ function deedOf({ action, seconds, on, role }: ModerationChange, user: string): 
     case "grant":
       return `made ${user} a ${role}`;
     case "revoke":
-      return `took back the role of ${user}`;
+      return `removed the role of ${user}`;
   }
 }
 

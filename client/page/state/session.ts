@@ -173,7 +173,10 @@ export class Session {
 
   /** The same person goes on with another token: what is theirs stays. */
   signInAgain(): void {
-    forgetToken();
+    const { connection } = this.visit ?? {};
+    const isForbidden = connection?.kind === "stopped" && connection.code === "FORBIDDEN_ROOM";
+    // Other rooms may be open to a guest, who stays the same person there.
+    if (!(isForbidden && keptGuest(this.#name))) forgetToken();
     this.problem = "Paste a token, or go on as a guest without one.";
     this.isTokenAsked = true;
     this.leave();
