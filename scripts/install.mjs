@@ -28,29 +28,35 @@ function readJson(file) {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-/** Installs what is missing; ends the process where that fails. */
-export async function install() {
-  if (isInstalled()) return;
+/**
+ * Installs what is missing.
+ * @param {(npm: import("node:child_process").ChildProcess) => void} begun is given npm, which has to end where the command is stopped
+ * @returns {Promise<number>} npm's exit code
+ */
+export async function install(begun) {
+  if (isInstalled()) return 0;
   const beganMs = Date.now();
   const say = () => showProgress(Math.round((Date.now() - beganMs) / 1000));
   say();
   const timer = setInterval(say, TICK_MS);
-  const code = await installAll();
+  const code = await installAll(begun);
   clearInterval(timer);
   if (process.stderr.isTTY) process.stderr.write("\n");
-  if (code === 0) return;
-  console.error("npm ci failed; the packages could not be installed.");
-  process.exit(code);
+  return code;
 }
 
-/** @returns {Promise<number>} npm's exit code */
-function installAll() {
+/**
+ * @param {(npm: import("node:child_process").ChildProcess) => void} begun
+ * @returns {Promise<number>}
+ */
+function installAll(begun) {
   // Errors only: the system's Node may be older than what the packages ask for, and they will not run on it.
   const npm = spawn("npm", ["ci", "--loglevel=error", "--no-fund", "--no-audit", "--no-progress"], {
     cwd: projectRoot,
     stdio: ["ignore", "ignore", "inherit"],
     shell: process.platform === "win32",
   });
+  begun(npm);
   return new Promise((resolve) => {
     npm.once("error", () => resolve(1));
     npm.once("exit", (code) => resolve(code ?? 1));

@@ -27,6 +27,7 @@ const SCRIPTS = {
 
 /** How often it is looked whether npm is still there. */
 const PARENT_POLL_MS = 250;
+const EXIT_INTERRUPTED = 130;
 
 const [name, ...args] = process.argv.slice(2);
 if (!Object.hasOwn(SCRIPTS, name ?? "")) {
@@ -36,32 +37,56 @@ if (!Object.hasOwn(SCRIPTS, name ?? "")) {
 if (args.includes("--help") || args.includes("-h")) {
   process.stdout.write(readFileSync(path.join(projectRoot, "scripts", "help", `${name}.txt`), "utf8"));
 } else {
-  await install();
-  run(path.join(projectRoot, "scripts", SCRIPTS[name]));
+  await run(path.join(projectRoot, "scripts", SCRIPTS[name]));
 }
 
 /** @param {string} script */
-function run(script) {
+async function run(script) {
+  /** @type {import("node:child_process").ChildProcess | undefined} */
+  let running;
+  let isStopped = false;
+  /** @param {NodeJS.Signals} signal */
+  const stop = (signal) => {
+    isStopped = true;
+    running?.kill(signal);
+  };
+  for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) process.on(signal, () => stop(signal));
+  if (process.env.npm_lifecycle_event !== undefined) stopWithNpm(() => stop("SIGTERM"));
+  const code = await install((npm) => (running = npm));
+  // npm has taken back then what it had installed.
+  if (isStopped) process.exit(EXIT_INTERRUPTED);
+  if (code !== 0) {
+    console.error("npm ci failed; the packages could not be installed.");
+    process.exit(code);
+  }
+  running = start(script);
+}
+
+/**
+ * @param {string} script
+ * @returns {import("node:child_process").ChildProcess}
+ */
+function start(script) {
   const child = spawn(pinnedNode, [script, ...args], {
     cwd: projectRoot,
     // The channel tells the child when this process is gone, however it ended (stopping.ts).
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: { ...process.env, PATH: `${nodeBin}${path.delimiter}${process.env.PATH ?? ""}` },
   });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-  if (process.env.npm_lifecycle_event !== undefined) stopWithNpm(child);
-  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
+  child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? EXIT_INTERRUPTED : 1)));
+  return child;
 }
 
 /**
  * npm hands a SIGTERM to its shell, which ends without a word to this process.
- * @param {import("node:child_process").ChildProcess} child
+ * @param {() => void} stop
  */
-function stopWithNpm(child) {
+function stopWithNpm(stop) {
   const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    child.kill("SIGTERM");
+    stop();
   }, PARENT_POLL_MS);
+  timer.unref();
 }

@@ -65,13 +65,13 @@ describe.concurrent("PORT", () => {
   });
 });
 
-describe.concurrent("what npm started ends with it", () => {
-  const ends: Array<[how: string, end: (group: ProcessGroup) => void]> = [
-    ["kill -TERM of npm", (group) => group.signal("SIGTERM")],
-    ["Ctrl-C, which all of them hear", (group) => group.signalAll("SIGINT")],
-  ];
+const ENDS: Array<[how: string, end: (group: ProcessGroup) => void]> = [
+  ["kill -TERM of npm", (group) => group.signal("SIGTERM")],
+  ["Ctrl-C, which all of them hear", (group) => group.signalAll("SIGINT")],
+];
 
-  it.each(["start", "serve"].flatMap((name) => ends.map((end) => [name, ...end] as const)))(
+describe.concurrent("what npm started ends with it", () => {
+  it.each(["start", "serve"].flatMap((name) => ENDS.map((end) => [name, ...end] as const)))(
     "%s: %s",
     async (name, _how, end) => {
       const port = await freePort();
@@ -126,6 +126,23 @@ describe("the first command of a clone", () => {
     await group.prints(/Installing packages, once: about 700 MB, a minute or two\. 0 s \.\.\.\n/);
     expect(group.stdout).toBe("");
     group.killAll();
+  });
+
+  it.each(ENDS)("ends while it installs: %s", async (_how, end) => {
+    // Like npm, it takes a moment to put things back.
+    const { run, env } = freshClone("trap 'sleep 0.5; exit 1' INT TERM; while :; do sleep 0.1; done");
+    // A shell stands for npm: it ends at a SIGTERM without a word to what it started.
+    const script = `'${process.execPath}' '${run}' start; exit`;
+    const group = new ProcessGroup({
+      program: "sh",
+      args: ["-c", script],
+      env: { ...env, npm_lifecycle_event: "start" },
+    });
+    started.push(group);
+    await group.prints(/Installing packages/);
+    end(group);
+    await vi.waitFor(() => expect(group.members()).toEqual([]), { timeout: 10_000, interval: 100 });
+    expect(group.stderr).not.toContain("npm ci failed");
   });
 
   it("ends as npm does where that fails", async () => {
