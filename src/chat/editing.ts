@@ -15,6 +15,7 @@ import type { FileSweep } from "./file-sweep.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "./mentions.ts";
 import { operation, type Caller } from "./operation.ts";
+import type { GuestRates } from "./guest-rates.ts";
 import { mayModerate, type Ranks } from "./ranks.ts";
 import type { Feature, Room } from "./room.ts";
 
@@ -41,6 +42,7 @@ export interface EditingParts {
   readonly files: FileSweep;
   readonly ranks: Ranks;
   readonly trail: AuditTrail;
+  readonly guestRates: GuestRates;
 }
 
 export class Editing implements Feature {
@@ -83,6 +85,9 @@ export class Editing implements Feature {
     const message = withChange(found.posted, found.change);
     // Nothing to change; perhaps it was asked for before.
     if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
+    // What others read is a message, be it new or old.
+    const limited = this.#parts.guestRates.refuse(caller.client);
+    if (limited) return limited;
     return this.#audited("edit-message", caller, found.posted, () => this.rewrite(found, { content, by: caller.user }));
   }
 

@@ -116,7 +116,7 @@ export function makeFeatures(
   const changes = new MessageChanges(room, (changing) => {
     for (const feature of all) feature.onChanging?.(changing);
   });
-  const editing = new Editing(room, { changes, files, ranks, trail });
+  const editing = new Editing(room, { changes, files, ranks, trail, guestRates: posting.guestRates });
   const links = new Links(room, changes, relay);
   const relayed = new Relayed(room, { posting, editing, standings });
   const reading = new Reading(room, members);

@@ -22,7 +22,7 @@ export class Posting implements Feature {
   readonly #attachments: Attachments;
   /** The users' rate limits, which each connection carries through sleep. */
   readonly buckets: Buckets;
-  readonly #guestRates: GuestRates;
+  readonly guestRates: GuestRates;
   #posts!: Posts;
   readonly operations = {
     "chat-message": {
@@ -42,7 +42,7 @@ export class Posting implements Feature {
     this.#members = members;
     this.#attachments = attachments;
     this.buckets = new Buckets(room.settings.messageRate);
-    this.#guestRates = new GuestRates(room);
+    this.guestRates = new GuestRates(room);
   }
 
   start(): void {
@@ -94,7 +94,7 @@ export class Posting implements Feature {
   onRestore(client: Client): void {
     const { user, bucket } = client.peek();
     this.buckets.restore(user, bucket, this.#room.now());
-    this.#guestRates.restore(client);
+    this.guestRates.restore(client);
   }
 
   /** A user's rate limit sleeps with the connection that posted last; when that goes, another one takes it. */
@@ -134,7 +134,7 @@ export class Posting implements Feature {
     if (caller.role === "reader") return refuse("FORBIDDEN", "A reader may not post.");
     return (
       this.#takeToken(caller) ??
-      this.#guestRates.refuse(caller.client) ??
+      this.guestRates.refuse(caller.client) ??
       contentProblem(content, this.#room.settings.maxContentLength, attachment !== undefined) ??
       (attachment && this.#attachments.problem(attachment, caller)) ??
       this.#replyProblem(replyTo)

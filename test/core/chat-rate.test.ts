@@ -196,6 +196,26 @@ describe("CHAT-6: guests of one address", () => {
     expect(await postsUntilLimited(crowd[2]!)).toBe(1);
   });
 
+  it("edit no more together than they may post, and a member may", async () => {
+    const room = guestRoom();
+    const lines = { g1: await room.join(guest("g1"), { address: "192.0.2.1" }), ada: await room.join("ada") };
+    const other = await room.join(guest("g2"), { address: "192.0.2.1" });
+    const editsUntilLimited = async (client: Client): Promise<number> => {
+      room.shell.advance(100);
+      const { id } = (await client.ask("chat-message", { content: "first" })) as unknown as { id: string };
+      for (let edits = 0; ; edits++) {
+        const answer = await client.ask("edit-message", { id, content: `edit ${edits}` });
+        if ("error" in answer || edits === SLOW.burst) return edits;
+        // What has not changed costs no message.
+        expect(await client.ask("edit-message", { id, content: `edit ${edits}` })).toMatchObject({ ok: true });
+        room.shell.advance(100);
+      }
+    };
+    expect(await editsUntilLimited(lines.g1)).toBe(SLOW.burst - 1);
+    expect(await other.ask("chat-message", { content: "x" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    expect(await editsUntilLimited(lines.ada)).toBeGreaterThan(SLOW.burst - 1);
+  });
+
   it("of one IPv6 network count as one; members behind the same address are nobody's guests", async () => {
     const room = guestRoom();
     const one = await room.join(guest("g1"), { address: "2001:db8::1" });
