@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 import type { Browser, CDPSession } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
 import { launchBrowser } from "../../scripts/chromium.ts";
 import { tokenFor } from "./stock-clients.ts";
-import { Visitor } from "./visitor.ts";
+import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
 const COPY = 1;
@@ -65,6 +65,33 @@ it("a file that is dropped before the rest of the page is there is attached, and
   const devtools = await ada.context.newCDPSession(ada.page);
   await drag(ada, { devtools, over: "[data-testid=log]" }, "dragEnter", "dragOver", "drop");
   await ada.page.getByRole("button", { name: "Remove notes.txt" }).waitFor();
+  await ada.close();
+});
+
+it("a file that is given before the room has answered is attached once it has", async () => {
+  const ada = await Visitor.open(browser, url);
+  let answer!: () => void;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  await ada.page.routeWebSocket(/socket\.io/, async (line) => {
+    await answered;
+    line.connectToServer();
+  });
+  await ada.page.goto(url);
+  await ada.fillIn("attach-early", "Ada");
+  const devtools = await ada.context.newCDPSession(ada.page);
+  await drag(ada, { devtools, over: "[data-testid=log]" }, "dragEnter", "dragOver");
+  await ada.reads("drop-zone", "Drop to attach");
+  await drag(ada, { devtools, over: "[data-testid=log]" }, "drop");
+  const file = { name: "more.txt", mimeType: "text/plain", buffer: Buffer.from("more") };
+  await ada.page.getByTestId("file-input").setInputFiles(file);
+  const chips = ada.page.getByTestId("uploads").locator("li");
+  await vi.waitFor(async () => expect(await chips.count()).toBe(2), WAIT);
+  answer();
+  await ada.isConnected();
+  await vi.waitFor(async () => expect(await chips.locator("progress").count()).toBe(0), WAIT);
+  expect(await ada.page.locator(".uploads .failed").count()).toBe(0);
+  await ada.page.getByTestId("send").click();
+  await vi.waitFor(async () => expect(await ada.page.getByTestId("attachment").count()).toBe(2), WAIT);
   await ada.close();
 });
 

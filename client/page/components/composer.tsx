@@ -132,10 +132,7 @@ export function Composer({ session, visit }: ComposerProps) {
       <UploadList visit={visit} />
       {people.length > 0 && <Suggestions visit={visit} people={people} chosen={chosen} onChoose={complete} />}
       <div class="composer-row">
-        {/* Until the room has said whether it takes files, its place is kept. */}
-        {(uploads.isAllowed || !visit.welcome) && !edit && (
-          <AttachButton onFiles={(files) => uploads.add(files)} isDisabled={!uploads.isAllowed} />
-        )}
+        {uploads.isAllowed && !edit && <AttachButton onFiles={(files) => uploads.add(files)} />}
         <textarea
           ref={field}
           class="draft"
@@ -264,20 +261,13 @@ function Suggestions({ visit, people, chosen, onChoose }: SuggestionsProps) {
 
 interface AttachProps {
   readonly onFiles: (files: FileList | null) => void;
-  readonly isDisabled: boolean;
 }
 
-function AttachButton({ onFiles, isDisabled }: AttachProps) {
+function AttachButton({ onFiles }: AttachProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <IconButton
-        icon="attach"
-        label="Attach files"
-        testId="attach"
-        isDisabled={isDisabled}
-        onClick={() => input.current?.click()}
-      />
+      <IconButton icon="attach" label="Attach files" testId="attach" onClick={() => input.current?.click()} />
       <input
         ref={input}
         type="file"

@@ -34,12 +34,11 @@ interface IconButtonProps {
   readonly onClick: (event: MouseEvent & { readonly currentTarget: HTMLButtonElement }) => void;
   readonly testId?: string;
   readonly pressed?: boolean | undefined;
-  readonly isDisabled?: boolean;
   readonly class?: string;
 }
 
 /** A button whose name is read aloud and shown as a tooltip. */
-export function IconButton({ icon, label, onClick, testId, pressed, isDisabled, class: extra = "" }: IconButtonProps) {
+export function IconButton({ icon, label, onClick, testId, pressed, class: extra = "" }: IconButtonProps) {
   return (
     <button
       type="button"
@@ -47,7 +46,6 @@ export function IconButton({ icon, label, onClick, testId, pressed, isDisabled, 
       aria-label={label}
       title={label}
       aria-pressed={pressed}
-      disabled={isDisabled}
       data-testid={testId}
       onClick={onClick}
     >

@@ -19,8 +19,8 @@ export interface Upload {
 interface UploadPorts {
   readonly upload: Room["upload"];
   readonly writing: Writing;
-  /** Absent where the room takes no files. */
-  readonly rules: () => FilesWelcome["files"];
+  /** Nothing where the room takes no files; `null` until it has said so. */
+  readonly rules: () => FilesWelcome["files"] | null;
   readonly changed: () => void;
 }
 
@@ -30,6 +30,8 @@ export class Uploads {
   readonly #ports: UploadPorts;
   /** In which order the files were given: the later one may be there first. */
   readonly #places = new Map<string, number>();
+  /** What goes on once the room has said which files it takes. */
+  #waiting: (() => void)[] = [];
   #count = 0;
 
   constructor(ports: UploadPorts) {
@@ -40,13 +42,18 @@ export class Uploads {
     return this.list.some(({ problem }) => problem === undefined);
   }
 
-  /** Whether the room takes files. */
+  /** Whether the room takes files, as far as it has said. */
   get isAllowed(): boolean {
     return this.#ports.rules() !== undefined;
   }
 
   add(files: FileList | null | undefined): void {
     if (this.isAllowed && files) for (const file of files) void this.#start(file);
+  }
+
+  /** The room has said which files it takes. */
+  welcome(): void {
+    for (const goOn of this.#waiting.splice(0)) goOn();
   }
 
   /** One that is under way is called off. */
@@ -70,9 +77,10 @@ export class Uploads {
     const { name, size } = file;
     const leaving = new AbortController();
     const { signal } = leaving;
-    const { bytesMax } = this.#ports.rules()!;
     this.#set([...this.list, { id, name, size, progress: 0, cancel: () => leaving.abort() }]);
-    if (size > bytesMax) return this.#change(id, { problem: `Larger than ${bytesText(bytesMax)}` });
+    if (this.#ports.rules() === null) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const problem = problemOf(size, this.#ports.rules());
+    if (problem !== "") return this.#change(id, { problem });
     try {
       const onProgress = ({ loaded, total }: UploadProgress): void =>
         this.#change(id, { progress: total === 0 ? 0 : loaded / total });
@@ -98,4 +106,10 @@ export class Uploads {
     this.list = list;
     this.#ports.changed();
   }
+}
+
+/** Why a file of that size is not sent at all; empty where it may be. */
+function problemOf(size: number, rules: FilesWelcome["files"] | null): string {
+  if (!rules) return "Files cannot be attached here";
+  return size > rules.bytesMax ? `Larger than ${bytesText(rules.bytesMax)}` : "";
 }

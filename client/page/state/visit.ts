@@ -72,7 +72,8 @@ export class Visit {
     this.signals = new Signals(this.#room);
     this.reading = new Reading({ ...ports, history: this.history, signals: this.signals });
     const upload: Room["upload"] = (file, options) => this.#room.upload(file, options);
-    this.uploads = new Uploads({ upload, writing: this.writing, rules: () => this.welcome?.files, changed });
+    const rules = () => (this.welcome ? this.welcome.files : null);
+    this.uploads = new Uploads({ upload, writing: this.writing, rules, changed });
     this.#listen(this.#room);
     for (const unsent of this.#room.unsent) this.#onMessageState(unsent);
   }
@@ -246,6 +247,7 @@ export class Visit {
     this.writing.ownedBy(welcome);
     this.people.note(welcome);
     this.signals.welcome(welcome.readSeq ?? 0);
+    this.uploads.welcome();
     this.#hooks.changed();
     this.company.welcome(welcome);
     void this.reading.welcome(welcome, isFirst);
