@@ -53,9 +53,9 @@ export class RetentionClock {
 
   run(nowMs: number): void {
     try {
-      // Messages beyond HISTORY_MESSAGES go at any time, also by a clock that is not believed.
-      this.#log.trim(this.#isAgeBelieved(nowMs) ? nowMs : -Infinity);
+      this.#log.trim(this.#believedMs(nowMs));
       this.#trimmed();
+      this.#look(nowMs);
       this.#schedule();
     } catch (error) {
       // What should be forgotten is still there, for a while.
@@ -64,17 +64,28 @@ export class RetentionClock {
     }
   }
 
-  #isAgeBelieved(nowMs: number): boolean {
-    const dueMs = this.#log.trimDueMs;
-    // A room that has nothing to forget keeps nothing for it.
-    if (dueMs === undefined) return false;
-    const sight = this.#sight;
+  /**
+   * @returns up to when messages that were too old may go: an hour after the oldest segment was seen to be too old, however far ahead
+   * the clock is by now. Messages beyond HISTORY_MESSAGES go at any time, also by a clock that is not believed.
+   */
+  #believedMs(nowMs: number): number {
+    const sight = this.#sightOf(this.#log.trimDueMs);
+    if (!sight) return -Infinity;
     // Seen by a clock that was ahead of this one: it went wrong then, or does now.
-    if (sight && nowMs < sight.atMs) this.#keep(null);
-    if (nowMs < dueMs) return false;
-    if (this.#sight?.dueMs === dueMs) return nowMs >= this.#sight.atMs + CONFIRM_MS;
-    this.#keep({ dueMs, atMs: nowMs });
-    return false;
+    if (nowMs < sight.atMs) this.#keep(null);
+    const confirmedMs = sight.atMs + CONFIRM_MS;
+    return nowMs >= confirmedMs ? confirmedMs : -Infinity;
+  }
+
+  /** Notes that the oldest segment is too old, if it is. */
+  #look(nowMs: number): void {
+    const dueMs = this.#log.trimDueMs;
+    if (dueMs !== undefined && nowMs >= dueMs && !this.#sightOf(dueMs)) this.#keep({ dueMs, atMs: nowMs });
+  }
+
+  /** A room that has nothing to forget keeps nothing for it, and is not asked. */
+  #sightOf(dueMs: number | undefined): Sight | null {
+    return dueMs !== undefined && this.#sight?.dueMs === dueMs ? this.#sight : null;
   }
 
   get #sight(): Sight | null {
@@ -90,6 +101,7 @@ export class RetentionClock {
   #schedule(): void {
     const dueMs = this.#log.trimDueMs;
     if (dueMs === undefined) return this.#deadline.clear();
-    this.#deadline.set(this.#sight?.dueMs === dueMs ? this.#sight.atMs + CONFIRM_MS : dueMs);
+    const sight = this.#sightOf(dueMs);
+    this.#deadline.set(sight ? sight.atMs + CONFIRM_MS : dueMs);
   }
 }

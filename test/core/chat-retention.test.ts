@@ -148,6 +148,25 @@ describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
     },
   );
 
+  it("forgets no more than was seen, where the clock is 33 days ahead just as that is looked at again", async () => {
+    const { room } = await roomOf(2, { ageMs: 30 * DAY_MS });
+    const startMs = room.shell.nowMs;
+    const sayAt = async (nowMs: number, user: string): Promise<void> => {
+      room.shell.nowMs = nowMs;
+      (await room.join(user)).emit("chat-message", { content: "hello" });
+      room.shell.advance(1000);
+    };
+    await sayAt(startMs + 20 * DAY_MS, "ben");
+    await sayAt(startMs + 30 * DAY_MS, "cleo");
+    await sayAt(startMs + 63 * DAY_MS, "dan");
+    await sayAt(startMs + 30 * DAY_MS + CONFIRM_MS, "eve");
+    expect(room.log.messages.map(({ seq }) => seq)).toEqual([3, 4, 5, 6]);
+    // By the right clock the next ones go in time, too.
+    await sayAt(startMs + 50 * DAY_MS, "finn");
+    await sayAt(startMs + 50 * DAY_MS + 2 * CONFIRM_MS, "finn");
+    expect(room.log.messages[0]).toMatchObject({ seq: 4 });
+  });
+
   it("forgets what is more than HISTORY_MESSAGES at once, whatever the clock says", async () => {
     const { room } = await roomOf(25, { messages: 10, ageMs: 30 * DAY_MS });
     expect(room.log.messages).toHaveLength(10);
