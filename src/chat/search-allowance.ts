@@ -8,12 +8,18 @@ export const SEARCHED_MESSAGES_LIMIT: RateLimit = { perSecond: 10_000, burst: 25
 /** After a turn, searches rest so long for each message that it looked at: some three times as long as the turn took. */
 export const SEARCH_REST_MS_PER_MESSAGE = 1 / 50;
 
+/**
+ * So much of that rest may come later where searches rested longer before than they had to, in ms: what one search in a large room
+ * needs. So who searches now and then does not wait, and who searches all the time is no faster.
+ */
+export const SEARCH_REST_LATER_MS = 1000;
+
 /** Turns are given out so far ahead at most. Further away is only what was given out before the clock was set back. */
 const AHEAD_MS_MAX = 60_000;
 
 export class SearchAllowance {
   readonly #buckets = new Buckets(SEARCHED_MESSAGES_LIMIT);
-  /** From when on no turn is given out, in milliseconds since 1970. */
+  /** When the rest of all turns so far is over, in milliseconds since 1970: the next turn may be then. */
   #freeAtMs = -Infinity;
 
   /** Whether a user may search, who may have to pay for earlier searches first. */
@@ -28,7 +34,7 @@ export class SearchAllowance {
    */
   takeTurn(messages: number, nowMs: number): number {
     const atMs = Math.max(nowMs, this.#freeAt(nowMs));
-    this.#freeAtMs = atMs + messages * SEARCH_REST_MS_PER_MESSAGE;
+    this.#rest(messages, nowMs);
     return Math.ceil(atMs);
   }
 
@@ -38,8 +44,12 @@ export class SearchAllowance {
    */
   pay(user: string, messages: { readonly looked: number; readonly reckoned: number }, nowMs: number): void {
     this.#buckets.charge(user, nowMs, messages.looked);
-    const more = Math.max(0, messages.looked - messages.reckoned);
-    this.#freeAtMs = Math.max(nowMs, this.#freeAt(nowMs)) + more * SEARCH_REST_MS_PER_MESSAGE;
+    this.#rest(Math.max(0, messages.looked - messages.reckoned), nowMs);
+  }
+
+  #rest(messages: number, nowMs: number): void {
+    const fromMs = Math.max(this.#freeAt(nowMs), nowMs - SEARCH_REST_LATER_MS);
+    this.#freeAtMs = fromMs + messages * SEARCH_REST_MS_PER_MESSAGE;
   }
 
   #freeAt(nowMs: number): number {

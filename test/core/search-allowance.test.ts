@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { messageId } from "../../src/chat/message-id.ts";
 import {
+  SEARCH_REST_LATER_MS,
   SEARCH_REST_MS_PER_MESSAGE,
   SEARCHED_MESSAGES_LIMIT,
   SearchAllowance,
@@ -27,6 +28,13 @@ async function roomOf(
     room.log.append(batch.map((seq) => ({ id: messageId(EPOCH, seq), seq, ...author, content: `word ${seq}` })));
   }
   return { room, ada: await room.join("ada") };
+}
+
+/** In which somebody has just searched so much that no rest can come later. */
+function spent(): SearchAllowance {
+  const allowance = new SearchAllowance();
+  allowance.pay("zoe", { looked: SEARCH_REST_LATER_MS / SEARCH_REST_MS_PER_MESSAGE, reckoned: 0 }, START_MS);
+  return allowance;
 }
 
 interface Answer {
@@ -108,7 +116,7 @@ describe("SRCH-9: a user's searches", () => {
 describe("SRCH-5: searches rest between two turns", () => {
   it("for as long as their turns took three times over, however many there are", async () => {
     for (const count of [1, 4]) {
-      const { room, ada } = await roomOf(MESSAGES);
+      const { room, ada } = await roomOf(MESSAGES, spent());
       const calls = Array.from({ length: count }, () => nowhere(ada));
       const tookMs = Math.max(...calls.map((call) => (wait(room, call), room.shell.nowMs - START_MS)));
       expect(tookMs).toBeGreaterThan(0.95 * count * MESSAGES * SEARCH_REST_MS_PER_MESSAGE);
@@ -117,7 +125,7 @@ describe("SRCH-5: searches rest between two turns", () => {
   });
 
   it("so that what is said meanwhile is stored and answered between two turns", async () => {
-    const { room, ada } = await roomOf(MESSAGES);
+    const { room, ada } = await roomOf(MESSAGES, spent());
     const ben = await room.join("ben");
     const search = nowhere(ada);
     room.shell.advance(15);
@@ -127,7 +135,7 @@ describe("SRCH-5: searches rest between two turns", () => {
   });
 
   it("and rooms of one isolate have their turns one after another", async () => {
-    const shared = new SearchAllowance();
+    const shared = spent();
     const rooms = await Promise.all([roomOf(MESSAGES, shared), roomOf(MESSAGES, shared), roomOf(MESSAGES, shared)]);
     const calls = rooms.map(({ ada }) => nowhere(ada));
     let tookMs = 0;
@@ -135,15 +143,33 @@ describe("SRCH-5: searches rest between two turns", () => {
       for (const { room } of rooms) room.shell.advance(1);
     expect(tookMs).toBeGreaterThan(0.95 * 3 * MESSAGES * SEARCH_REST_MS_PER_MESSAGE);
   });
+
+  it("but after quiet their rest comes later: a search of 50,000 messages is done at once, the next one waits", async () => {
+    const messages = SEARCH_REST_LATER_MS / SEARCH_REST_MS_PER_MESSAGE;
+    const { room, ada } = await roomOf(messages - 1000);
+    expect(wait(room, nowhere(ada))).toBeLessThan(50);
+    expect(wait(room, nowhere(ada))).toBeGreaterThan(0.9 * SEARCH_REST_LATER_MS);
+    room.shell.advance(SEARCH_REST_LATER_MS);
+    expect(wait(room, nowhere(ada))).toBeLessThan(50);
+  });
 });
 
 describe("the allowance", () => {
   it("gives out turns one behind the other, and more room behind one that looked at more than was reckoned", () => {
-    const allowance = new SearchAllowance();
+    const allowance = spent();
     const turns = [allowance.takeTurn(500, START_MS), allowance.takeTurn(500, START_MS)];
     expect(turns).toEqual([START_MS, START_MS + 10]);
     allowance.pay("ada", { looked: 2000, reckoned: 500 }, START_MS + 10);
     expect(allowance.takeTurn(500, START_MS + 10)).toBe(START_MS + 20 + 30);
+  });
+
+  it("saves up no more rest than for a second, however long nobody searched", () => {
+    const allowance = new SearchAllowance();
+    const laterMs = START_MS + 3_600_000;
+    allowance.takeTurn(500, START_MS);
+    const turns = Array.from({ length: 101 }, () => allowance.takeTurn(500, laterMs));
+    expect(new Set(turns)).toEqual(new Set([laterMs]));
+    expect(allowance.takeTurn(500, laterMs)).toBe(laterMs + 10);
   });
 
   it("goes on where the clock was set back", () => {
