@@ -24,8 +24,8 @@ export class PollingRequests {
   }
 
   /** A first GET: opens a session, and is the poll that brings its handshake. */
-  open(handshake: Handshake, isBrowser: boolean): Promise<Response> {
-    return this.#wait(this.#server.open(handshake, "polling", { isBrowser }));
+  open(handshake: Handshake, isJavaScript: boolean): Promise<Response> {
+    return this.#wait(this.#server.open(handshake, "polling", { isJavaScript }));
   }
 
   /** A GET with a `sid`: waits until there is something to bring. */

@@ -288,7 +288,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   #poll({ sid, ...facts }: UpgradeFacts): Response | Promise<Response> {
     if (sid !== undefined) return this.#polling.poll(sid);
-    return this.#refuse(facts) ?? this.#polling.open(handshakeOf(facts), facts.isBrowser ?? false);
+    return this.#refuse(facts) ?? this.#polling.open(handshakeOf(facts), facts.isJavaScript ?? false);
   }
 
   /** The answer to who may not open a connection at all. */

@@ -13,8 +13,8 @@ export interface UpgradeFacts {
   readonly canRecover?: boolean;
   /** Whether the WebSocket is to carry the extensions (EXT-1). */
   readonly isExtended?: true;
-  /** Whether a browser sent the request: its polls may hold any number of packets (EIO-8). */
-  readonly isBrowser?: true;
+  /** Whether a browser or another JavaScript runtime sent the request: its polls may hold any number of packets (EIO-8). */
+  readonly isJavaScript?: true;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;
   /** The TCP connection that the request came over, where it can be cut (lines.ts). */

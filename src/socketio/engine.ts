@@ -86,12 +86,12 @@ export class Engine {
   open(
     sid: string,
     handshake: Handshake,
-    { transport, isExtended, isBrowser }: { transport: Transport; isExtended: boolean; isBrowser: boolean },
+    { transport, isExtended, isJavaScript }: { transport: Transport; isExtended: boolean; isJavaScript: boolean },
   ): Session {
     const session = new Session(sid, handshake, handshake.issued);
     session.isExtended = isExtended;
     const canUpgrade = transport === "polling" && this.#options.transports.includes("websocket");
-    if (transport === "polling") session.polling = new PollQueue(isBrowser ? Infinity : POLL_PACKETS_MAX);
+    if (transport === "polling") session.polling = new PollQueue(isJavaScript ? Infinity : POLL_PACKETS_MAX);
     this.#heartbeat.begin(session);
     this.#add(session);
     const { pingIntervalMs, pingTimeoutMs, maxPayloadBytes } = this.#options;

@@ -38,8 +38,8 @@ export interface ServerPorts {
 export interface OpenOptions {
   /** Whether the WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: boolean;
-  /** Whether a browser polls, which takes any number of packets at once (EIO-8). */
-  readonly isBrowser?: boolean;
+  /** Whether a client in JavaScript polls, which takes any number of packets at once (EIO-8). */
+  readonly isJavaScript?: boolean;
   /** Ties the session to its connection before anything is sent to it. */
   readonly link?: (session: Session) => void;
 }
@@ -110,9 +110,9 @@ export abstract class SessionServer implements EngineLayer {
   }
 
   open(handshake: Handshake, transport: Transport, options: OpenOptions = {}): Session {
-    const { isExtended = false, isBrowser = false, link } = options;
+    const { isExtended = false, isJavaScript = false, link } = options;
     return this.outbox.turn(() => {
-      const session = this.engine.open(this.ports.newId(), handshake, { transport, isExtended, isBrowser });
+      const session = this.engine.open(this.ports.newId(), handshake, { transport, isExtended, isJavaScript });
       link?.(session);
       this.meter.count(`opened:${transport}`);
       this.onOpen?.(session);

@@ -4,7 +4,7 @@ import { lineOf } from "../access/lines.ts";
 import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../access/upgrade-header.ts";
 import { ENGINE_REVISION } from "../protocol/engine-io.ts";
 import type { Identity } from "../protocol/identity.ts";
-import { knowsRecovery } from "../protocol/recovery-clients.ts";
+import { isJavaScriptAgent, knowsRecovery } from "../protocol/recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts";
 import { addressOf } from "./address.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";
@@ -105,16 +105,13 @@ async function open(request: Request, env: WorkerEnv, room: string, deployment: 
   const found = findToken(request);
   const identity = await identify(found, room, deployment);
   if (identity instanceof Response) return identity;
+  const userAgent = request.headers.get("User-Agent");
   return forward(request, env, room, {
     address: addressOf(request),
     query: withoutToken(query),
-    canRecover: knowsRecovery(
-      query.get("recovery"),
-      request.headers.get("User-Agent"),
-      request.headers.get("Sec-WebSocket-Extensions"),
-    ),
+    canRecover: knowsRecovery(query.get("recovery"), userAgent, request.headers.get("Sec-WebSocket-Extensions")),
     ...extensions(query),
-    ...(isFromBrowser(request) && { isBrowser: true }),
+    ...((isFromBrowser(request) || isJavaScriptAgent(userAgent)) && { isJavaScript: true }),
     ...(identity && { identity }),
   });
 }

@@ -10,7 +10,7 @@ import { OPTIONS, START_MS } from "./harness.ts";
 import { Probe } from "./probe.ts";
 
 /** A polling session in the main namespace that has fetched all so far. */
-function visit({ isBrowser = false } = {}) {
+function visit({ isJavaScript = false } = {}) {
   const polls: string[][] = [];
   const app = new Probe({}, []);
   const server = new Server(
@@ -30,7 +30,7 @@ function visit({ isBrowser = false } = {}) {
     },
   );
   const handshake = { address: "192.0.2.1", query: {}, issued: START_MS };
-  const session: Session = server.open(handshake, "polling", { isBrowser });
+  const session: Session = server.open(handshake, "polling", { isJavaScript });
   server.poll(session);
   server.endPost(session, "40");
   server.poll(session);
@@ -96,8 +96,8 @@ describe("a poll of a client that is no browser", () => {
   });
 });
 
-it("a poll of a browser brings all there is", () => {
-  const { server, session, polls, say } = visit({ isBrowser: true });
+it("a poll of a client in JavaScript brings all there is", () => {
+  const { server, session, polls, say } = visit({ isJavaScript: true });
   const texts = say(100);
   server.poll(session);
   expect(polls).toEqual([texts]);

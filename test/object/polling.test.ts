@@ -59,7 +59,9 @@ describe("a polling session: EIO-8", () => {
     ["a client that says nothing of a page", {}, 16],
     ["a page of another server", { Origin: "https://app.example" }, 40],
     ["a page of its own server", { "Sec-Fetch-Site": "same-origin" }, 40],
-  ])("a poll of %s brings 16 packets at most, a browser's all", async (_whose, headers, packets) => {
+    ["a client on Node", { "User-Agent": "node-XMLHttpRequest" }, 40],
+    ["a client on Python", { "User-Agent": "python-requests/2.32.3" }, 16],
+  ])("a poll of %s brings 16 packets at most, or all to a client in JavaScript", async (_whose, headers, packets) => {
     const poller = await Poller.join(freshRoom(), "ada", headers);
     const asks = Array.from({ length: 40 }, (_, at) => `42${at}["presence",{}]`);
     await poller.post(asks.join(SEPARATOR));
