@@ -9,9 +9,12 @@ interface Entry {
   untilMs: number;
 }
 
+const PRUNE_AT_SIZE_MIN = 128;
+
 export class UnjoinedSessions {
   readonly #entries = new Map<string, Entry>();
   readonly #counts = new Map<string, number>();
+  #pruneAtSize = PRUNE_AT_SIZE_MIN;
 
   /** @param joinMs how long it may stay without joining */
   add(sid: string, address: string, { nowMs, joinMs }: { nowMs: number; joinMs: number }): void {
@@ -40,8 +43,15 @@ export class UnjoinedSessions {
   /** @param max sessions of one network; 0 is no limit. @returns whether one more may not come */
   isFull(address: string, max: number, nowMs: number): boolean {
     if (max === 0) return false;
+    const network = networkAround(address);
+    // All are looked at where that may change the answer, or they have become many: a flood must not have each look at all others.
+    if (this.#countOf(network) >= max || this.#entries.size >= this.#pruneAtSize) this.#prune(nowMs);
+    return this.#countOf(network) >= max;
+  }
+
+  #prune(nowMs: number): void {
     for (const [sid, { untilMs }] of this.#entries) if (untilMs <= nowMs) this.remove(sid);
-    return this.#countOf(networkAround(address)) >= max;
+    this.#pruneAtSize = Math.max(PRUNE_AT_SIZE_MIN, 2 * this.#entries.size);
   }
 
   #countOf(network: string): number {
