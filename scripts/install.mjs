@@ -35,36 +35,46 @@ function readJson(file) {
  */
 export async function install(begun) {
   if (isInstalled()) return 0;
+  const npm = startNpm();
+  begun(npm);
   const beganMs = Date.now();
-  const say = () => showProgress(Math.round((Date.now() - beganMs) / 1000));
+  const say = () => showProgress(npm, Math.round((Date.now() - beganMs) / 1000));
   say();
   const timer = setInterval(say, TICK_MS);
-  const code = await installAll(begun);
+  const code = await exitOf(npm);
   clearInterval(timer);
   if (process.stderr.isTTY) process.stderr.write("\n");
   return code;
 }
 
-/**
- * @param {(npm: import("node:child_process").ChildProcess) => void} begun
- * @returns {Promise<number>}
- */
-function installAll(begun) {
+function startNpm() {
   // Errors only: the system's Node may be older than what the packages ask for, and they will not run on it.
-  const npm = spawn("npm", ["ci", "--loglevel=error", "--no-fund", "--no-audit", "--no-progress"], {
+  return spawn("npm", ["ci", "--loglevel=error", "--no-fund", "--no-audit", "--no-progress"], {
     cwd: projectRoot,
     stdio: ["ignore", "ignore", "inherit"],
     shell: process.platform === "win32",
   });
-  begun(npm);
+}
+
+/**
+ * @param {import("node:child_process").ChildProcess} npm
+ * @returns {Promise<number>}
+ */
+function exitOf(npm) {
   return new Promise((resolve) => {
     npm.once("error", () => resolve(1));
     npm.once("exit", (code) => resolve(code ?? 1));
   });
 }
 
-/** @param {number} seconds */
-function showProgress(seconds) {
-  const line = `Installing packages, once: about 700 MB, a minute or two. ${seconds} s ...`;
-  process.stderr.write(process.stderr.isTTY ? `\r${line}` : `${line}\n`);
+/**
+ * @param {import("node:child_process").ChildProcess} npm takes back what it has installed where it is stopped
+ * @param {number} seconds
+ */
+function showProgress(npm, seconds) {
+  const what = npm.killed
+    ? "Stopping: npm takes its packages back."
+    : "Installing packages, once: about 700 MB, a minute or two.";
+  const line = `${what} ${seconds} s ...`;
+  process.stderr.write(process.stderr.isTTY ? `\r\x1B[K${line}` : `${line}\n`);
 }
