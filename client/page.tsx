@@ -7,6 +7,7 @@ import "preact/jsx-runtime";
 import "./room.ts";
 
 import { isRoomName } from "../src/protocol/room-name.ts";
+import { bare } from "./page/state/names.ts";
 import { Session } from "./page/state/session.ts";
 import { App } from "./page/components/app.tsx";
 import { keepFilesOut } from "./page/components/file-drag.ts";
@@ -44,7 +45,7 @@ function open(): void {
 /** Of an address that names no room the reader hears, and it does not stay beside another one's messages. */
 function refuseHash(): void {
   const { visit } = session;
-  const name = location.hash.slice(1);
+  const name = readable(location.hash.slice(1));
   if (name !== "") {
     const problem = `“${name.slice(0, SHOWN_MAX)}${name.length > SHOWN_MAX ? "…" : ""}” is not the name of a room.`;
     if (visit) visit.show(problem);
@@ -62,4 +63,13 @@ function draw(): void {
 function roomOfHash(): string | undefined {
   const room = location.hash.slice(1);
   return isRoomName(room) ? room : undefined;
+}
+
+/** As somebody typed it, not as addresses are written. */
+function readable(hash: string): string {
+  try {
+    return bare(decodeURIComponent(hash));
+  } catch {
+    return hash;
+  }
 }

@@ -71,6 +71,10 @@ it("an address that names no room: said so, and it does not stay beside another 
   await ada.page.evaluate((name) => (location.hash = name), name);
   await ada.reads("notice", `“${"x".repeat(40)}…” is not the name of a room.`);
   expect(await ada.page.evaluate("location.hash")).toBe("#looks-address");
+  await ada.page.evaluate("location.hash = 'my room\u202e!'");
+  await ada.reads("notice", "“my room!” is not the name of a room.");
+  await ada.page.evaluate("location.hash = '100%'");
+  await ada.reads("notice", "“100%” is not the name of a room.");
   const stranger = await Visitor.open(browser, url);
   await stranger.page.goto(`${url}/#${name}`);
   await stranger.reads("join-problem", "is not the name of a room.");
