@@ -20,7 +20,7 @@ export class Ranks {
     return rankOf(this.#standings.of(user), tokenRole);
   }
 
-  /** @param role in which the user is known to have been here; of a user who is away the room knows only its own grant besides */
+  /** @param role in which the user is known to have been here; in their absence the room knows only its own grant besides */
   mayActOn(caller: Caller, user: string, role: Role = "member"): boolean {
     // Of oneself, too, where one asks from outside and the room sees nobody there.
     return user !== caller.user && this.#highestOf(user, role) < this.of(caller);

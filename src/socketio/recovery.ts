@@ -1,6 +1,6 @@
 // Connection state recovery on the stock client's own terms: a private id (`pid`) given at CONNECT and an
-// offset in it and at the end of every event. Recovered is said only when nothing is missing, whatever happened to
-// the object in between. Source: https://socket.io/docs/v4/connection-state-recovery
+// offset in it and at the end of every event. A client is recovered only when nothing is missing, also where the
+// object was evicted or crashed in between. Source: https://socket.io/docs/v4/connection-state-recovery
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";

@@ -1,5 +1,5 @@
-// A room that is restored from backups, dies, sleeps and goes on, in any order: who is told `recovered` has what everybody has, who lost nothing is
-// told so, and no id is ever given to two messages: REC-3, CHAT-9.
+// A room that is restored from backups, dies, sleeps and goes on, in any order: clients that are `recovered` have what everybody has, clients that
+// lost nothing are recovered, and no id is ever given to two messages: REC-3, CHAT-9.
 import { expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
