@@ -35,11 +35,11 @@ function readJson(file) {
  */
 export async function install(begun) {
   if (isInstalled()) return 0;
+  const beganMs = Date.now();
+  showProgress(false, 0);
   const npm = startNpm();
   begun(npm);
-  const beganMs = Date.now();
-  const say = () => showProgress(npm, Math.round((Date.now() - beganMs) / 1000));
-  say();
+  const say = () => showProgress(npm.killed, Math.round((Date.now() - beganMs) / 1000));
   const timer = setInterval(say, TICK_MS);
   const code = await exitOf(npm);
   clearInterval(timer);
@@ -68,11 +68,11 @@ function exitOf(npm) {
 }
 
 /**
- * @param {import("node:child_process").ChildProcess} npm takes back what it has installed where it is stopped
+ * @param {boolean} isStopping npm takes back what it has installed then
  * @param {number} seconds
  */
-function showProgress(npm, seconds) {
-  const what = npm.killed
+function showProgress(isStopping, seconds) {
+  const what = isStopping
     ? "Stopping: npm takes its packages back."
     : "Installing packages, once: about 700 MB, a minute or two.";
   const line = `${what} ${seconds} s ...`;

@@ -60,10 +60,15 @@ it.each(["[data-testid=log]", ".rooms", ".talk .bar"])("a file that is dropped o
 
 it("a file that is dropped before the rest of the page is there is attached, and not opened", async () => {
   const ada = await Visitor.open(browser, url);
-  await ada.page.route("**/page-later.js", (route) => route.abort());
+  const dropped = Promise.withResolvers<void>();
+  await ada.page.route("**/page-later.js", async (route) => {
+    await dropped.promise;
+    await route.continue();
+  });
   await ada.enter("drop-early", "Ada");
   const devtools = await ada.context.newCDPSession(ada.page);
   await drag(ada, { devtools, over: "[data-testid=log]" }, "dragEnter", "dragOver", "drop");
+  dropped.resolve();
   await ada.page.getByRole("button", { name: "Remove notes.txt" }).waitFor();
   await ada.close();
 });

@@ -125,7 +125,7 @@ it("a guest of the embed is the same person after a reload, and in another tab",
   await second.goto(`${hostUrl}/guests`);
   for (const tab of tabs) {
     await tab.getByText("from a guest").first().waitFor();
-    expect(await ownIn(tab)).toBe(1);
+    await vi.waitFor(async () => expect(await ownIn(tab)).toBe(1), WAIT);
   }
   await context.close();
 });

@@ -104,6 +104,7 @@ it("a picture opens large, leads to the others by its keys and buttons, and give
   await viewer.getByRole("button", { name: "Close" }).click();
   await viewer.waitFor({ state: "detached" });
   await preview.click();
+  await viewer.waitFor();
   await page.mouse.click(5, height / 2);
   await viewer.waitFor({ state: "detached" });
   expect(ada.complaints).toEqual([]);

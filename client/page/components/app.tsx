@@ -26,7 +26,7 @@ export function App({ session, room }: AppProps) {
 
 function Chat({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
   const { panel, isEmbedded, ui } = session;
-  const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind);
+  const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind ?? visit.uploads.list[0]);
   const chat = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const listen = (event: Event): void => onShortcut(event as KeyboardEvent, session);
@@ -51,7 +51,9 @@ function Chat({ session, visit }: { readonly session: Session; readonly visit: V
         <MessageList key={`list ${visit.room}`} session={session} visit={visit} />
         {later && <later.MenuPopover session={session} />}
         {later && <later.ReactionPicker session={session} visit={visit} />}
-        <Composer key={`composer ${visit.room}`} session={session} visit={visit} />
+        <Composer key={`composer ${visit.room}`} session={session} visit={visit}>
+          {later && <later.UploadList visit={visit} />}
+        </Composer>
       </main>
       <DropZone visit={visit} within={isEmbedded ? chat : undefined} />
       {later && panel === "members" && <later.MemberList session={session} visit={visit} />}

@@ -1,4 +1,5 @@
 // Where messages are written: Enter sends, Shift+Enter starts a line. What is typed is kept by room until it is sent.
+import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { Attachment } from "../../../src/protocol/files-events.ts";
@@ -11,7 +12,6 @@ import { statusOf } from "../state/status.ts";
 import type { Visit } from "../state/visit.ts";
 import { useNow } from "./hooks.ts";
 import { Icon, IconButton } from "./icons.tsx";
-import { UploadList } from "./uploads.tsx";
 
 /** From so few characters left on, the reader is told. */
 const WARN_LEFT = 100;
@@ -22,10 +22,12 @@ const LOOKUP_PAUSE_MS = 250;
 interface ComposerProps {
   readonly session: Session;
   readonly visit: Visit;
+  /** The files that go with the draft. */
+  readonly children: ComponentChildren;
 }
 
 /** A new one for each room. */
-export function Composer({ session, visit }: ComposerProps) {
+export function Composer({ session, visit, children }: ComposerProps) {
   const { writing, uploads, hold, blocked } = visit;
   const { text, files, replyTo, edit } = writing;
   const [, redraw] = useState(0);
@@ -129,7 +131,7 @@ export function Composer({ session, visit }: ComposerProps) {
           {edit.problem && `Not saved. ${edit.problem}`}
         </p>
       )}
-      <UploadList visit={visit} />
+      {children}
       {people.length > 0 && <Suggestions visit={visit} people={people} chosen={chosen} onChoose={complete} />}
       <div class="composer-row">
         {uploads.isAllowed && !edit && <AttachButton onFiles={(files) => uploads.add(files)} />}
@@ -183,7 +185,7 @@ export function Composer({ session, visit }: ComposerProps) {
 }
 
 /** In place of the field: why nothing can be written, and the way back in where there is one. */
-function Blocked({ session, visit }: ComposerProps) {
+function Blocked({ session, visit }: Omit<ComposerProps, "children">) {
   const { connection, blocked } = visit;
   return (
     <div class="composer blocked">

@@ -5,3 +5,4 @@ export { MemberList } from "./member-list.tsx";
 export { MenuPopover } from "./popover.tsx";
 export { ReactionPicker } from "./reaction-picker.tsx";
 export { SearchPanel } from "./search-panel.tsx";
+export { UploadList } from "./uploads.tsx";
