@@ -1,4 +1,4 @@
-// What applications see of the client: types only. The build puts them into client.d.ts, below those of src/protocol.
+// The types of the client that applications see. The build puts them into client.d.ts, below those of src/protocol.
 import type { MessageDeleted, MessageEdited, Reaction } from "../src/protocol/changes-events.ts";
 import type {
   ClientToServerEvents,

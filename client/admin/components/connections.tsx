@@ -1,4 +1,4 @@
-// Who is connected to the room that is watched, and what can be done about them.
+// The table of connections of the room that is watched, with a moderator's actions beside each. The room view draws it.
 import type { ConnectionFacts } from "../../../src/protocol/watching.ts";
 import { exactTime } from "../../page/state/times.ts";
 import type { Desk } from "../state/desk.ts";

@@ -1,4 +1,5 @@
-// Where messages are written: Enter sends, Shift+Enter starts a line. What is typed is kept by room until it is sent.
+// The field for a new message: Enter sends, Shift+Enter starts a line. The room's drafts keep the text until it is sent. The app
+// draws one for each room.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 

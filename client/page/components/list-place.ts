@@ -1,5 +1,5 @@
-// Where the reader is in the message list, and how the document is kept there: heights are measured, and what one looks at, or
-// has the focus on, stays.
+// The reader's place in the message list: measures heights, and keeps in place the row that the reader looks at or has focused.
+// The message list calls it.
 import type { RowLayout } from "../state/row-layout.ts";
 import type { Row } from "../state/rows.ts";
 

@@ -1,4 +1,4 @@
-// Who is here. Moderators find beside each name what they may do about it.
+// The panel of members, with a moderator's actions beside each name. The app draws it.
 import { useEffect, useState } from "preact/hooks";
 
 import { named } from "../state/names.ts";

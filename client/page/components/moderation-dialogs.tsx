@@ -1,4 +1,4 @@
-// What moderators decide: about one person, and about the room.
+// The dialogs in which a moderator acts on one person or on the room. The app's dialogs draw them.
 import { useEffect, useState } from "preact/hooks";
 
 import type { ModeratedUser } from "../../../src/protocol/moderation-events.ts";

@@ -1,5 +1,5 @@
-// What opens beside a button, above everything else: the browser closes it on Escape or a click elsewhere. Arrow keys move
-// between its buttons, and the focus goes back to where it came from.
+// The menu that opens beside a button, above everything else: the browser closes it on Escape or a click elsewhere. Arrow keys
+// move between its buttons, and the focus goes back to where it came from. The app draws it.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 

@@ -1,4 +1,4 @@
-// How the connection stands, where it matters: nothing at all while all is well. And what the room has to say.
+// The line about the connection, empty while all is well, and the room's notices. The app draws both.
 import { statusOf } from "../state/status.ts";
 import type { Session } from "../state/session.ts";
 import type { Visit } from "../state/visit.ts";

@@ -1,4 +1,4 @@
-// What a moderator did, in one sentence. Pure.
+// Describes a moderation action in one sentence. Pure; the visit calls it for each event.
 import type { ModerationChange } from "../../../src/protocol/moderation-events.ts";
 import { named } from "./names.ts";
 import { duration } from "./times.ts";

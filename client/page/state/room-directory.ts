@@ -1,5 +1,5 @@
-// Which rooms there are and what is new in them, asked of the lobby now and then while the page is in view: no room is woken
-// for it, and nothing but the room on the screen is connected to. How far the reader has read is known by this browser alone.
+// The list of rooms with what is new in them. It asks the lobby while the page is in view, which wakes no room; only the room on
+// the screen has a connection. This browser alone knows how far the reader has read. The session keeps one.
 import type { RoomOverview } from "../../../src/protocol/chat-events.ts";
 import { keep, readKept } from "./kept.ts";
 import type { SeenRooms } from "./room-list.ts";

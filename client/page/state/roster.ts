@@ -1,4 +1,4 @@
-// Who is in the room: a snapshot from the presence answer, kept up by the presence events.
+// The members of the room: a snapshot from the presence answer, kept up by the presence events.
 // Pure state: the visit feeds it, the member list draws it.
 import type { Member, PresenceChange } from "../../../src/protocol/chat-events.ts";
 
