@@ -13,7 +13,7 @@ const maxConcurrency = 6;
 
 /** A bound against hanging, for a machine that is much slower than a developer's. */
 const testTimeout = 60_000;
-const setupFiles = ["test/core/patience.setup.ts"];
+const setupFiles = ["test/host/patience.setup.ts"];
 const expect = { poll: { timeout: 15_000 } };
 /** Bundled once, in place of some 150 modules that each file of objects would fetch one by one. */
 const deps = {
@@ -27,15 +27,19 @@ const deps = {
  * files share processes; then what else takes long, so that nobody waits for one that began last.
  */
 const FIRST = [
-  "object/relay.",
-  "object/webhooks.",
-  "core/simulator.",
-  "core/",
-  "object/attacks-",
-  "object/crash.",
-  "object/recovery.",
-  "object/announce.",
-  "third-party/asks.",
+  "durable/relay.",
+  "durable/webhooks.",
+  "simulator/",
+  "socketio/",
+  "chat/",
+  "client/",
+  "settings/",
+  "scripts/",
+  "attacks-",
+  "durable/crash.",
+  "durable/recovery.",
+  "durable/announce.",
+  "durable/socketio/asks.",
   "outside/language-clients.",
   "outside/durability.",
   "outside/http-fuzz.",
@@ -74,7 +78,8 @@ export default defineConfig({
         test: {
           name: "core",
           maxWorkers,
-          include: ["test/core/**/*.test.ts"],
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/{durable,worker,outside}/**"],
           isolate: false,
           testTimeout,
           setupFiles,
@@ -92,19 +97,20 @@ export default defineConfig({
           name: "object",
           deps,
           maxWorkers,
-          include: ["test/object/**/*.test.ts"],
+          include: ["test/{durable,worker}/**/*.test.ts"],
+          exclude: ["test/durable/socketio/**"],
           testTimeout,
           setupFiles,
           expect,
         },
       },
       {
-        plugins: [cloudflareTest({ wrangler: { configPath: "./test/third-party/wrangler.toml" } })],
+        plugins: [cloudflareTest({ wrangler: { configPath: "./test/durable/socketio/wrangler.toml" } })],
         test: {
-          name: "third-party",
+          name: "socketio-object",
           deps,
           maxWorkers,
-          include: ["test/third-party/**/*.test.ts"],
+          include: ["test/durable/socketio/**/*.test.ts"],
           testTimeout,
           setupFiles,
           expect,

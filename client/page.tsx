@@ -4,7 +4,7 @@ import { render } from "preact";
 // what the page knows, what it draws.
 import "preact/hooks";
 import "preact/jsx-runtime";
-import "./room.ts";
+import "./core/room.ts";
 
 import { isRoomName } from "../src/protocol/room-name.ts";
 import { bare } from "./page/state/names.ts";

@@ -2,12 +2,12 @@
 // a day. Without a queue it also brings announcements to their rooms itself, by its alarm.
 import { DurableObject } from "cloudflare:workers";
 
-import type { AnnounceDoor, AnnouncementsDoor, DeadLettersDoor } from "../src/access/relay-door.ts";
-import { turnPorts } from "../src/access/turn-ports.ts";
-import { DEAD_LETTERS_NAME } from "../src/access/relay-door.ts";
-import { logProblem, writeLog } from "../src/access/log.ts";
-import { roomsByPrefix, whereabouts } from "../src/access/lobby-door.ts";
-import { readSettings } from "../src/access/settings.ts";
+import type { AnnounceDoor, AnnouncementsDoor, DeadLettersDoor } from "../src/rpc/relay.ts";
+import { turnPorts } from "../src/rpc/turn-ports.ts";
+import { DEAD_LETTERS_NAME } from "../src/rpc/relay.ts";
+import { logProblem, writeLog } from "../src/settings/log.ts";
+import { roomsByPrefix, whereabouts } from "../src/rpc/lobby.ts";
+import { readSettings } from "../src/settings/settings.ts";
 import type { DeadBatch } from "../src/protocol/relay-batch.ts";
 import type {
   AnnounceItem,

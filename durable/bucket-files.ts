@@ -1,6 +1,6 @@
 // The files of a room in R2, as far as the room itself deals with them: it only finds and deletes. Source:
 // https://developers.cloudflare.com/r2/api/workers/workers-api-reference/
-import { FILES_AT_ONCE, type FileStore } from "../src/chat/file-sweep.ts";
+import { FILES_AT_ONCE, type FileStore } from "../src/chat/files/file-sweep.ts";
 
 export class BucketFiles implements FileStore {
   readonly #bucket: R2Bucket;

@@ -1,8 +1,8 @@
 // Where batches end that no room could take: one Durable Object for the deployment, one row per batch (RLY-9).
 import { DurableObject } from "cloudflare:workers";
 
-import { writeLog } from "../src/access/log.ts";
-import type { DeadLettersDoor } from "../src/access/relay-door.ts";
+import { writeLog } from "../src/settings/log.ts";
+import type { DeadLettersDoor } from "../src/rpc/relay.ts";
 import type { DeadBatch, DeadLetter } from "../src/protocol/relay-batch.ts";
 import { describeBatch } from "../src/relay/readable-batch.ts";
 import type { Env } from "./env.ts";

@@ -1,5 +1,5 @@
 // The bindings of wrangler.toml. Settings and secrets come as strings beside them and are read by
-// src/access/settings.ts only.
+// src/settings/settings.ts only.
 import type { AnnounceItem } from "../src/protocol/announcement.ts";
 import type { RelayBatch } from "../src/protocol/relay-batch.ts";
 import type { WebhookBatch } from "../src/protocol/webhook-events.ts";

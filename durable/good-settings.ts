@@ -1,5 +1,5 @@
 // The settings of a deployment, for an object that cannot do without them.
-import { settingsOf, type Settings } from "../src/access/settings.ts";
+import { settingsOf, type Settings } from "../src/settings/settings.ts";
 
 /** @throws Error where one is bad; the Worker refuses everything then, so no object is asked */
 export function goodSettingsOf(env: object): Settings {

@@ -1,19 +1,19 @@
 // The list of rooms = one Durable Object, or several that share them by name: the pure lobby over its own SQLite.
 import { DurableObject } from "cloudflare:workers";
 
-import { logProblem } from "../src/access/log.ts";
-import type { LobbyDoor } from "../src/access/lobby-door.ts";
+import { logProblem } from "../src/settings/log.ts";
+import type { LobbyDoor } from "../src/rpc/lobby.ts";
 import { Lobby as Rooms } from "../src/lobby/lobby.ts";
 import type { Whereabouts } from "../src/protocol/announcement.ts";
 import type { DirectPage } from "../src/protocol/direct-room.ts";
 import type { ReportAnswer, RoomPage, RoomQuery, RoomReport, RoomTally } from "../src/protocol/room-list.ts";
 import { Meter } from "../src/metrics/meter.ts";
 import type { RoomUse, Scrape, UseQuery } from "../src/metrics/room-use.ts";
-import { Deadlines } from "../src/socketio/deadlines.ts";
-import { countedStorage } from "./counted-storage.ts";
+import { Deadlines } from "../src/clock/deadlines.ts";
+import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
-import { SqlRoomTable } from "./sql-room-table.ts";
-import { WakeClock } from "./wake-clock.ts";
+import { SqlRoomTable } from "./sql/sql-room-table.ts";
+import { WakeClock } from "./socketio/wake-clock.ts";
 
 export class Lobby extends DurableObject<Env> implements LobbyDoor {
   readonly #deadlines = new Deadlines();

@@ -1,8 +1,8 @@
 // How batches leave a room: by way of the queue, or by a call of the other room's object (RLY-2).
-import type { RelayDoor } from "../src/access/relay-door.ts";
-import { turnPorts } from "../src/access/turn-ports.ts";
-import type { Settings } from "../src/access/settings.ts";
-import type { RelayWay } from "../src/chat/links.ts";
+import type { RelayDoor } from "../src/rpc/relay.ts";
+import { turnPorts } from "../src/rpc/turn-ports.ts";
+import type { Settings } from "../src/settings/settings.ts";
+import type { RelayWay } from "../src/chat/links/links.ts";
 import type { RelayBatch, RelayOutcome } from "../src/protocol/relay-batch.ts";
 import { isTooLargeForQueue } from "../src/relay/packing.ts";
 import { TakingTurns } from "../src/relay/taking-turns.ts";

@@ -2,10 +2,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
-import type { Membership } from "../src/chat/room.ts";
+import type { Membership } from "../src/chat/room/room.ts";
 import { WATCH_NAMESPACE, type ConnectionFacts } from "../src/protocol/watching.ts";
-import type { Server } from "../src/socketio/server.ts";
-import type { Session } from "../src/socketio/session.ts";
+import type { Server } from "../src/socketio/server/server.ts";
+import type { Session } from "../src/socketio/engine/session.ts";
 
 /** Hexadecimal digits of an id: 128 bits. */
 const ID_CHARS = 32;

@@ -44,7 +44,7 @@ function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
   };
 }
 
-/** The transports are classes of our own (client/extended-transports.ts): nobody asks for this one by name. */
+/** The transports are classes of our own (client/core/extended-transports.ts): nobody asks for this one by name. */
 const UNNAMED = { webtransport: "export class WT {}" };
 /** Needed in Node only, where `client.js` runs, too. */
 const ELSEWHERE = { "polling-fetch": 'export { XHR as Fetch } from "./polling-xhr.js"' };

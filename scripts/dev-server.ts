@@ -5,7 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { withCompression } from "../src/access/compression-flags.ts";
+import { withCompression } from "../src/settings/compression-flags.ts";
 import { overridesFromEnvironment, PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { onStop } from "./stopping.ts";

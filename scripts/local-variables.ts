@@ -5,7 +5,7 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseEnv } from "node:util";
 
-import { readSettings, SETTING_NAMES, type Settings } from "../src/access/settings.ts";
+import { readSettings, SETTING_NAMES, type Settings } from "../src/settings/settings.ts";
 
 export const PROJECT_ROOT = path.join(import.meta.dirname, "..");
 const DEV_VARS = path.join(PROJECT_ROOT, ".dev.vars");

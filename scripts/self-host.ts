@@ -6,7 +6,7 @@ import { parseArgs, promisify } from "node:util";
 
 import type { V4WorkerOptions } from "miniflare";
 
-import { withCompression } from "../src/access/compression-flags.ts";
+import { withCompression } from "../src/settings/compression-flags.ts";
 import { PROJECT_ROOT, readLocalSettings, readLocalVariables } from "./local-variables.ts";
 import { assertPortFree, readPort } from "./port.ts";
 import { startRuntime } from "./serve/runtime.ts";

@@ -1,7 +1,7 @@
 // `npm run token`: prints a token for the local server, signed with its secret.
 import { parseArgs } from "node:util";
 
-import { signToken, TokenVerifier } from "../src/access/tokens.ts";
+import { signToken, TokenVerifier } from "../src/settings/tokens/tokens.ts";
 import { isRoomName } from "../src/protocol/room-name.ts";
 import { readLocalSettings } from "./local-variables.ts";
 import { helpOf } from "./help.ts";

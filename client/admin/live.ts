@@ -2,7 +2,7 @@
 import { io } from "socket.io-client";
 
 import { WATCH_NAMESPACE, WATCH_QUERY, type WatchedRoom } from "../../src/protocol/watching.ts";
-import { ExtendablePolling, ExtendedWebSocket } from "../extended-transports.ts";
+import { ExtendablePolling, ExtendedWebSocket } from "../core/extended-transports.ts";
 import type { Line } from "./state/sight.ts";
 
 export interface WatchPorts {

@@ -1,8 +1,8 @@
 // A Durable Object that emits to a channel where nobody is, as often as it is told. Plain JavaScript: esbuild bundles it.
-import { SocketObject } from "../../durable/socket-object.ts";
-import { SqlRecoveryLog } from "../../durable/sql-recovery-log.ts";
-import { Namespace } from "../../src/socketio/namespace.ts";
-import { Server } from "../../src/socketio/server.ts";
+import { SocketObject } from "../../durable/socketio/socket-object.ts";
+import { SqlRecoveryLog } from "../../durable/socketio/sql-recovery-log.ts";
+import { Namespace } from "../../src/socketio/server/namespace.ts";
+import { Server } from "../../src/socketio/server/server.ts";
 
 const FLUSH_EVERY = 1000;
 /** Emits that cross to another room in one call. */

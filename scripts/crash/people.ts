@@ -2,9 +2,9 @@
 // remember what they were promised and what they saw.
 import { io } from "socket.io-client";
 
-import type { Room as ConnectedRoom } from "../../client/api.ts";
-import { connectRoom } from "../../client/room.ts";
-import { signToken } from "../../src/access/tokens.ts";
+import type { Room as ConnectedRoom } from "../../client/core/api.ts";
+import { connectRoom } from "../../client/core/room.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import type { Message, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
 import { SECRET } from "./victim.ts";
 

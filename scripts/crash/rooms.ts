@@ -1,7 +1,7 @@
 // The rooms that are killed, as the HTTP API shows them: linked by relay, and read whole after each round.
 import { setTimeout as pause } from "node:timers/promises";
 
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
 import { SECRET } from "./victim.ts";

@@ -2,7 +2,7 @@
 // what is stored is held against what everybody was told and saw.
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { Durability } from "../../src/chat/posts.ts";
+import type { Durability } from "../../src/chat/posting/posts.ts";
 import { ownPerson, stockPerson, type Person } from "./people.ts";
 import { Backend, LINKS, ROOMS, type Histories } from "./rooms.ts";
 import type { SmallDisk } from "./small-disk.ts";

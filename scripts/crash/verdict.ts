@@ -1,6 +1,6 @@
 // What is left of the promises after a crash: everything that somebody was told or saw, held against what is stored.
 import type { Message } from "../../src/protocol/chat-events.ts";
-import type { Durability } from "../../src/chat/posts.ts";
+import type { Durability } from "../../src/chat/posting/posts.ts";
 import type { Person, Stretch } from "./people.ts";
 import { LINKS, type Histories } from "./rooms.ts";
 

@@ -1,8 +1,8 @@
 // Those who are sent away: our own clients or stock ones, each as an application would use it.
 import { io } from "socket.io-client";
 
-import { connectRoom } from "../../client/room.ts";
-import { signToken } from "../../src/access/tokens.ts";
+import { connectRoom } from "../../client/core/room.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { SECRET } from "../crash/victim.ts";
 

@@ -2,7 +2,7 @@
 // take fifty times the memory and time of a light member, and prove that those did not make it easy for the server.
 import { io, type Socket } from "socket.io-client";
 
-import { connectRoom } from "../../client/client.ts";
+import { connectRoom } from "../../client/core/client.ts";
 import { findMark } from "./mark.ts";
 import { JoinError, pathOf, type Member, type Observer, type Post, type Seat, type Where } from "./seat.ts";
 

@@ -1,7 +1,7 @@
 // Tokens of the users of a load test: signed here with the server's secret, read from a file, or asked for as guests.
 import { readFileSync } from "node:fs";
 
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { readLocalSettings } from "../local-variables.ts";
 import type { Tokens } from "./arguments.ts";
 import type { Seat } from "./seat.ts";

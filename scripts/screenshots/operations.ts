@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { PROJECT_ROOT } from "../local-variables.ts";
 import { SECRET, startServer, type Server } from "./stage.ts";
 

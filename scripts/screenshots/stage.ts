@@ -7,10 +7,10 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
-import type { Room } from "../../client/api.ts";
-import { connectRoom } from "../../client/room.ts";
+import type { Room } from "../../client/core/api.ts";
+import { connectRoom } from "../../client/core/room.ts";
 import type { RoomOverview } from "../../src/protocol/chat-events.ts";
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { PROJECT_ROOT } from "../local-variables.ts";
 import { freePort } from "../port.ts";
 import { MAIN_ROOM, NOW, PEOPLE, READER, ROOMS, type Line, type Who } from "./story.ts";

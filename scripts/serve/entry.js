@@ -1,8 +1,8 @@
 // What `npm run serve` puts around the production Worker. Plain JavaScript: esbuild bundles it for workerd, and the
 // types of a Worker's platform are not those of the scripts beside it.
-import { closeLine, openLine } from "../../src/access/lines.ts";
+import { closeLine, openLine } from "../../src/rpc/lines.ts";
 import app from "../../src/index.ts";
-import { CLOSING_MS } from "../../src/protocol/closings.ts";
+import { CLOSING_MS } from "../../src/socketio/wire/closings.ts";
 
 export * from "../../src/index.ts";
 

@@ -1,6 +1,6 @@
 // What the tour needs to show something: people with stock clients, calls by HTTP, and a voice that says what is asked
 // and what comes back.
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import type { ErrorAnswer, Role } from "../../src/protocol/chat-events.ts";
 import { Person } from "./person.ts";
 

@@ -13,28 +13,34 @@ import type {
 import type { Identity } from "../protocol/identity.ts";
 import { Meter } from "../metrics/meter.ts";
 import type { RoomStats } from "../metrics/room-stats.ts";
-import { Namespace, type ConnectRequest, type Handlers, type Refusal, type Verdict } from "../socketio/namespace.ts";
-import type { Socket } from "../socketio/socket.ts";
-import type { Announced } from "./announced.ts";
-import { refuse } from "./answers.ts";
-import { UPLOAD } from "./attachments.ts";
-import { ChatRecoveryLog } from "./chat-recovery.ts";
-import type { Direct } from "./direct.ts";
-import { exportPiece, type ExportPiece, type ExportPlace } from "./export.ts";
+import {
+  Namespace,
+  type ConnectRequest,
+  type Handlers,
+  type Refusal,
+  type Verdict,
+} from "../socketio/server/namespace.ts";
+import type { Socket } from "../socketio/server/socket.ts";
+import type { Announced } from "./announce/announced.ts";
+import { refuse } from "./room/answers.ts";
+import { UPLOAD } from "./files/attachments.ts";
+import { ChatRecoveryLog } from "./log/chat-recovery.ts";
+import type { Direct } from "./direct/direct.ts";
+import { exportPiece, type ExportPiece, type ExportPlace } from "./log/export.ts";
 import { makeFeatures, type ChatDependencies, type Features } from "./features.ts";
-import { Guard } from "./guard.ts";
-import type { Links } from "./links.ts";
-import { Members } from "./members.ts";
-import type { MessageLog } from "./message-log.ts";
-import { refuseUnlessModerator } from "./moderation.ts";
-import { perform, type Bearer, type Caller, type Operation, type Reply } from "./operation.ts";
-import { counted, countPosted, DeliverySampler } from "./metering.ts";
-import { refusePlace } from "./places.ts";
-import { Buckets, type RateLimit } from "./rate-limit.ts";
-import type { Relayed } from "./relayed.ts";
-import type { Client, Leave, Membership, Room } from "./room.ts";
-import { effectiveRole } from "./standing.ts";
-import { tokenFlags } from "./token-flags.ts";
+import { Guard } from "./room/guard.ts";
+import type { Links } from "./links/links.ts";
+import { Members } from "./room/members.ts";
+import type { MessageLog } from "./log/message-log.ts";
+import { refuseUnlessModerator } from "./moderation/moderation.ts";
+import { perform, type Bearer, type Caller, type Operation, type Reply } from "./room/operation.ts";
+import { counted, countPosted, DeliverySampler } from "./room/metering.ts";
+import { refusePlace } from "./room/places.ts";
+import { Buckets, type RateLimit } from "../clock/rate-limit.ts";
+import type { Relayed } from "./links/relayed.ts";
+import type { Client, Leave, Membership, Room } from "./room/room.ts";
+import { effectiveRole } from "./moderation/standing.ts";
+import { tokenFlags } from "./room/token-flags.ts";
 
 /**
  * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory

@@ -2,13 +2,13 @@
 // changed and is awake for nothing else, so a room that nobody speaks in sleeps while it is watched.
 import type { RefusalCode } from "../protocol/chat-events.ts";
 import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } from "../protocol/watching.ts";
-import type { Deadline } from "../socketio/deadlines.ts";
-import { Namespace, type ConnectRequest, type Refusal, type Verdict } from "../socketio/namespace.ts";
-import type { Session } from "../socketio/session.ts";
-import type { Socket } from "../socketio/socket.ts";
-import { deny } from "./answers.ts";
+import type { Deadline } from "../clock/deadlines.ts";
+import { Namespace, type ConnectRequest, type Refusal, type Verdict } from "../socketio/server/namespace.ts";
+import type { Session } from "../socketio/engine/session.ts";
+import type { Socket } from "../socketio/server/socket.ts";
+import { deny } from "./room/answers.ts";
 import type { Chat } from "./chat.ts";
-import type { Membership } from "./room.ts";
+import type { Membership } from "./room/room.ts";
 
 /** WATCH-1: who watch one room at the same time. */
 export const WATCHERS_MAX = 16;

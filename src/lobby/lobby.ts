@@ -16,8 +16,8 @@ import {
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import { Meter, type Tally } from "../metrics/meter.ts";
 import type { RoomUse, Scrape, UseQuery } from "../metrics/room-use.ts";
-import type { Deadline } from "../socketio/deadlines.ts";
-import { GrowingWindow } from "../socketio/growing-window.ts";
+import type { Deadline } from "../clock/deadlines.ts";
+import { GrowingWindow } from "../clock/growing-window.ts";
 import { keptRoom, seenAt, withTally } from "./kept-room.ts";
 import { NewestReports } from "./newest-reports.ts";
 import { RoomPages, type RoomTable } from "./room-pages.ts";

@@ -2,7 +2,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 
-import { encodeBase64 } from "./base64.ts";
+import { encodeBase64 } from "../socketio/wire/base64.ts";
 import { DIRECT_PREFIX } from "./direct-name.ts";
 
 /**

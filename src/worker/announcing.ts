@@ -1,10 +1,10 @@
 // What announcements need of the deployment, for whoever brings them to their rooms (ANN-5).
-import type { AnnounceDoor, AnnouncementsDoor } from "../access/relay-door.ts";
-import { ANNOUNCEMENTS_NAME } from "../access/relay-door.ts";
-import { roomsByPrefix, whereabouts } from "../access/lobby-door.ts";
-import { turnPorts } from "../access/turn-ports.ts";
-import { writeLog } from "../access/log.ts";
-import type { Settings } from "../access/settings.ts";
+import type { AnnounceDoor, AnnouncementsDoor } from "../rpc/relay.ts";
+import { ANNOUNCEMENTS_NAME } from "../rpc/relay.ts";
+import { roomsByPrefix, whereabouts } from "../rpc/lobby.ts";
+import { turnPorts } from "../rpc/turn-ports.ts";
+import { writeLog } from "../settings/log.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { AnnounceItem } from "../protocol/announcement.ts";
 import { bytesOf } from "../relay/announce-packing.ts";
 import type { AnnouncePorts } from "../relay/announcing.ts";

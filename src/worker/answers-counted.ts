@@ -1,7 +1,7 @@
 // Counts what the Worker answers, and tells the log of connections that were refused.
 import type { Context } from "hono";
 
-import { maybeLog } from "../access/log.ts";
+import { maybeLog } from "../settings/log.ts";
 import type { App } from "./deployment.ts";
 import { codeOf } from "./refusals.ts";
 import type { Later } from "./worker-meter.ts";

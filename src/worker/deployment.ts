@@ -1,11 +1,11 @@
 // What one deployment of the Worker works with: its settings, read once per isolate, and the keys and
 // counters that go with them. While a setting is wrong there is no deployment, only a reason.
-import { compressionProblem } from "../access/compression-flags.ts";
-import { writeLog } from "../access/log.ts";
-import { warningsOf } from "../access/setting-warnings.ts";
-import { settingsOf, type Settings } from "../access/settings.ts";
-import { TokenVerifier } from "../access/tokens.ts";
-import { Buckets } from "../chat/rate-limit.ts";
+import { compressionProblem } from "../settings/compression-flags.ts";
+import { writeLog } from "../settings/log.ts";
+import { warningsOf } from "../settings/setting-warnings.ts";
+import { settingsOf, type Settings } from "../settings/settings.ts";
+import { TokenVerifier } from "../settings/tokens/tokens.ts";
+import { Buckets } from "../clock/rate-limit.ts";
 import type { AnnounceItem } from "../protocol/announcement.ts";
 import type { RelayBatch } from "../protocol/relay-batch.ts";
 import type { WebhookBatch } from "../protocol/webhook-events.ts";

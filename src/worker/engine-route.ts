@@ -1,10 +1,10 @@
 // The Engine.IO endpoint: everything that can refuse a request without its room does so here, and only
 // what is in order touches a Durable Object.
-import { lineOf } from "../access/lines.ts";
-import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../access/upgrade-header.ts";
-import { ENGINE_REVISION } from "../protocol/engine-io.ts";
+import { lineOf } from "../rpc/lines.ts";
+import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../rpc/upgrade-header.ts";
+import { ENGINE_REVISION } from "../socketio/wire/engine-io.ts";
 import type { Identity } from "../protocol/identity.ts";
-import { isJavaScriptAgent, knowsRecovery } from "../protocol/recovery-clients.ts";
+import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts";
 import { addressOf } from "./address.ts";
 import type { Deployment, WorkerEnv } from "./deployment.ts";

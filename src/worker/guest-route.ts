@@ -2,10 +2,10 @@
 // the same user. app.ts calls it.
 import { z } from "zod";
 
-import { readGuestToken, type Guest } from "../access/guest-tokens.ts";
-import { typedNameSchema } from "../access/claims.ts";
-import { signToken } from "../access/tokens.ts";
-import { readText } from "../access/body.ts";
+import { readGuestToken, type Guest } from "../settings/tokens/guest-tokens.ts";
+import { typedNameSchema } from "../settings/tokens/claims.ts";
+import { signToken } from "../settings/tokens/tokens.ts";
+import { readText } from "../http/body.ts";
 import { readAs } from "../protocol/read-as.ts";
 import { addressOf } from "./address.ts";
 import type { Deployment } from "./deployment.ts";

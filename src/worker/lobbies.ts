@@ -1,5 +1,5 @@
 // All lobbies of a deployment as one: each is asked the same, and their lists merge in the order that they share (LOB-5).
-import { lobbyDoors } from "../access/lobby-door.ts";
+import { lobbyDoors } from "../rpc/lobby.ts";
 import { mergePages, type RoomPage, type RoomQuery } from "../protocol/room-list.ts";
 import type { WorkerEnv } from "./deployment.ts";
 

@@ -1,6 +1,6 @@
 // `GET /metrics` for Prometheus. The lobbies are asked, and no room: a deployment that nobody uses is watched without waking
 // any (MET-1).
-import type { LobbyDoor } from "../access/lobby-door.ts";
+import type { LobbyDoor } from "../rpc/lobby.ts";
 import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../metrics/exposition.ts";
 import { Meter } from "../metrics/meter.ts";
 import { addUse, NO_USE, ranked, type RoomUse, type Scrape } from "../metrics/room-use.ts";

@@ -1,5 +1,5 @@
 // Which web pages may talk to us. WebSockets know no same-origin policy, so the server has to ask.
-import type { Settings } from "../access/settings.ts";
+import type { Settings } from "../settings/settings.ts";
 
 /** Whether a browser sent a request: it says from which page, or (`Sec-Fetch-Site`) that the page is its own server's. */
 export function isFromBrowser(request: Request): boolean {

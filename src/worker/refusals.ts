@@ -2,7 +2,7 @@
 import type { z } from "zod";
 
 import type { Unauthenticated } from "../protocol/identity.ts";
-import { ENGINE_REFUSALS, type EngineRefusal } from "../protocol/engine-io.ts";
+import { ENGINE_REFUSALS, type EngineRefusal } from "../socketio/wire/engine-io.ts";
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 411 | 413 | 415 | 416 | 426 | 429 | 500 | 503;
 

@@ -1,7 +1,7 @@
 // Brings batches to the rooms that they are for: one call per room, whatever else it is that could not be reached.
-import { turnPorts } from "../access/turn-ports.ts";
-import type { DeadLettersDoor, RelayDoor } from "../access/relay-door.ts";
-import { DEAD_LETTERS_NAME } from "../access/relay-door.ts";
+import { turnPorts } from "../rpc/turn-ports.ts";
+import type { DeadLettersDoor, RelayDoor } from "../rpc/relay.ts";
+import { DEAD_LETTERS_NAME } from "../rpc/relay.ts";
 import type { RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
 import { isReadable, UNREADABLE } from "../relay/readable-batch.ts";
 import { TakingTurns } from "../relay/taking-turns.ts";

@@ -3,7 +3,7 @@
 import { Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
-import { logProblem } from "../access/log.ts";
+import { logProblem } from "../settings/log.ts";
 import { countAnswer, noteConnect } from "./answers-counted.ts";
 import { carryThrough } from "./broken-off.ts";
 import { deploymentOf, type App } from "./deployment.ts";

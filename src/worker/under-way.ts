@@ -1,6 +1,6 @@
 // Counts what each user has under way of something that takes memory while it lasts: bodies on their way in (FILE-7, API-11). Each
 // isolate counts for itself, and guests by their network: anybody gets a guest's token, and another one. Called by the calls of the HTTP API.
-import { networkOf } from "../protocol/client-address.ts";
+import { networkOf } from "../socketio/wire/client-address.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { addressOf } from "./address.ts";
 

@@ -1,6 +1,6 @@
 // What this isolate of the Worker has counted: told to a lobby some seconds later, for all requests of that time at once, and
 // off the path of each of them (MET-3).
-import type { LobbyDoor } from "../access/lobby-door.ts";
+import type { LobbyDoor } from "../rpc/lobby.ts";
 import { Meter } from "../metrics/meter.ts";
 import { lobbyOf, type RoomTally } from "../protocol/room-list.ts";
 import type { WorkerEnv } from "./deployment.ts";

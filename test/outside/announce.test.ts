@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Socket } from "socket.io-client";
 import { expect, inject, it, vi } from "vitest";
 
-import type { ConnectOptions, Room } from "../../client/api.ts";
+import type { ConnectOptions, Room } from "../../client/core/api.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { PROJECT_ROOT } from "./dev-server.ts";
 import { ask, collect, join, next, open, tokenFor, VERSIONS, type Connect } from "./stock-clients.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { KEY_FETCH_MS_MAX } from "../../src/access/key-set.ts";
+import { KEY_FETCH_MS_MAX } from "../../src/settings/tokens/key-set.ts";
 import { API_BODIES_MAX, UPLOADS_MAX } from "../../src/worker/deployment.ts";
 import { HOST, startSelfHosted, type DevServer } from "./dev-server.ts";
 import { RawLine } from "./raw-line.ts";

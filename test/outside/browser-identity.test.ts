@@ -3,7 +3,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { launchBrowser } from "../../scripts/chromium.ts";
 import { TEST_SECRET } from "./dev-server.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";

@@ -2,7 +2,7 @@
 import type { Browser, WebSocketRoute } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { launchBrowser } from "../../scripts/chromium.ts";
 import { startDevServer, TEST_SECRET, type DevServer } from "./dev-server.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, inject, it, vi, type TestContext } from "vitest";
 
-import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/api.ts";
+import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/core/api.ts";
 import { measureClient } from "../../scripts/build-client.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";

@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
-import { connectRoom } from "../../client/client.ts";
+import { connectRoom } from "../../client/core/client.ts";
 import { HOST, startSelfHosted, type DevServer } from "./dev-server.ts";
 import { ask, collect, next, open } from "./stock-clients.ts";
 

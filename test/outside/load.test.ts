@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, inject, it } from "vitest";
 
 import { parseReport, type LoadReport } from "../../scripts/load/report.ts";
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
 import { startFaultyProxy, type FaultyProxy, type Tamper } from "./faulty-proxy.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, inject, it, vi } from "vitest";
 
-import { expositionOf } from "../core/exposition.ts";
+import { expositionOf } from "../host/exposition.ts";
 import { PROJECT_ROOT } from "./dev-server.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 

@@ -5,7 +5,7 @@ import path from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { freePort, HOST, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./dev-server.ts";
 import { ask, next, open, VERSIONS, type Options } from "./stock-clients.ts";
 

@@ -3,7 +3,7 @@ import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket
 import { io as io44 } from "socket.io-client-4.4";
 import { afterAll } from "vitest";
 
-import { signToken } from "../../src/access/tokens.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { TEST_SECRET } from "./dev-server.ts";
 
 export type Options = Partial<ManagerOptions & SocketOptions>;

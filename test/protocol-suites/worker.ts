@@ -1,15 +1,15 @@
 // The server that the public protocol suites want to talk to: two echoes on the layers of this project,
 // behind the checks of the real Worker. Run by scripts/protocol-suites.ts.
-import { SocketObject } from "../../durable/socket-object.ts";
-import { WAITING, WAITING_ASLEEP } from "../../durable/wake-clock.ts";
-import { settingsOf, type Settings } from "../../src/access/settings.ts";
-import { encodeMessage, type Frame } from "../../src/protocol/engine-io.ts";
-import type { EventsMap } from "../../src/socketio/events.ts";
-import { Namespace, type ConnectRequest, type Verdict } from "../../src/socketio/namespace.ts";
-import { Server } from "../../src/socketio/server.ts";
-import { SessionServer, type ServerPorts } from "../../src/socketio/session-server.ts";
-import type { Session } from "../../src/socketio/session.ts";
-import type { Socket } from "../../src/socketio/socket.ts";
+import { SocketObject } from "../../durable/socketio/socket-object.ts";
+import { WAITING, WAITING_ASLEEP } from "../../durable/socketio/wake-clock.ts";
+import { settingsOf, type Settings } from "../../src/settings/settings.ts";
+import { encodeMessage, type Frame } from "../../src/socketio/wire/engine-io.ts";
+import type { EventsMap } from "../../src/socketio/server/events.ts";
+import { Namespace, type ConnectRequest, type Verdict } from "../../src/socketio/server/namespace.ts";
+import { Server } from "../../src/socketio/server/server.ts";
+import { SessionServer, type ServerPorts } from "../../src/socketio/server/session-server.ts";
+import type { Session } from "../../src/socketio/engine/session.ts";
+import type { Socket } from "../../src/socketio/server/socket.ts";
 import { deploymentOf } from "../../src/worker/deployment.ts";
 import { connect } from "../../src/worker/engine-route.ts";
 

@@ -1,9 +1,9 @@
 // How much a room may have in memory: of everything that can be reached in it, at any time, and once nobody says anything. The limits
 // of the product are for thousands; these are for the few who take part in a plan, so that what is never forgotten shows in minutes.
-import { COPIES_REMEMBERED_MAX } from "../../src/chat/copies.ts";
-import { MISSED_MESSAGES_MAX } from "../../src/chat/chat-recovery.ts";
-import { BATCH_POSTS_MAX } from "../../src/chat/posts.ts";
-import { UNSTORED_POSTS_MAX } from "../../src/chat/relaxed-commit.ts";
+import { COPIES_REMEMBERED_MAX } from "../../src/chat/links/copies.ts";
+import { MISSED_MESSAGES_MAX } from "../../src/chat/log/chat-recovery.ts";
+import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";
+import { UNSTORED_POSTS_MAX } from "../../src/chat/posting/relaxed-commit.ts";
 import { SERIES_MAX } from "../../src/metrics/meter.ts";
 import { collectionsIn } from "./collections.ts";
 import { ServerSocket, type ObjectHost } from "./object-host.ts";

@@ -20,7 +20,7 @@ export interface Edit {
 
 /** Nobody signs tokens in a simulation: they are what they say. */
 const PLAIN_TOKENS: Edit = {
-  file: "src/access/tokens.ts",
+  file: "src/settings/tokens/tokens.ts",
   find: "if (token.length > TOKEN_LENGTH_MAX)",
   replace: `const claims = JSON.parse(token) as Identity;
     if (claims.exp! * 1000 <= Date.now()) return { ok: false, code: "TOKEN_EXPIRED", message: "The token has expired" };

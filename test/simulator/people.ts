@@ -2,8 +2,8 @@
 // under them is simulated.
 import { Fetch, io, NodeWebSocket, type Socket } from "socket.io-client";
 
-import type { Room, SentAnswer } from "../../client/api.ts";
-import { connectRoom } from "../../client/room.ts";
+import type { Room, SentAnswer } from "../../client/core/api.ts";
+import { connectRoom } from "../../client/core/room.ts";
 import type { Message, Notice, PostAnswer, Welcome } from "../../src/protocol/chat-events.ts";
 import type { Link, Network } from "./network.ts";
 import { epochOf, offsetOf, setOffset } from "./offset.ts";

@@ -1,6 +1,6 @@
 // One run: a plan is carried out, everything that is broken is mended, everybody comes back, and at every step and in the end
 // the witness is asked what was not as it should be.
-import { splitPackets } from "../../src/protocol/engine-io.ts";
+import { splitPackets } from "../../src/socketio/wire/engine-io.ts";
 import { EDITED, EMOJI, type ChangeEvent } from "./changes.ts";
 import { checkSizes } from "./bounds.ts";
 import { Deployment } from "./deployment.ts";

@@ -1,5 +1,5 @@
 // The log of the rooms, as their operator would read it: what it tells of is trouble, unless the simulator made it.
-import { RELAY_SEND_MS_MAX } from "../../src/chat/links.ts";
+import { RELAY_SEND_MS_MAX } from "../../src/chat/links/links.ts";
 import { isTracing } from "./trace.ts";
 
 /** What the stand-ins of the platform say when they fail because a plan says so. */

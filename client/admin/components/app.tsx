@@ -1,7 +1,7 @@
 // The whole operator page: the token first, then the rooms, one room, or dead letters.
 import { themeItems } from "../../page/components/theme.ts";
 import { IconButton } from "../../page/components/icons.tsx";
-import { claimsOf } from "../../claims.ts";
+import { claimsOf } from "../../core/claims.ts";
 import type { Desk } from "../state/desk.ts";
 import { hashOf, type Route } from "../state/route.ts";
 import { DeadLetters } from "./dead-letters.tsx";

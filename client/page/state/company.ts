@@ -1,7 +1,7 @@
 // The people who are with the reader in the room: members, those who type, how far each has read. Kept up to date with the room; the
 // visit owns it.
 import type { ErrorAnswer, Member, PresenceChange, Welcome } from "../../../src/protocol/chat-events.ts";
-import type { Room } from "../../api.ts";
+import type { Room } from "../../core/api.ts";
 import type { People } from "./people.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { Roster, sorted, type Person } from "./roster.ts";

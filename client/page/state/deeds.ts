@@ -1,7 +1,7 @@
 // What a reader does to messages and people, besides writing: the room decides, and everyone hears of it by an event. What it
 // refuses is told in words.
 import type { ModerationClientEvents } from "../../../src/protocol/moderation-events.ts";
-import type { Room } from "../../api.ts";
+import type { Room } from "../../core/api.ts";
 import { describeFailure, isOut, settled } from "./settled.ts";
 
 interface DeedPorts {

@@ -1,7 +1,7 @@
 // What was typed and not sent yet, by reader and room: kept by the browser, so that neither a reload nor another room loses it,
 // and nobody else who sits there finds it.
 import type { Attachment } from "../../../src/protocol/files-events.ts";
-import type { Claims } from "../../claims.ts";
+import type { Claims } from "../../core/claims.ts";
 import { isGuest } from "./identity.ts";
 import { keep, readKept } from "./kept.ts";
 

@@ -2,7 +2,7 @@
 // the reader was away. The visit owns it.
 import type { ChangesAnswer } from "../../../src/protocol/changes-events.ts";
 import type { ErrorAnswer, HistoryAnswer, HistoryPayload, Message } from "../../../src/protocol/chat-events.ts";
-import type { Room } from "../../api.ts";
+import type { Room } from "../../core/api.ts";
 import type { People } from "./people.ts";
 import { describeFailure, isOut, settled } from "./settled.ts";
 import type { Timeline } from "./timeline.ts";

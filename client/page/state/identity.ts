@@ -1,7 +1,7 @@
 // The identity of the reader: a token, fetched from POST /api/guest or pasted by hand. It stays in this browser, for all its
 // tabs, until the reader signs out; it is never in an address. The session and the embedded room call this.
-import type { Inheritance } from "../../api.ts";
-import { claimsOf } from "../../claims.ts";
+import type { Inheritance } from "../../core/api.ts";
+import { claimsOf } from "../../core/claims.ts";
 import { keep, readKept } from "./kept.ts";
 
 const KEY = "parley.token";

@@ -1,7 +1,7 @@
 // What a reader leaves in this browser: drafts, unsent messages, the rooms they have been in and their name. It goes when they
 // sign out, for the next one who sits here.
-import type { KeyValueStorage } from "../../api.ts";
-import { defaultStorage, keysIn, unsentKeys } from "../../outbox-storage.ts";
+import type { KeyValueStorage } from "../../core/api.ts";
+import { defaultStorage, keysIn, unsentKeys } from "../../core/outbox-storage.ts";
 import { draftPrefix } from "./drafts.ts";
 import { SEEN_KEY } from "./room-directory.ts";
 

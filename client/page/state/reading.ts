@@ -1,7 +1,7 @@
 // The reader's place in the room: at the newest message or elsewhere, what came meanwhile, and what was jumped to. The visit
 // owns it; the message list draws it and reports where the reader goes.
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
-import type { Gap } from "../../api.ts";
+import type { Gap } from "../../core/api.ts";
 import type { History } from "./history.ts";
 import type { Signals } from "./signals.ts";
 import type { Timeline } from "./timeline.ts";

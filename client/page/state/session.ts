@@ -2,7 +2,7 @@
 // change it has itself drawn once per frame.
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
-import { claimsOf } from "../../claims.ts";
+import { claimsOf } from "../../core/claims.ts";
 import {
   adoptNewer,
   fetchGuestToken,

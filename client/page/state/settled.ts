@@ -1,6 +1,6 @@
 // Answers of the room, and what to tell the reader when there is none.
 import type { ErrorAnswer } from "../../../src/protocol/chat-events.ts";
-import type { Room } from "../../api.ts";
+import type { Room } from "../../core/api.ts";
 import { duration } from "./times.ts";
 
 /** A lost connection or a timeout reads like an error answer, so that callers have one kind of failure. */

@@ -1,5 +1,5 @@
 // What the page tells the room of its reader by itself: that they are typing, and how far they have read. Said seldom.
-import type { Room } from "../../api.ts";
+import type { Room } from "../../core/api.ts";
 
 /** The room forgets who types 5 s after it heard so (TYP-2). */
 const TYPING_AGAIN_MS = 3000;

@@ -1,6 +1,6 @@
 // How the connection stands, as the reader should know it: a reader who was offline is not told of every attempt, and hears
 // for a moment that it is over.
-import type { Connection as RoomConnection } from "../../api.ts";
+import type { Connection as RoomConnection } from "../../core/api.ts";
 import type { Connection } from "./visit-ports.ts";
 
 /** How long it is worth a word that the connection is back. */

@@ -4,7 +4,7 @@
 import type { MessageDeleted, MessageEdited, Reaction, ReactionSummary } from "../../../src/protocol/changes-events.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { Attachment } from "../../../src/protocol/files-events.ts";
-import type { Gap } from "../../api.ts";
+import type { Gap } from "../../core/api.ts";
 
 /** Messages kept that came while an older part of the history was shown; what is older is loaded again. */
 const TAIL_MAX = 200;

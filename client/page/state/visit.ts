@@ -3,10 +3,10 @@
 import type { Message, RefusalCode, Role, Welcome } from "../../../src/protocol/chat-events.ts";
 import type { Attachment } from "../../../src/protocol/files-events.ts";
 import type { ModerationChange, RoomModes } from "../../../src/protocol/moderation-events.ts";
-import type { Connection as RoomConnection, Gap, MessageState, Room, SendOptions, SentAnswer } from "../../api.ts";
-import { claimsOf } from "../../claims.ts";
-import { draftOf } from "../../outbox-storage.ts";
-import { connectRoom } from "../../room.ts";
+import type { Connection as RoomConnection, Gap, MessageState, Room, SendOptions, SentAnswer } from "../../core/api.ts";
+import { claimsOf } from "../../core/claims.ts";
+import { draftOf } from "../../core/outbox-storage.ts";
+import { connectRoom } from "../../core/room.ts";
 import { Company } from "./company.ts";
 import { Deeds } from "./deeds.ts";
 import { describeModeration } from "./describe-moderation.ts";

@@ -3,7 +3,7 @@
 // share it: what is written in one of them the others show.
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { Attachment } from "../../../src/protocol/files-events.ts";
-import type { Claims } from "../../claims.ts";
+import type { Claims } from "../../core/claims.ts";
 import {
   EMPTY,
   keepDraft,

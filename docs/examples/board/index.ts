@@ -1,7 +1,7 @@
 // The deployment of the whiteboard: one object per board, behind Parley's Worker for applications of one's own.
-import type { Application } from "../../../durable/application.ts";
-import { SocketObject } from "../../../durable/socket-object.ts";
-import { Server } from "../../../src/socketio/server.ts";
+import type { Application } from "../../../durable/socketio/application.ts";
+import { SocketObject } from "../../../durable/socketio/socket-object.ts";
+import { Server } from "../../../src/socketio/server/server.ts";
 import { Whiteboard, type Line } from "./whiteboard.ts";
 
 const OPTIONS = {

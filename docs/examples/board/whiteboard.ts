@@ -1,7 +1,7 @@
 // A whiteboard that people draw on together: the namespace that docs/from-socket-io.md translates from Socket.IO. Each board is
 // served by an object of its own (index.ts).
-import { Namespace, type ConnectRequest, type Handlers } from "../../../src/socketio/namespace.ts";
-import type { Socket } from "../../../src/socketio/socket.ts";
+import { Namespace, type ConnectRequest, type Handlers } from "../../../src/socketio/server/namespace.ts";
+import type { Socket } from "../../../src/socketio/server/socket.ts";
 
 export type Line = readonly [fromX: number, fromY: number, toX: number, toY: number];
 

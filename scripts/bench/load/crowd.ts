@@ -1,7 +1,7 @@
 // Everybody who takes part in a run, connected a few at a time, and what they all report.
 import { performance } from "node:perf_hooks";
 
-import { signToken } from "../../../src/access/tokens.ts";
+import { signToken } from "../../../src/settings/tokens/tokens.ts";
 import { account, addFaults, codeOf, NO_FAULTS, SENDER_MAX, type Faults } from "../accounting.ts";
 import { Histogram } from "../../measuring/statistics.ts";
 import type { Crowd, ServerFacts } from "./job.ts";

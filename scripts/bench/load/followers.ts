@@ -2,7 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { signToken } from "../../../src/access/tokens.ts";
+import { signToken } from "../../../src/settings/tokens/tokens.ts";
 import { account, codeOf, SENDER_MAX, type Faults } from "../accounting.ts";
 import { Histogram } from "../../measuring/statistics.ts";
 import { gather, roomName, userName, type Gathering } from "./crowd.ts";

@@ -8,7 +8,7 @@ import { RawSocket, type Target } from "../../measuring/raw-socket.ts";
 export interface Wire {
   /** `plain` is a JSON array per message, without any protocol. */
   readonly protocol: "socketio" | "plain";
-  /** Several packets to a frame, and heartbeats that the client volunteers (src/protocol/README.md, EXT-1). */
+  /** Several packets to a frame, and heartbeats that the client volunteers (src/socketio/SPEC.md, EXT-1). */
   readonly extended: boolean;
   /** The path and query; `{room}` stands for the room's name. */
   readonly path: string;

@@ -1,6 +1,6 @@
 // Who may call: the bearer of a token of the right role, for the rooms that the token opens, and not too often:
 // API-1.
-import type { RoomDoor } from "../../access/room-door.ts";
+import type { RoomDoor } from "../../rpc/room.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";

@@ -1,8 +1,8 @@
 // Saying something to many rooms, or to people wherever they are, and how far that has come: ANN-1, ANN-2, ANN-6.
 import { z } from "zod";
 
-import { lobbyDoors, whereabouts } from "../../access/lobby-door.ts";
-import { userSchema } from "../../access/claims.ts";
+import { lobbyDoors, whereabouts } from "../../rpc/lobby.ts";
+import { userSchema } from "../../settings/tokens/claims.ts";
 import {
   ANNOUNCE_VERSION,
   ANNOUNCEMENT_ID_CHARS_MAX,

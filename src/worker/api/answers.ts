@@ -2,7 +2,7 @@
 // must agree with are the protocol's own.
 import { z } from "zod";
 
-import { attachmentSchema } from "../../chat/files-payloads.ts";
+import { attachmentSchema } from "../../protocol/schemas/files-payloads.ts";
 import type { Member, Message, RoomOverview } from "../../protocol/chat-events.ts";
 
 export const ok = z.literal(true);

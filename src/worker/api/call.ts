@@ -2,7 +2,7 @@
 // and their description (openapi.ts) are both made of it.
 import { z } from "zod";
 
-import type { RoomDoor } from "../../access/room-door.ts";
+import type { RoomDoor } from "../../rpc/room.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";

@@ -1,8 +1,8 @@
 // Who may call what, and on whose behalf a service may speak: API-1, API-5.
 import { z } from "zod";
 
-import type { OutsideCaller } from "../../access/room-door.ts";
-import { displayName, nameSchema, userSchema } from "../../access/claims.ts";
+import type { OutsideCaller } from "../../rpc/room.ts";
+import { displayName, nameSchema, userSchema } from "../../settings/tokens/claims.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuseRequest } from "../refusals.ts";

@@ -2,7 +2,7 @@
 // meaning, so that its rules live once, in the room (API-2).
 import { z } from "zod";
 
-import { historySchema, postSchema, presenceSchema } from "../../chat/payloads.ts";
+import { historySchema, postSchema, presenceSchema } from "../../protocol/schemas/payloads.ts";
 import { filesOf } from "../../protocol/file-key.ts";
 import type { HistoryAnswer, PostAnswer, PresenceAnswer } from "../../protocol/chat-events.ts";
 import { ANNOUNCE_CALLS } from "./announce-calls.ts";

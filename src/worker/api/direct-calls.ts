@@ -1,10 +1,10 @@
 // Conversations between two people: opening one, and listing one's own (DM-1, DM-4). The list is the lobby's, so it wakes nobody.
 import { z } from "zod";
 
-import { lobbyDoors } from "../../access/lobby-door.ts";
-import { userSchema } from "../../access/claims.ts";
-import { TOO_MANY_OPENINGS } from "../../chat/direct-payloads.ts";
-import { directOpenings } from "../../chat/rate-limit.ts";
+import { lobbyDoors } from "../../rpc/lobby.ts";
+import { userSchema } from "../../settings/tokens/claims.ts";
+import { TOO_MANY_OPENINGS } from "../../protocol/schemas/direct-payloads.ts";
+import { directOpenings } from "../../clock/rate-limit.ts";
 import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
 import { refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";

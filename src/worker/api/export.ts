@@ -1,6 +1,6 @@
 // A room's whole history as a stream of newline-delimited JSON. The room is asked for the next piece when the reader
 // wants it, so no more than one piece is in memory and a slow reader keeps no room awake: API-8.
-import type { RoomDoor } from "../../access/room-door.ts";
+import type { RoomDoor } from "../../rpc/room.ts";
 
 type Piece = Awaited<ReturnType<RoomDoor["exportPiece"]>>;
 

@@ -1,9 +1,9 @@
 // Takes a file: asks the room for its leave, looks at what it is, and passes the bytes on to the storage as they come.
 // No more than the head of an image and a few chunks are in memory, however large the file is.
-import { logProblem } from "../../access/log.ts";
-import type { OutsideCaller } from "../../access/room-door.ts";
-import { BodyTooLate, TimedBody } from "../../access/timed-body.ts";
-import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "../../protocol/image-facts.ts";
+import { logProblem } from "../../settings/log.ts";
+import type { OutsideCaller } from "../../rpc/room.ts";
+import { BodyTooLate, TimedBody } from "../../http/timed-body.ts";
+import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "../images/image-facts.ts";
 import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../protocol/media-type.ts";
 import { UPLOADS_MAX } from "../deployment.ts";
 import { refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";

@@ -1,7 +1,7 @@
 // The calls about files: up to a room, and back (FILE-1, FILE-4).
 import { z } from "zod";
 
-import { userSchema } from "../../access/claims.ts";
+import { userSchema } from "../../settings/tokens/claims.ts";
 import { parseFileKey } from "../../protocol/file-key.ts";
 import * as answers from "./answers.ts";
 import { call, room, type ApiCall } from "./call.ts";

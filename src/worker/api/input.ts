@@ -2,7 +2,7 @@
 // API-4.
 import type { z } from "zod";
 
-import { readText } from "../../access/body.ts";
+import { readText } from "../../http/body.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../../protocol/nesting.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";

@@ -2,8 +2,8 @@
 // (API-2), so that rights, limits and what the others hear are the room's.
 import { z } from "zod";
 
-import type { RoomDoor } from "../../access/room-door.ts";
-import { editSchema, messageSchema, reactSchema } from "../../chat/changes-payloads.ts";
+import type { RoomDoor } from "../../rpc/room.ts";
+import { editSchema, messageSchema, reactSchema } from "../../protocol/schemas/changes-payloads.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { done } from "./answers.ts";
 import { call, room, type ApiCall } from "./call.ts";

@@ -2,7 +2,7 @@
 // look up is the room's lists: MOD-1, MOD-11.
 import { z } from "zod";
 
-import * as payloads from "../../chat/moderation-payloads.ts";
+import * as payloads from "../../protocol/schemas/moderation-payloads.ts";
 import type { AuditAnswer, ModerationAction, ModerationStateAnswer } from "../../protocol/moderation-events.ts";
 import { done } from "./answers.ts";
 import { call, room, type ApiCall } from "./call.ts";

@@ -1,7 +1,7 @@
 // Calls about what crosses from room to room: links (RLY-8), and what could not cross (RLY-9).
 import { z } from "zod";
 
-import type { DeadLettersDoor, RelayDoor } from "../../access/relay-door.ts";
+import type { DeadLettersDoor, RelayDoor } from "../../rpc/relay.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { describeBatch } from "../../relay/readable-batch.ts";

@@ -2,7 +2,7 @@
 // form where an address is asked in a way that it does not know.
 import { Hono, type Context } from "hono";
 
-import type { RoomDoor } from "../../access/room-door.ts";
+import type { RoomDoor } from "../../rpc/room.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isRoomName, roomAllowed } from "../../protocol/room-name.ts";

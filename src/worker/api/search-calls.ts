@@ -1,5 +1,5 @@
 // Searching a room over HTTP: the event of the same name (SRCH-1).
-import { searchSchema } from "../../chat/search-payloads.ts";
+import { searchSchema } from "../../protocol/schemas/search-payloads.ts";
 import type { SearchAnswer } from "../../protocol/search-events.ts";
 import { call, room, type ApiCall } from "./call.ts";
 import { STAFF } from "./callers.ts";

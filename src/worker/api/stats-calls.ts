@@ -1,7 +1,7 @@
 // Calls about what rooms use and cost: the list of all from the lobbies, which wakes none, and one room from itself.
 import { z } from "zod";
 
-import type { LobbyDoor } from "../../access/lobby-door.ts";
+import type { LobbyDoor } from "../../rpc/lobby.ts";
 import { monthlyCost } from "../../metrics/cost.ts";
 import { HOUR_MS, recentHours } from "../../metrics/recent.ts";
 import type { RoomStats } from "../../metrics/room-stats.ts";

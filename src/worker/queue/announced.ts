@@ -1,6 +1,6 @@
 // The queue of the relay carries announcements, too: those of a batch go to their rooms together (ANN-5), and what the platform
 // gave up ends with the dead letters (ANN-6). What nobody can read takes the way of what rooms pass on, and waits there.
-import { logProblem } from "../../access/log.ts";
+import { logProblem } from "../../settings/log.ts";
 import type { AnnounceItem } from "../../protocol/announcement.ts";
 import type { RelayBatch } from "../../protocol/relay-batch.ts";
 import { announceEach, type AnnouncePorts } from "../../relay/announcing.ts";

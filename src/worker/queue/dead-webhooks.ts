@@ -1,6 +1,6 @@
 // The dead letters of the webhooks' queue. Nobody takes them from there, so an operator can look at them; with this Worker
 // as their consumer for a while, they are put in line again: HOOK-10.
-import { writeLog } from "../../access/log.ts";
+import { writeLog } from "../../settings/log.ts";
 import type { WorkerEnv } from "../deployment.ts";
 import { sortOut, STRANGE } from "./readable-webhooks.ts";
 

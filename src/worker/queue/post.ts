@@ -1,6 +1,6 @@
 // One POST to the operator's server. The address is the operator's own setting, so it may lead anywhere, also to an
 // internal network; what answers there can neither redirect us elsewhere nor be read by anybody.
-import type { Webhook } from "../../access/settings.ts";
+import type { Webhook } from "../../settings/settings.ts";
 import type { WebhookDelivery } from "../../protocol/webhook-events.ts";
 import { VERSION } from "../version.ts";
 import { sign } from "./signature.ts";

@@ -1,8 +1,8 @@
 // The queue of the relay: what came in one batch goes to each room in one call. What a room cannot take yet comes again
 // later; what it never will, or what was tried too often, ends with the dead letters (RLY-9).
-import type { RelayDoor } from "../../access/relay-door.ts";
+import type { RelayDoor } from "../../rpc/relay.ts";
 import type { RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
-import { writeLog } from "../../access/log.ts";
+import { writeLog } from "../../settings/log.ts";
 import { describeBatch } from "../../relay/readable-batch.ts";
 import type { Deployment, WorkerEnv } from "../deployment.ts";
 import { deadLettersOf, deliver } from "../relay-delivery.ts";

@@ -1,7 +1,7 @@
 // The queue of webhooks: one POST for all that came in one batch; what fails comes again later, and in the end lies with
 // the dead letters: HOOK-8 to HOOK-10.
-import { writeLog } from "../../access/log.ts";
-import type { Webhook } from "../../access/settings.ts";
+import { writeLog } from "../../settings/log.ts";
+import type { Webhook } from "../../settings/settings.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
 import { deploymentOf, type WorkerEnv } from "../deployment.ts";
 import { post, type Outcome } from "./post.ts";

@@ -1,10 +1,15 @@
 // Readers of what people and deployers give: events, requests of the HTTP API, tokens, settings.
 import type { z } from "zod";
 
-import { readSettings, SETTING_NAMES } from "../../../src/access/settings.ts";
-import { signToken, TokenVerifier } from "../../../src/access/tokens.ts";
-import { changesSchema, editSchema, messageSchema, reactSchema } from "../../../src/chat/changes-payloads.ts";
-import { uploadSchema } from "../../../src/chat/files-payloads.ts";
+import { readSettings, SETTING_NAMES } from "../../../src/settings/settings.ts";
+import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
+import {
+  changesSchema,
+  editSchema,
+  messageSchema,
+  reactSchema,
+} from "../../../src/protocol/schemas/changes-payloads.ts";
+import { uploadSchema } from "../../../src/protocol/schemas/files-payloads.ts";
 import {
   auditSchema,
   banSchema,
@@ -15,17 +20,17 @@ import {
   readOnlySchema,
   slowModeSchema,
   userSchema,
-} from "../../../src/chat/moderation-payloads.ts";
+} from "../../../src/protocol/schemas/moderation-payloads.ts";
 import {
   describeIssues,
   historySchema,
   postSchema,
   presenceSchema,
   refreshTokenSchema,
-} from "../../../src/chat/payloads.ts";
-import { readMarksSchema, readSchema } from "../../../src/chat/reading-payloads.ts";
-import { searchSchema } from "../../../src/chat/search-payloads.ts";
-import { typingSchema } from "../../../src/chat/typing-payloads.ts";
+} from "../../../src/protocol/schemas/payloads.ts";
+import { readMarksSchema, readSchema } from "../../../src/protocol/schemas/reading-payloads.ts";
+import { searchSchema } from "../../../src/protocol/schemas/search-payloads.ts";
+import { typingSchema } from "../../../src/protocol/schemas/typing-payloads.ts";
 import { readAs } from "../../../src/protocol/read-as.ts";
 import { CALLS } from "../../../src/worker/api/calls.ts";
 import { hasBody } from "../../../src/worker/api/call.ts";

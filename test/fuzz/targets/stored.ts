@@ -1,8 +1,8 @@
 // Readers of what is stored or comes from other rooms. It was written by this code; a damaged row or one of another version
 // must still be told as such.
-import { BroadcastTables } from "../../../durable/broadcast-tables.ts";
-import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/batch-format.ts";
-import { decodeChange, encodeChange } from "../../../src/chat/change-format.ts";
+import { BroadcastTables } from "../../../durable/socketio/broadcast-tables.ts";
+import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
+import { decodeChange, encodeChange } from "../../../src/chat/log/change-format.ts";
 import { isBeyond } from "../../../src/relay/position.ts";
 import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
 import { inOrder, receive, ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";

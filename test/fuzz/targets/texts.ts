@@ -1,15 +1,15 @@
 // Readers of small texts: keys of files, names, media types, offsets of a recovery, searches, and the first bytes of pictures.
 import { DatabaseSync } from "node:sqlite";
 
-import { renderTerm } from "../../../durable/sql-search-index.ts";
-import { termsOf, termsSought } from "../../../src/chat/search-index.ts";
-import { match, parsePhrases, withoutRepeats } from "../../../src/chat/search-query.ts";
+import { renderTerm } from "../../../durable/sql/sql-search-index.ts";
+import { termsOf, termsSought } from "../../../src/chat/search/search-index.ts";
+import { match, parsePhrases, withoutRepeats } from "../../../src/chat/search/search-query.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { FILE_KEY_LENGTH_MAX, fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
-import { imageFacts } from "../../../src/protocol/image-facts.ts";
+import { imageFacts } from "../../../src/worker/images/image-facts.ts";
 import { contentDisposition, FILE_NAME_LENGTH_MAX, fileNameOf, mediaTypeOf } from "../../../src/protocol/media-type.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
-import { Recovery } from "../../../src/socketio/recovery.ts";
+import { Recovery } from "../../../src/socketio/recovery/recovery.ts";
 import { bytesOf, must, mustEqual, type Target } from "../target.ts";
 
 const MAC = "0123456789abcdef".repeat(2);

@@ -2,7 +2,7 @@
 import { decodePacket, decodePayload as decodeReference } from "engine.io-parser";
 import { Decoder, PacketType, type Packet } from "socket.io-parser";
 
-import { joinMessages, splitFrame, type OutgoingPacket } from "../../../client/frames.ts";
+import { joinMessages, splitFrame, type OutgoingPacket } from "../../../client/core/frames.ts";
 import {
   decodeFrame,
   encodeMessage,
@@ -12,8 +12,8 @@ import {
   joinPackets,
   splitPackets,
   type Frame,
-} from "../../../src/protocol/engine-io.ts";
-import { decodePayload, encodePayload } from "../../../src/protocol/polling-payload.ts";
+} from "../../../src/socketio/wire/engine-io.ts";
+import { decodePayload, encodePayload } from "../../../src/socketio/wire/polling-payload.ts";
 import {
   ATTACHMENTS_MAX,
   encodeAck,
@@ -22,7 +22,7 @@ import {
   readMessage,
   type ClientPacket,
   type PartialPacket,
-} from "../../../src/protocol/socket-io.ts";
+} from "../../../src/socketio/wire/socket-io.ts";
 import { bytesOf, must, mustEqual, type Target } from "../target.ts";
 
 const SEPARATOR = "\x1e";

@@ -1,0 +1,258 @@
+// The types of the client that applications see. The build puts them into client.d.ts, below those of src/protocol.
+import type { MessageDeleted, MessageEdited, Reaction } from "../../src/protocol/changes-events.ts";
+import type {
+  ClientToServerEvents,
+  ErrorAnswer,
+  HistoryAnswer,
+  HistoryPayload,
+  Message,
+  Notice,
+  PostAnswer,
+  PresenceAnswer,
+  PresenceChange,
+  RefusalCode,
+  Welcome,
+} from "../../src/protocol/chat-events.ts";
+import type { Attachment } from "../../src/protocol/files-events.ts";
+import type { ModerationChange } from "../../src/protocol/moderation-events.ts";
+import type { ReadMark } from "../../src/protocol/reading-events.ts";
+import type { SearchAnswer, SearchPayload } from "../../src/protocol/search-events.ts";
+import type { TypingChange } from "../../src/protocol/typing-events.ts";
+
+/**
+ * A function is called anew for each attempt to connect, and is told why the room refused its last token, if it did. When
+ * it rejects, the client tries again later.
+ */
+export type Token = string | ((refused?: RefusalCode) => Promise<string> | string);
+
+/** When the token is shown: `upgrade` is for servers with `AUTH_AT=upgrade`, whose refusals carry no reason. */
+export type AuthAt = "connect" | "upgrade";
+
+export interface ConnectOptions {
+  readonly token: Token;
+  /** Default: `connect`. */
+  readonly authAt?: AuthAt;
+  /** Where messages that are not sent yet outlive a reload. Default: `localStorage` in browsers, nothing elsewhere; `null`: nothing. */
+  readonly storage?: KeyValueStorage | null;
+  /** Messages that wait while there is no connection, 50 by default; the oldest make room, and fail with `QUEUE_FULL`. */
+  readonly queueLimit?: number;
+  /** What becomes of messages that another user wrote in this browser and has not sent. Default: they are left to that user. */
+  readonly inherit?: (user: string) => Inheritance;
+}
+
+/**
+ * `send`: they go out under the present user's name. `ask`: they come as `failed` with `OTHER_USER`, and go out with `retry`
+ * only. `leave`: nobody but their writer sees and sends them.
+ */
+export type Inheritance = "send" | "ask" | "leave";
+
+/** Why a conversation could not be opened: the server's own code, or `NO_ANSWER`. */
+export interface DirectError extends Error {
+  readonly code: string;
+  readonly retryAfterMs?: number;
+}
+
+/** The part of the Web Storage API that the client uses, so that other stores can take its place. */
+export interface KeyValueStorage {
+  readonly length: number;
+  key(index: number): string | null;
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+}
+
+export interface SendOptions {
+  /** The `id` of the message that this one answers. */
+  readonly replyTo?: string;
+  /** The same message under the same id is stored once. Default: a random one. */
+  readonly clientMsgId?: string;
+  /** A file that was uploaded; the content may be empty then. */
+  readonly attachment?: Attachment;
+}
+
+/** A `Blob` or `File`, in a project that has the types of neither browsers nor Node as far as one needs it. */
+export type FileBytes = typeof globalThis extends { Blob: { prototype: infer Known } }
+  ? Known
+  : { readonly size: number; readonly type: string; arrayBuffer(): Promise<ArrayBuffer>; text(): Promise<string> };
+
+/** An `AbortSignal`, likewise. */
+export type CallOff = typeof globalThis extends { AbortSignal: { prototype: infer Known } }
+  ? Known
+  : { readonly aborted: boolean };
+
+export interface UploadProgress {
+  /** Bytes. */
+  readonly loaded: number;
+  readonly total: number;
+}
+
+export interface UploadOptions {
+  /** What the file is called. Default: the name that a `File` has. */
+  readonly name?: string;
+  /** Told while bytes go out in browsers; once at the end where there is no `XMLHttpRequest`. */
+  readonly onProgress?: (progress: UploadProgress) => void;
+  /** Rejects with its reason. */
+  readonly signal?: CallOff;
+}
+
+export interface DownloadOptions {
+  readonly signal?: CallOff;
+}
+
+/** What `upload` and `download` reject with. `code` as the HTTP API says it, or `NO_ANSWER`, `CLOSED`. */
+export interface FileError extends Error {
+  readonly code: string;
+  readonly retryAfterMs?: number;
+}
+
+/** What a room answered when it stored a message. */
+export type SentAnswer = Exclude<PostAnswer, ErrorAnswer>;
+
+export interface SendFailure {
+  /**
+   * As in answers of the room, or one of the client's own: `QUEUE_FULL`, `EXPIRED`, `NO_ANSWER`, `UNCERTAIN`, `OTHER_USER`,
+   * `ELSEWHERE`, `DISCARDED`, `CLOSED`.
+   */
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+/** What `send` rejects with. */
+export interface SendError extends Error {
+  readonly code: string;
+  readonly clientMsgId: string;
+  readonly retryAfterMs?: number;
+}
+
+export interface Draft {
+  readonly clientMsgId: string;
+  readonly content: string;
+  readonly replyTo?: string;
+  readonly attachment?: Attachment;
+}
+
+export type MessageState = Draft &
+  /** `error`: why the room put it off; it is tried again after `retryAfterMs`. */
+  (
+    | { readonly state: "pending"; readonly error?: SendFailure }
+    | { readonly state: "sent"; readonly answer: SentAnswer }
+    | { readonly state: "failed"; readonly error: SendFailure }
+    /** Another tab of this browser has dealt with it, or another user wrote it. */
+    | { readonly state: "elsewhere" }
+  );
+
+/** What the room answers to an event. */
+export type AnswerTo<Event extends keyof ClientToServerEvents> = Parameters<
+  NonNullable<Parameters<ClientToServerEvents[Event]>[1]>
+>[0];
+
+/** A message that is waiting, in flight or failed. */
+export type Unsent = Extract<MessageState, { readonly state: "pending" | "failed" }>;
+
+export type Connection =
+  | { readonly state: "connecting" }
+  | { readonly state: "connected" }
+  /** The next attempt is due in `retryInMs`, or when the browser comes back online or into view. */
+  | { readonly state: "waiting"; readonly retryInMs: number; readonly code?: string; readonly message: string }
+  /** No further attempt without `connect()`. `code` as in CONNECT_ERROR or in the notice before the end. */
+  | { readonly state: "stopped"; readonly code: string; readonly message: string };
+
+/** Messages that are not handed on: `from` to `to`, both included. */
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+  /**
+   * `missing`: the server does not have them. `too many`: more than are fetched without being asked for, `history()` has
+   * them. `unavailable`: the server did not answer for them.
+   */
+  readonly reason: "missing" | "too many" | "unavailable";
+}
+
+/** Events of a `Room`. Any other event of the server comes as on the stock socket. */
+export interface RoomEvents {
+  /** Each message exactly once, in the order of `seq`, beginning with the first one after `connectRoom`. */
+  "chat-message": (message: Message) => void;
+  /** A message of this client changed its state. */
+  "message-state": (state: MessageState) => void;
+  connection: (connection: Connection) => void;
+  gap: (gap: Gap) => void;
+  /** The room was deleted and begun again, or a backup of it was restored: forget what it said, all that is there comes again. */
+  restart: () => void;
+  welcome: (welcome: Welcome) => void;
+  "message-edited": (edited: MessageEdited) => void;
+  "message-deleted": (deleted: MessageDeleted) => void;
+  reaction: (reaction: Reaction) => void;
+  /** Others only. */
+  typing: (change: TypingChange) => void;
+  read: (mark: ReadMark) => void;
+  moderation: (change: ModerationChange) => void;
+  presence: (change: PresenceChange) => void;
+  notice: (notice: Notice) => void;
+  error: (error: ErrorAnswer["error"]) => void;
+  connect: () => void;
+  connect_error: (error: Error & { readonly data?: unknown }) => void;
+  disconnect: (reason: string) => void;
+}
+
+/** The stock `Socket` of socket.io-client, as far as it is described here; with its types at hand, cast it. */
+export interface RoomSocket {
+  readonly id?: string | undefined;
+  readonly connected: boolean;
+  readonly disconnected: boolean;
+  readonly recovered: boolean;
+  readonly active: boolean;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  once(event: string, listener: (...args: never[]) => void): unknown;
+  off(event?: string, listener?: (...args: never[]) => void): unknown;
+  onAny(listener: (event: string, ...args: unknown[]) => void): unknown;
+  offAny(listener?: (event: string, ...args: unknown[]) => void): unknown;
+  emit(event: string, ...args: unknown[]): unknown;
+  emitWithAck(event: string, ...args: unknown[]): Promise<unknown>;
+}
+
+export interface Room {
+  readonly room: string;
+  /** For everything that this interface does not wrap. Whether it connects is the room's business: see `connect` and `close`. */
+  readonly socket: RoomSocket;
+  readonly connection: Connection;
+  /** Messages that are waiting, in flight or failed, those of an earlier page included. */
+  readonly unsent: readonly Unsent[];
+  /**
+   * Posts a message as soon as there is a connection, behind those that wait already. Resolves when it is stored, rejects
+   * with a `SendError` when it finally failed. Nobody has to look at the promise: `message-state` tells the same.
+   */
+  send(content: string, options?: SendOptions): Promise<SentAnswer>;
+  /**
+   * Uploads a file, to be sent as `attachment` by the same user within two days. Needs the network: nothing is queued. What
+   * passes by itself is tried again, five times in all.
+   */
+  upload(file: FileBytes, options?: UploadOptions): Promise<Attachment>;
+  /** A file of this room: for an image, make a URL of it with `URL.createObjectURL`. */
+  download(attachment: Pick<Attachment, "key">, options?: DownloadOptions): Promise<FileBytes>;
+  /** Sends a failed message again, with the same `clientMsgId`. */
+  retry(clientMsgId: string): Promise<SentAnswer>;
+  /** Forgets a message that is waiting or failed. @returns false when it is in flight, or unknown */
+  discard(clientMsgId: string): boolean;
+  /** Has all that waits fail: where the room has sent the user away, and the application does not want it to go out some day. */
+  giveUp(failure: SendFailure): void;
+  /** Messages ascending by `seq`, without bounds the newest. Rejects after 10 s, or when the connection breaks. */
+  history(range?: HistoryPayload): Promise<HistoryAnswer>;
+  /**
+   * Messages with all these words, the newest first; an object asks for more than words. While the answer `hasMore`, its
+   * `before` goes on. Rejects after 10 s, or when the connection breaks.
+   */
+  search(query: string | SearchPayload): Promise<SearchAnswer>;
+  presence(): Promise<PresenceAnswer>;
+  /** Any event that has an answer. Rejects after 10 s, or when the connection breaks; nothing is queued. */
+  ask<Event extends keyof ClientToServerEvents>(
+    event: Event,
+    payload: Parameters<ClientToServerEvents[Event]>[0],
+  ): Promise<AnswerTo<Event>>;
+  on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
+  off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void;
+  /** Tries to connect now: after `stopped`, or instead of waiting. */
+  connect(): void;
+  /** Leaves for good. Promises of `send` reject with `CLOSED`, later ones too; what was kept is sent when the room is next connected to. */
+  close(): void;
+}

@@ -1,0 +1,234 @@
+// One stock socket.io-client Socket and its way back after every failure: each attempt asks for a token first, dials, and
+// reports how it went to the reconnection, which says when the next one is due.
+import { io, type Socket } from "socket.io-client";
+
+import type { ClientToServerEvents, RefusalCode, ServerToClientEvents } from "../../src/protocol/chat-events.ts";
+import type { AuthAt, Connection, Token } from "./api.ts";
+import { ask } from "./asking.ts";
+import { APPOINTMENT_MAX_MS, readRetryAfterMs, retryDelayMs } from "./backoff.ts";
+import { systemClock } from "./clock.ts";
+import { ExtendablePolling, ExtendedWebSocket } from "./extended-transports.ts";
+import { Reconnection, type Failure } from "./reconnection.ts";
+
+/** How long a transport may take to open. */
+const DIAL_TIMEOUT_MS = 10_000;
+/** How long the application's token function may take. */
+const TOKEN_TIMEOUT_MS = 30_000;
+
+export type StockSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
+
+/** Notices after which the room ends the connection. Others, such as `TOKEN_EXPIRING`, explain no end that follows them. */
+const ENDINGS = new Set<string>([
+  "TOKEN_EXPIRED",
+  "KICKED",
+  "BANNED",
+  "RATE_LIMITED",
+  "SERVER_SHUTDOWN",
+  "ROOM_DELETED",
+]);
+
+/** Over long-polling first, the stock client upgrades; the other way round it would stay there. */
+const WEBSOCKET_FIRST = [ExtendedWebSocket, ExtendablePolling];
+const POLLING_FIRST = [ExtendablePolling, ExtendedWebSocket];
+
+interface ConnectionOptions {
+  readonly origin: string;
+  readonly room: string;
+  readonly token: Token;
+  readonly authAt: AuthAt;
+  readonly changed: (connection: Connection) => void;
+  /** With this token the next connection is asked for. */
+  readonly dialling: (token: string) => void;
+}
+
+export class RoomConnection {
+  readonly socket: StockSocket;
+  readonly #token: Token;
+  readonly #authAt: AuthAt;
+  readonly #reconnection: Reconnection;
+  readonly #dialling: (token: string) => void;
+  #transports = WEBSOCKET_FIRST;
+  /** Why the room did not accept the last token, or ended the connection. */
+  #refused: RefusalCode | undefined;
+  /** What the room announced of the end of this connection: if it ends, this is why. */
+  #notice: { readonly code: string; readonly message: string; readonly retryAfterMs?: number } | undefined;
+  #attempts = 0;
+  #stopWaitingForToken = (): void => {};
+
+  constructor({ origin, room, token, authAt, changed, dialling }: ConnectionOptions) {
+    this.#token = token;
+    this.#dialling = dialling;
+    this.#authAt = authAt;
+    // A path after the origin would be taken for a namespace.
+    this.socket = io(new URL(origin).origin, {
+      path: `/rooms/${room}/socket.io`,
+      // The server need not guess from headers whether this client knows recovery (REC-2).
+      query: { recovery: "on" },
+      transports: this.#transports,
+      timeout: DIAL_TIMEOUT_MS,
+      // Each room is a server of its own, so no two may share a connection.
+      forceNew: true,
+      autoConnect: false,
+      // The stock client does not let anybody else say when, nor tries again after a refusal.
+      reconnection: false,
+    });
+    this.#reconnection = new Reconnection({
+      clock: systemClock,
+      random: Math.random,
+      hasTokenFunction: typeof token !== "string",
+      attempt: () => void this.#attempt(),
+      changed,
+    });
+    this.#listen();
+  }
+
+  get state(): Connection {
+    return this.#reconnection.connection;
+  }
+
+  connect(): void {
+    this.#reconnection.connect();
+  }
+
+  /** The page is back in view or online: connects if it was waiting to, and finds out whether a connection still lives. */
+  wake(): void {
+    this.#reconnection.wake();
+    this.probe();
+  }
+
+  probe(): void {
+    const transport: unknown = this.socket.connected ? this.socket.io.engine.transport : undefined;
+    if (transport instanceof ExtendedWebSocket) transport.probe();
+  }
+
+  /** Drops the connection without a goodbye: the page goes to sleep and may come back. */
+  suspend(): void {
+    if (this.socket.connected) this.socket.io.engine.close();
+  }
+
+  close(): void {
+    this.#attempts += 1;
+    this.#stopWaitingForToken();
+    this.#reconnection.stop("CLOSED", "The room was closed.");
+    this.socket.disconnect();
+  }
+
+  #listen(): void {
+    this.socket.on("connect", () => this.#onConnect());
+    this.socket.on("connect_error", (error) => this.#onConnectError(error));
+    this.socket.on("disconnect", (reason) => this.#onDisconnect(reason));
+    this.socket.on("notice", (notice) => {
+      if (ENDINGS.has(notice.code)) this.#notice = notice;
+      if (notice.code === "TOKEN_EXPIRING") void this.#refresh();
+    });
+  }
+
+  /** A fresh token, given in time, keeps the connection. Without one it ends, and the next attempt asks again. */
+  async #refresh(): Promise<void> {
+    if (typeof this.#token === "string") return;
+    const { id } = this.socket;
+    try {
+      const token = await this.#inTime(this.#token("TOKEN_EXPIRED"));
+      // Another connection has a token of its own.
+      if (!this.socket.connected || this.socket.id !== id) return;
+      const answer = await ask(this.socket, "refresh-token", { token });
+      if ("error" in answer && answer.error.code === "UNAVAILABLE") this.#refreshLater(id, answer.error.retryAfterMs);
+    } catch {
+      // What ends the connection will say why.
+    }
+  }
+
+  /** The room could not look at the token: until the old one ends it may yet. */
+  #refreshLater(id: string | undefined, retryAfterMs: unknown): void {
+    const waitMs = retryDelayMs(0, Math.random(), readRetryAfterMs(retryAfterMs));
+    systemClock.after(waitMs, () => {
+      if (this.socket.connected && this.socket.id === id) void this.#refresh();
+    });
+  }
+
+  async #attempt(): Promise<void> {
+    const attempt = ++this.#attempts;
+    try {
+      const token = typeof this.#token === "string" ? this.#token : await this.#inTime(this.#token(this.#refused));
+      if (attempt === this.#attempts) this.#dial(token);
+    } catch (error) {
+      if (attempt === this.#attempts)
+        this.#reconnection.failed({ kind: "token", message: `No token: ${String(error)}` });
+    }
+  }
+
+  /** The token, unless it takes too long. */
+  async #inTime(token: Promise<string> | string): Promise<string> {
+    const late = new Promise<never>((_resolve, reject) => {
+      const giveUp = (): void => reject(new Error("the token function did not answer"));
+      this.#stopWaitingForToken = systemClock.after(TOKEN_TIMEOUT_MS, giveUp);
+    });
+    try {
+      return await Promise.race([token, late]);
+    } finally {
+      this.#stopWaitingForToken();
+    }
+  }
+
+  #dial(token: string): void {
+    const { socket } = this;
+    this.#notice = undefined;
+    this.#dialling(token);
+    socket.auth = { token };
+    // Read anew for each connection: https://socket.io/docs/v4/client-options/#transports
+    const { opts } = socket.io;
+    opts.transports = this.#transports;
+    if (this.#authAt === "upgrade") {
+      // Browsers let nobody add headers to a WebSocket, but name subprotocols.
+      opts.protocols = ["bearer", token];
+      opts.extraHeaders = { Authorization: `Bearer ${token}` };
+    }
+    socket.connect();
+  }
+
+  #onConnect(): void {
+    this.#refused = undefined;
+    const { engine } = this.socket.io;
+    const prefer = (): void => {
+      if (engine.transport instanceof ExtendedWebSocket) this.#transports = WEBSOCKET_FIRST;
+    };
+    prefer();
+    engine.once("upgrade", prefer);
+    this.#reconnection.connected();
+  }
+
+  #onConnectError(error: Error & { readonly data?: unknown }): void {
+    // Still active: nobody refused anything, the network or the server is not there.
+    if (this.socket.active) return this.#onBlocked(error);
+    const data = (error.data ?? {}) as { readonly code?: unknown; readonly retryAfterMs?: unknown };
+    this.#onRefused(data.code, error.message, data.retryAfterMs);
+  }
+
+  /** What does not let WebSockets through may let long-polling through: the other order is tried before any waiting. */
+  #onBlocked({ message }: Error): void {
+    const isFirstTry = this.#transports === WEBSOCKET_FIRST;
+    this.#transports = isFirstTry ? POLLING_FIRST : WEBSOCKET_FIRST;
+    this.#reconnection.failed({ kind: isFirstTry ? "blocked" : "lost", message });
+  }
+
+  #onDisconnect(reason: Socket.DisconnectReason): void {
+    const { code, message, retryAfterMs } = this.#notice ?? {};
+    if (reason === "io client disconnect") return this.#reconnection.stop("CLOSED", "The application disconnected.");
+    if (reason === "io server disconnect")
+      return this.#onRefused(code, message ?? "The room ended the connection.", retryAfterMs);
+    const awayMs = code === "SERVER_SHUTDOWN" ? readRetryAfterMs(retryAfterMs, APPOINTMENT_MAX_MS) : undefined;
+    const appointment = awayMs === undefined ? {} : ({ retryAfterMs: awayMs, isAppointment: true } as const);
+    this.#reconnection.failed({ kind: "lost", message: reason, ...appointment });
+  }
+
+  #onRefused(code: unknown, message: string, retryAfterMs: unknown): void {
+    if (code === "UNAUTHORIZED" || code === "TOKEN_EXPIRED") this.#refused = code;
+    const failure: Failure = { kind: "refused", message, ...withRetry(retryAfterMs) };
+    this.#reconnection.failed(typeof code === "string" ? { ...failure, code } : failure);
+  }
+}
+
+function withRetry(value: unknown): { readonly retryAfterMs?: number } {
+  const retryAfterMs = readRetryAfterMs(value);
+  return retryAfterMs === undefined ? {} : { retryAfterMs };
+}

@@ -1,0 +1,115 @@
+// Files of a room: up, and back. What passes by itself (a rate limit, a broken line, a token that ended) is tried again;
+// everything else rejects with the server's own words.
+import type { Attachment } from "../../src/protocol/files-events.ts";
+import type { DownloadOptions, FileError, UploadOptions } from "./api.ts";
+import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
+import type { Clock } from "./clock.ts";
+import type { Transfer, Transferred } from "./transfer.ts";
+
+/** Tries of one upload or download, in all. */
+export const FILE_TRIES_MAX = 5;
+
+interface FilePorts {
+  readonly origin: string;
+  readonly room: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** @param refused why the last token was not accepted */
+  readonly token: (refused?: "UNAUTHORIZED" | "TOKEN_EXPIRED") => Promise<string>;
+  /** Whether another token may come of asking again. */
+  readonly hasTokenFunction: boolean;
+  readonly transfer: (request: Transfer) => Promise<Transferred>;
+}
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+type Asked = Pick<Transfer, "method" | "url" | "body" | "onProgress">;
+
+const PASSING = new Set(["RATE_LIMITED", "UNAVAILABLE", "TIMED_OUT", "NO_ANSWER"]);
+
+export class Files {
+  readonly #ports: FilePorts;
+  readonly #closing = new AbortController();
+
+  constructor(ports: FilePorts) {
+    this.#ports = ports;
+  }
+
+  async upload(file: Blob, { name, onProgress, signal }: UploadOptions = {}): Promise<Attachment> {
+    const { origin, room } = this.#ports;
+    const called = name ?? (file as { readonly name?: string }).name ?? "";
+    const url = `${origin}/api/rooms/${room}/files?name=${encodeURIComponent(called)}`;
+    const body = await this.#ask({ method: "POST", url, body: file, onProgress }, signal);
+    return (JSON.parse(await body.text()) as { readonly attachment: Attachment }).attachment;
+  }
+
+  download(key: string, { signal }: DownloadOptions = {}): Promise<Blob> {
+    return this.#ask({ method: "GET", url: `${this.#ports.origin}/files/${encodeURIComponent(key)}` }, signal);
+  }
+
+  close(): void {
+    this.#closing.abort(fileError({ code: "CLOSED", message: "The room was closed." }));
+  }
+
+  async #ask(asked: Asked, given: AbortSignal | undefined): Promise<Blob> {
+    const signal = given ? AbortSignal.any([given, this.#closing.signal]) : this.#closing.signal;
+    let refused: "UNAUTHORIZED" | "TOKEN_EXPIRED" | undefined;
+    for (let tries = 1; ; tries++) {
+      signal.throwIfAborted();
+      const answer = await this.#try(asked, signal, refused);
+      if (answer instanceof Blob) return answer;
+      const isStale = answer.code === "UNAUTHORIZED" || answer.code === "TOKEN_EXPIRED";
+      // A fresh token that is refused as well is not the clock's fault.
+      const mayHelp = isStale ? this.#ports.hasTokenFunction && refused === undefined : PASSING.has(answer.code);
+      if (!mayHelp || tries === FILE_TRIES_MAX) throw fileError(answer);
+      if (isStale) refused = answer.code as typeof refused;
+      else await this.#wait(tries, answer, signal);
+    }
+  }
+
+  async #try(asked: Asked, signal: AbortSignal, refused: Parameters<FilePorts["token"]>[0]): Promise<Blob | Failure> {
+    try {
+      const token = await this.#ports.token(refused);
+      signal.throwIfAborted();
+      const { status, body } = await this.#ports.transfer({ ...asked, token, signal });
+      return status >= 200 && status < 300 ? body : await failureOf(body);
+    } catch (error) {
+      signal.throwIfAborted();
+      return { code: "NO_ANSWER", message: `The server does not answer: ${String(error)}` };
+    }
+  }
+
+  #wait(tries: number, { retryAfterMs }: Failure, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#ports;
+    return new Promise((resolve, reject) => {
+      const cancel = clock.after(retryDelayMs(tries - 1, random(), readRetryAfterMs(retryAfterMs)), () => {
+        signal.removeEventListener("abort", abort);
+        resolve();
+      });
+      const abort = (): void => {
+        cancel();
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener("abort", abort, { once: true });
+    });
+  }
+}
+
+/** The server's words, or what stands for them where something between here and there answered. */
+async function failureOf(body: Blob): Promise<Failure> {
+  try {
+    const { error } = JSON.parse(await body.text()) as { readonly error: Failure };
+    if (typeof error.code === "string") return error;
+  } catch {
+    // No answer of this server's.
+  }
+  return { code: "NO_ANSWER", message: "The server's answer makes no sense." };
+}
+
+function fileError({ code, message, retryAfterMs }: Failure): FileError {
+  return Object.assign(new Error(message), { code, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+}

@@ -1,0 +1,223 @@
+// Hands every message of the room on exactly once and in the order of `seq`, across reconnects that were not recovered.
+// What is missing is fetched from history; what the server does not have either is skipped, and said so.
+import type { ErrorAnswer, Message } from "../../src/protocol/chat-events.ts";
+import type { Gap } from "./api.ts";
+import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
+import type { Clock } from "./clock.ts";
+
+/** Missing messages fetched at most; of a longer absence the older part is skipped, and can be read with `history()`. */
+export const MISSING_FETCHED_MAX = 1000;
+export const PAGE_MESSAGES = 200;
+/** Messages kept back at most while something before them is fetched; what is beyond comes with the next pages. */
+export const HELD_MAX = 1000;
+/** How often history is asked without a good answer, before the messages are given up. */
+export const FETCH_TRIES = 3;
+
+/** Ascending by `seq`; `hasMore`: there are newer ones. */
+export interface HistoryPage {
+  readonly messages: readonly Message[];
+  readonly hasMore: boolean;
+}
+
+/** @param page nothing when it could not be had; `error` says why, if the room did */
+export type FetchDone = (page: HistoryPage | undefined, error?: ErrorAnswer["error"]) => void;
+
+interface OrderedMessagesPorts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Asks for the first messages beyond `after`. */
+  readonly fetch: (after: number, limit: number, done: FetchDone) => void;
+  readonly deliver: (message: Message) => void;
+  readonly skipped: (gap: Gap) => void;
+  /** The room was deleted and begun again, or a backup of it was restored: all that was handed on may be gone. */
+  readonly restarted: () => void;
+}
+
+export class OrderedMessages {
+  readonly #ports: OrderedMessagesPorts;
+  /** The last message handed on; `undefined` before the first welcome. */
+  #through: number | undefined;
+  /** The id of the message at that place, where it is known. */
+  #throughId: string | undefined;
+  /** Whether another message may stand at that place by now; nothing is handed on until that is known. */
+  #isDoubted = false;
+  /** The newest message known to exist. */
+  #newest = 0;
+  readonly #held = new Map<number, Message>();
+  /** Names the log that `seq` counts in. */
+  #epoch: string | undefined;
+  #connection = 0;
+  #isConnected = false;
+  #isFetching = false;
+  #failedTries = 0;
+  #cancelRetry: (() => void) | undefined;
+
+  constructor(ports: OrderedMessagesPorts) {
+    this.#ports = ports;
+  }
+
+  /** The `seq` up to which everything has been handed on or skipped, 0 before the first welcome. */
+  get through(): number {
+    return this.#through ?? 0;
+  }
+
+  /**
+   * The connection stands, and the newest message of the room is `lastSeq`.
+   * @param epoch names the room's log, where the server names it; a room that was deleted begins another one
+   * @param lastId the newest message's id, where the server names it
+   */
+  welcome(lastSeq: number, epoch: string | undefined, lastId?: string): void {
+    this.#isConnected = true;
+    if (this.#epoch !== undefined && epoch !== undefined && epoch !== this.#epoch) this.#restart();
+    this.#epoch = epoch ?? this.#epoch;
+    this.#compare(lastSeq, lastId);
+    if (this.#through === undefined) this.#throughId = lastId;
+    this.#through ??= lastSeq;
+    this.#newest = Math.max(this.#newest, lastSeq);
+    this.#fetchMissing();
+  }
+
+  /** A log never loses what it told, unless its storage went back: to a backup that somebody restored. */
+  #compare(lastSeq: number, lastId: string | undefined): void {
+    const isEmptied = lastSeq === 0 && this.through > 0;
+    if (isEmptied || (lastId !== undefined && lastSeq < this.through)) this.#restart();
+    this.#isDoubted = [lastId, this.#throughId].every((id) => id !== undefined) && lastId !== this.#throughId;
+  }
+
+  lost(): void {
+    this.#isConnected = false;
+    this.#isDoubted = false;
+    this.#connection += 1;
+    this.#isFetching = false;
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+  }
+
+  receive(message: Message): void {
+    const { seq } = message;
+    this.#through ??= seq - 1;
+    if (seq <= this.#through) return;
+    this.#newest = Math.max(this.#newest, seq);
+    if (seq > this.#through + 1 || this.#isDoubted) this.#hold(message);
+    else this.#deliver(message);
+    this.#deliverHeld();
+    this.#fetchMissing();
+  }
+
+  #restart(): void {
+    this.#through = 0;
+    this.#throughId = undefined;
+    this.#isDoubted = false;
+    this.#newest = 0;
+    this.#held.clear();
+    this.#ports.restarted();
+  }
+
+  #hold(message: Message): void {
+    if (this.#held.size < HELD_MAX) this.#held.set(message.seq, message);
+  }
+
+  #deliver(message: Message): void {
+    this.#through = message.seq;
+    this.#throughId = message.id;
+    this.#ports.deliver(message);
+  }
+
+  #deliverHeld(): void {
+    while (!this.#isDoubted) {
+      const next = this.#held.get(this.through + 1);
+      if (!next) return;
+      this.#held.delete(next.seq);
+      this.#deliver(next);
+    }
+  }
+
+  #skipTo(seq: number, reason: Gap["reason"]): void {
+    if (seq <= this.through) return;
+    const gap: Gap = { from: this.through + 1, to: seq, reason };
+    this.#through = seq;
+    this.#throughId = undefined;
+    for (const held of this.#held.keys()) if (held <= seq) this.#held.delete(held);
+    this.#ports.skipped(gap);
+  }
+
+  /** Skips messages up to `seq`, except those that came by themselves. */
+  #leaveOut(seq: number, reason: Gap["reason"]): void {
+    while (this.through < seq) {
+      this.#skipTo(Math.min(seq, this.#firstHeld() - 1), reason);
+      this.#deliverHeld();
+    }
+  }
+
+  #firstHeld(): number {
+    return Math.min(...this.#held.keys());
+  }
+
+  #fetchMissing(): void {
+    const isComplete = this.#newest <= this.through && !this.#isDoubted;
+    if (!this.#isConnected || this.#isFetching || this.#cancelRetry || isComplete) return;
+    this.#isFetching = true;
+    const connection = this.#connection;
+    const { through } = this;
+    const isDoubted = this.#isDoubted;
+    const known = this.#newest;
+    // In doubt with the last one that was handed on, to see whether it still stands there.
+    this.#ports.fetch(isDoubted ? through - 1 : through, PAGE_MESSAGES, (page, error) => {
+      if (connection !== this.#connection) return;
+      this.#isFetching = false;
+      const isOver = page && isDoubted && this.#hasRestarted(page, known);
+      if (page && !isOver) this.#take(page, known);
+      if (this.through === through && (!page || this.#newest > through)) return this.#tryAgain(error);
+      this.#failedTries = 0;
+      this.#fetchMissing();
+    });
+  }
+
+  /** @param page begins where the last message stood that was handed on */
+  #hasRestarted({ messages: [first] }: HistoryPage, known: number): boolean {
+    const isAnother = first?.seq === this.through && first.id !== this.#throughId;
+    this.#isDoubted = false;
+    if (!isAnother) return false;
+    this.#restart();
+    this.#newest = known;
+    return true;
+  }
+
+  /** @param known the newest message that was known when the page was asked for */
+  #take({ messages, hasMore }: HistoryPage, known: number): void {
+    // Only now: places that no message has are not too many messages.
+    if (hasMore) this.#skipTo(known - MISSING_FETCHED_MAX, "too many");
+    for (const message of messages) this.#takeOne(message);
+    // A room stores all that anybody has seen before it answers (CHAT-7): what is not there now never will be.
+    if (!hasMore) this.#leaveOut(known, "missing");
+    this.#newest = Math.max(this.#newest, this.through);
+    this.#deliverHeld();
+  }
+
+  #takeOne(message: Message): void {
+    if (message.seq <= this.through) return;
+    // History goes on behind the hole, so what was there is gone for good.
+    this.#leaveOut(message.seq - 1, "missing");
+    this.#held.delete(message.seq);
+    if (message.seq > this.through) this.#deliver(message);
+  }
+
+  #tryAgain(error?: ErrorAnswer["error"]): void {
+    this.#failedTries += 1;
+    if (this.#failedTries >= FETCH_TRIES) return this.#giveUp();
+    const { clock, random } = this.#ports;
+    const delayMs = retryDelayMs(this.#failedTries, random(), readRetryAfterMs(error?.retryAfterMs));
+    this.#cancelRetry = clock.after(delayMs, () => {
+      this.#cancelRetry = undefined;
+      this.#fetchMissing();
+    });
+  }
+
+  #giveUp(): void {
+    this.#failedTries = 0;
+    this.#isDoubted = false;
+    this.#skipTo(Math.min(this.#newest, this.#firstHeld() - 1), "unavailable");
+    this.#deliverHeld();
+    this.#fetchMissing();
+  }
+}

@@ -1,0 +1,396 @@
+// Messages on their way to the room. They are sent in order, each exactly once thanks to its `clientMsgId`, and wait where
+// there is no connection. One is in flight at a time: a later one that overtakes an earlier one, which the room puts off
+// (RATE_LIMITED) or fails to store (INTERNAL), could not be called back.
+import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
+import type { Draft, Inheritance, MessageState, SendFailure, SentAnswer, Unsent } from "./api.ts";
+import { readRetryAfterMs, RETRY_AFTER_MAX_MS, retryDelayMs } from "./backoff.ts";
+import type { Clock } from "./clock.ts";
+import { draftOf, ownedBy, triedOf, type OutboxStorage, type StoredMessage } from "./outbox-storage.ts";
+import { EXPIRED, OTHER_USER, QUEUE_FULL, UNANSWERED, UNCERTAIN } from "./send-failures.ts";
+
+/** The room recognises a `clientMsgId` for 10 minutes (CHAT-4); what was tried longer ago is looked up before it is sent again. */
+export const RECOGNISED_MS = 9 * 60_000;
+/** What waited longer is not sent any more: nobody wants to find last week's greeting in the room. */
+export const WAITING_MAX_MS = 24 * 3_600_000;
+/** Tries of one message that a connected room leaves unanswered or fails to store. */
+export const TRIES_MAX = 5;
+/** Connections that may break in a row while the same message is in flight; one more, and the message is what breaks them. */
+export const BREAKS_MAX = 8;
+/** Failed messages kept for `retry`; the oldest are forgotten. */
+export const FAILED_MAX = 50;
+
+/** Where a message stands in the room. */
+export type Posted = Omit<SentAnswer, "ok">;
+
+/** What history knows of a message: its place, that it is not there, or neither (`unknown`); `undefined` when it did not answer. */
+type LookedUp = Posted | "absent" | "unknown" | undefined;
+
+/** @param error why history did not answer, if the room said so */
+export type LookUpDone = (found: LookedUp, error?: ErrorAnswer["error"]) => void;
+
+interface OutboxPorts {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly storage: OutboxStorage;
+  /** Calls `done` with the answer, or with nothing when none came. */
+  readonly post: (payload: PostPayload, done: (answer: PostAnswer | undefined) => void) => void;
+  readonly lookUp: (user: string, message: StoredMessage, done: LookUpDone) => void;
+  /** The newest `seq` known: what is sent now comes later. */
+  readonly lastSeq: () => number;
+  readonly report: (state: MessageState) => void;
+  /** Messages that wait while there is no connection, at most. */
+  readonly queueLimit: number;
+  /** What becomes of what another user wrote in this browser. */
+  readonly inherit: (user: string) => Inheritance;
+}
+
+type FailedMessage = StoredMessage & { readonly failure: SendFailure };
+
+export class Outbox {
+  readonly #ports: OutboxPorts;
+  /** In the order of sending. */
+  readonly #queue: StoredMessage[] = [];
+  /** Messages that the storage holds: once they are gone from there, another tab has dealt with them. */
+  readonly #kept = new Set<string>();
+  readonly #failed = new Map<string, FailedMessage>();
+  #user: string | undefined;
+  #isOpen = false;
+  #isPumping = false;
+  /** Whether the room shows messages only once they are durable. */
+  #isSeenStored = false;
+  /** The message in flight. */
+  #sending: string | undefined;
+  /** How often the first message failed without a decision. */
+  #tries = 0;
+  /** Connections in a row that broke while the first message was in flight. */
+  #breaks = 0;
+  /** Answers to earlier tries and connections count only if they are good. */
+  #try = 0;
+  #cancelRetry: (() => void) | undefined;
+  #lastOrder = 0;
+
+  constructor(ports: OutboxPorts) {
+    this.#ports = ports;
+    for (const message of ports.storage.load()) {
+      this.#kept.add(message.clientMsgId);
+      this.#lastOrder = message.order;
+      if (hasFailed(message)) this.#failed.set(message.clientMsgId, message);
+      else this.#queue.push(message);
+    }
+  }
+
+  /** What is not sent, in order: waiting, in flight or failed. */
+  get unsent(): Unsent[] {
+    const failed = Array.from(this.#failed.values(), (message) => ({
+      ...draftOf(message),
+      state: "failed" as const,
+      error: message.failure,
+    }));
+    return [...failed, ...this.#queue.map((message) => ({ ...draftOf(message), state: "pending" as const }))];
+  }
+
+  /** Queues a message behind all others, unless it is in the queue already. */
+  add(draft: Draft): void {
+    const { clientMsgId } = draft;
+    if (this.#queue.some((queued) => queued.clientMsgId === clientMsgId)) return;
+    const failed = this.#failed.get(clientMsgId);
+    const known = failed && this.#asStored(failed);
+    // Another tab has sent it, or another heir is about to.
+    if (failed && known?.user !== failed.user && !(known && this.#mayBeMine(known)))
+      return this.#leaveElsewhere(failed);
+    const { clock } = this.#ports;
+    // Later than everything before it, also where the clock stands or goes back.
+    this.#lastOrder = Math.max(clock.now(), this.#lastOrder + 1);
+    const message: StoredMessage = {
+      ...draftOf(draft),
+      ...(known && triedOf(known)),
+      order: this.#lastOrder,
+      ...ownedBy(this.#user, known),
+    };
+    this.#failed.delete(clientMsgId);
+    this.#queue.push(message);
+    this.#keep(message);
+    this.#report(message, { state: "pending" });
+    if (!this.#isOpen) this.#dropOldest();
+    this.#pump();
+  }
+
+  /** The failed message of that id. */
+  failed(clientMsgId: string): Draft | undefined {
+    return this.#failed.get(clientMsgId);
+  }
+
+  /** Forgets a message. @returns false when it is in flight, or unknown */
+  discard(clientMsgId: string): boolean {
+    if (this.#sending === clientMsgId) return false;
+    if (!this.#failed.delete(clientMsgId)) return this.#remove(clientMsgId) !== undefined;
+    this.#forget(clientMsgId);
+    return true;
+  }
+
+  /** Nothing that waits goes out by itself any more: the room has sent this user away. */
+  giveUp(failure: SendFailure): void {
+    this.#isOpen = false;
+    while (this.#queue.length > 0) this.#fail(this.#queue[0]!.clientMsgId, failure);
+  }
+
+  /** The next connection is for this user, says their token: what is written until then is theirs. */
+  expect(user: string): void {
+    if (this.#isOpen) return;
+    this.#user = user;
+    this.#sortOut();
+  }
+
+  /**
+   * The room knows this user and takes messages.
+   * @param durability of the room: what a `strict` one shows is stored
+   */
+  open(user: string, durability: string | undefined): void {
+    this.#isOpen = true;
+    this.#isSeenStored = durability === "strict";
+    this.#user = user;
+    this.#sortOut();
+    this.#pump();
+  }
+
+  lost(): void {
+    const inFlight = this.#sending;
+    this.#isOpen = false;
+    this.#sending = undefined;
+    this.#try += 1;
+    this.#tries = 0;
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+    if (inFlight === undefined) return;
+    this.#breaks += 1;
+    if (this.#breaks > BREAKS_MAX) this.#fail(inFlight, UNANSWERED);
+  }
+
+  /**
+   * A message of the room went by: if it is one of these, it has arrived, and its answer was lost. While that may still come it
+   * is waited for. What comes before the welcome is replayed from what is stored; what comes later may be lost in a crash that
+   * follows, unless the room is strict. It is sent again then, and the room answers where it stands.
+   */
+  seen({ sender, clientMsgId, id, seq, timestamp }: Message): void {
+    if (sender !== this.#user || clientMsgId === undefined || clientMsgId === this.#sending) return;
+    if (this.#isOpen && !this.#isSeenStored) return;
+    this.#settle(clientMsgId, { id, seq, timestamp });
+  }
+
+  #mayBeMine({ user }: StoredMessage): boolean {
+    return user === undefined || this.#user === undefined || user === this.#user;
+  }
+
+  /** What is kept of other users goes to this one, is shown and not sent, or is left to them. */
+  #sortOut(): void {
+    for (const message of this.#queue.filter((message) => !this.#mayBeMine(message))) this.#inherit(message);
+    for (const message of this.#failed.values())
+      if (!this.#mayBeMine(message) && this.#ports.inherit(message.user!) === "leave") this.#leaveElsewhere(message);
+  }
+
+  #inherit(message: StoredMessage): void {
+    const inheritance = this.#ports.inherit(message.user!);
+    // Another heir may have been quicker.
+    if (inheritance === "leave" || this.#asStored(message)?.user !== message.user) this.#leaveElsewhere(message);
+    else if (inheritance === "ask") this.#setAside(message, OTHER_USER);
+    else {
+      const mine = { ...message, ...ownedBy(this.#user, message) };
+      this.#queue[this.#queue.indexOf(message)] = mine;
+      this.#keep(mine);
+    }
+  }
+
+  /** What was tried may be in the room: nobody shall be told that it is not. */
+  #dropOldest(): void {
+    const excess = this.#queue.length - this.#ports.queueLimit;
+    if (excess <= 0) return;
+    const untried = this.#queue.filter(({ triedAtMs }) => triedAtMs === undefined);
+    for (const { clientMsgId } of untried.slice(0, excess)) this.#fail(clientMsgId, QUEUE_FULL);
+  }
+
+  /** What is done with at once makes room for the next in the same loop: thousands of them are no deeper than one. */
+  #pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#queue.length > 0)
+      this.#takeNext();
+    this.#isPumping = false;
+  }
+
+  #takeNext(): void {
+    const next = this.#refreshNext();
+    if (!next) return;
+    if (this.#ports.clock.now() - next.order > WAITING_MAX_MS) return this.#fail(next.clientMsgId, EXPIRED);
+    this.#sending = next.clientMsgId;
+    if (this.#mayBeForgotten(next)) this.#lookUp(next);
+    else this.#post(next);
+  }
+
+  /** The first message, as its last editor left it: that may be another tab, which may also have dealt with it. */
+  #refreshNext(): StoredMessage | undefined {
+    const next = this.#queue[0]!;
+    const stored = this.#asStored(next);
+    if (!stored || !this.#mayBeMine(stored)) this.#leaveElsewhere(next);
+    else if (hasFailed(stored)) this.#setAside(next, stored.failure);
+    else return (this.#queue[0] = stored);
+    return undefined;
+  }
+
+  /** Nothing, once another tab has dealt with it. */
+  #asStored(message: StoredMessage): StoredMessage | undefined {
+    return this.#kept.has(message.clientMsgId) ? this.#ports.storage.get(message.clientMsgId) : message;
+  }
+
+  /** A clock that was set back says nothing about how long ago it was. */
+  #mayBeForgotten({ triedAtMs, triedBy }: StoredMessage): boolean {
+    if (triedAtMs === undefined) return false;
+    // The room recognises it of its first sender only.
+    if (triedBy !== undefined) return true;
+    const agoMs = this.#ports.clock.now() - triedAtMs;
+    return agoMs > RECOGNISED_MS || agoMs < 0;
+  }
+
+  #post(next: StoredMessage): void {
+    const { clock, lastSeq, post } = this.#ports;
+    const tried = { ...next, user: this.#user!, triedAtMs: clock.now(), triedAfterSeq: lastSeq(), ...triedOf(next) };
+    this.#queue[0] = tried;
+    this.#keep(tried);
+    const current = ++this.#try;
+    post(draftOf(tried), (answer) => {
+      if (answer && "ok" in answer) this.#settle(tried.clientMsgId, answer);
+      else if (current === this.#try) this.#onPutOff(tried, answer?.error);
+    });
+  }
+
+  #lookUp(next: StoredMessage): void {
+    const current = ++this.#try;
+    this.#ports.lookUp(next.triedBy ?? this.#user!, next, (found, error) => {
+      if (current !== this.#try) return;
+      // What is refused for good here is the question, not the message.
+      if (found === undefined) {
+        this.#onRefusal(next, error && PASSING.has(error.code) ? error : undefined);
+        return;
+      }
+      if (found !== "absent" && found !== "unknown") return this.#settle(next.clientMsgId, found);
+      // From here on it counts as never sent: so it is, or so says whoever tries again after being told.
+      const { triedAtMs: _at, triedAfterSeq: _after, triedBy: _by, ...untried } = next;
+      this.#queue[0] = untried;
+      if (found === "absent") this.#post(untried);
+      else this.#fail(next.clientMsgId, UNCERTAIN);
+    });
+  }
+
+  #onPutOff(message: StoredMessage, error: ErrorAnswer["error"] | undefined): void {
+    const retryAfterMs = this.#onRefusal(message, error);
+    if (error && retryAfterMs !== undefined)
+      this.#report(message, { state: "pending", error: { ...error, retryAfterMs } });
+  }
+
+  /** @returns how long it waits; nothing when it failed for good */
+  #onRefusal(message: StoredMessage, error: ErrorAnswer["error"] | undefined): number | undefined {
+    this.#breaks = 0;
+    if (!error || error.code === "INTERNAL") this.#tries += 1;
+    const isPassing = !error || PASSING.has(error.code);
+    const isTooLong = (error?.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS;
+    if (!isPassing || isTooLong || this.#tries >= TRIES_MAX) {
+      this.#fail(message.clientMsgId, error ?? UNANSWERED);
+      return undefined;
+    }
+    this.#sending = undefined;
+    const retryAfterMs = this.#waitMs(error);
+    this.#cancelRetry = this.#ports.clock.after(retryAfterMs, () => {
+      this.#cancelRetry = undefined;
+      this.#pump();
+    });
+    return retryAfterMs;
+  }
+
+  #waitMs(error: ErrorAnswer["error"] | undefined): number {
+    const retryAfterMs = readRetryAfterMs(error?.retryAfterMs);
+    // A rate limit is exact, and nobody else waits for this user's tokens.
+    return retryAfterMs ?? retryDelayMs(this.#tries, this.#ports.random());
+  }
+
+  #settle(clientMsgId: string, { id, seq, timestamp, duplicate }: Posted): void {
+    const answer = { ok: true as const, id, seq, timestamp, ...(duplicate && { duplicate }) };
+    const message = this.#remove(clientMsgId) ?? this.#failed.get(clientMsgId);
+    if (!message) return;
+    if (this.#failed.delete(clientMsgId)) this.#forget(clientMsgId);
+    this.#report(message, { state: "sent", answer });
+    this.#next(clientMsgId);
+  }
+
+  #fail(clientMsgId: string, error: SendFailure): void {
+    const message = this.#queue.find((queued) => queued.clientMsgId === clientMsgId);
+    if (!message) return;
+    // When to try again is not true for long.
+    const isKept = this.#keep({ ...message, failure: { code: error.code, message: error.message } });
+    // What stands there still would go out with the next page.
+    if (!isKept) this.#forget(clientMsgId);
+    this.#setAside(message, error);
+    for (const oldest of this.#failed.keys()) if (this.#failed.size > FAILED_MAX) this.discard(oldest);
+    this.#next(clientMsgId);
+  }
+
+  /** It is not sent, until its writer wants it to. */
+  #setAside(message: StoredMessage, failure: SendFailure): void {
+    this.#takeOut(this.#queue.indexOf(message));
+    this.#failed.set(message.clientMsgId, { ...message, failure });
+    this.#report(message, { state: "failed", error: failure });
+  }
+
+  /** @returns whether the storage took it */
+  #keep(message: StoredMessage): boolean {
+    const isKept = this.#ports.storage.put(message);
+    if (isKept) this.#kept.add(message.clientMsgId);
+    return isKept;
+  }
+
+  #forget(clientMsgId: string): void {
+    this.#ports.storage.remove(clientMsgId);
+    this.#kept.delete(clientMsgId);
+  }
+
+  #leaveElsewhere(message: StoredMessage): void {
+    const at = this.#queue.indexOf(message);
+    if (at >= 0) this.#takeOut(at);
+    this.#failed.delete(message.clientMsgId);
+    this.#report(message, { state: "elsewhere" });
+  }
+
+  #remove(clientMsgId: string): StoredMessage | undefined {
+    const at = this.#queue.findIndex((queued) => queued.clientMsgId === clientMsgId);
+    if (at < 0) return undefined;
+    this.#forget(clientMsgId);
+    return this.#takeOut(at);
+  }
+
+  #takeOut(at: number): StoredMessage | undefined {
+    // Tries are the first message's.
+    if (at === 0) {
+      this.#tries = 0;
+      this.#breaks = 0;
+    }
+    return this.#queue.splice(at, 1)[0];
+  }
+
+  /** A message is done with; if it was the one in flight, the next may go. */
+  #next(clientMsgId: string): void {
+    if (this.#sending === clientMsgId) {
+      this.#sending = undefined;
+      this.#try += 1;
+    }
+    this.#pump();
+  }
+
+  #report(message: Draft, state: DistributiveOmit<MessageState, keyof Draft>): void {
+    this.#ports.report({ ...draftOf(message), ...state });
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+/** Answers that a later try may better. */
+const PASSING = new Set<string>(["RATE_LIMITED", "SLOW_MODE", "INTERNAL"]);
+
+const hasFailed = (message: StoredMessage): message is FailedMessage => message.failure !== undefined;

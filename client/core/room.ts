@@ -1,0 +1,285 @@
+// A chat room as an application holds it: brings the connection, the outbox and the order of messages together.
+// Called by the page and, through client.ts, by whoever imports /client.js.
+import type {
+  ClientToServerEvents,
+  HistoryAnswer,
+  HistoryPayload,
+  Message,
+  PresenceAnswer,
+  Welcome,
+} from "../../src/protocol/chat-events.ts";
+import type { Attachment } from "../../src/protocol/files-events.ts";
+import { isRoomName } from "../../src/protocol/room-name.ts";
+import type { SearchAnswer, SearchPayload } from "../../src/protocol/search-events.ts";
+import type {
+  AnswerTo,
+  Connection,
+  ConnectOptions,
+  DownloadOptions,
+  Draft,
+  MessageState,
+  Room,
+  RoomEvents,
+  SendError,
+  SendFailure,
+  SendOptions,
+  SentAnswer,
+  Unsent,
+  UploadOptions,
+} from "./api.ts";
+import { ask, fetchPage, post } from "./asking.ts";
+import { claimsOf } from "./claims.ts";
+import { systemClock } from "./clock.ts";
+import { RoomConnection, type StockSocket } from "./connection.ts";
+import { Files } from "./files.ts";
+import { Listeners } from "./listeners.ts";
+import { lookUpPosted } from "./posted-lookup.ts";
+import { OrderedMessages, type FetchDone } from "./ordered-messages.ts";
+import { defaultStorage, OutboxStorage } from "./outbox-storage.ts";
+import { Outbox } from "./outbox.ts";
+import { watchPage } from "./page-lifecycle.ts";
+import { CLOSED, DISCARDED, ELSEWHERE } from "./send-failures.ts";
+import { transfer } from "./transfer.ts";
+
+export const QUEUE_LIMIT_DEFAULT = 50;
+
+/** @param origin the server's, such as `https://chat.example` */
+export function connectRoom(origin: string, room: string, options: ConnectOptions): Room {
+  if (!isRoomName(room)) throw new RangeError(`Not a room name: ${JSON.stringify(room)}`);
+  const { queueLimit = QUEUE_LIMIT_DEFAULT } = options;
+  if (!Number.isInteger(queueLimit) || queueLimit < 0)
+    throw new RangeError(`queueLimit must be a whole number, not ${queueLimit}`);
+  return new ConnectedRoom(origin, room, options, queueLimit);
+}
+
+/** Events that are made here; all others are the socket's. */
+type OwnEvents = Pick<RoomEvents, "chat-message" | "message-state" | "connection" | "gap" | "restart">;
+const OWN_EVENTS = new Set<string>(["chat-message", "message-state", "connection", "gap", "restart"]);
+
+interface Waiter {
+  readonly resolve: (answer: SentAnswer) => void;
+  readonly reject: (error: SendError) => void;
+}
+
+class ConnectedRoom implements Room {
+  readonly room: string;
+  readonly socket: StockSocket;
+  readonly #connection: RoomConnection;
+  readonly #outbox: Outbox;
+  readonly #messages: OrderedMessages;
+  readonly #files: Files;
+  readonly #listeners = new Listeners<{ [Event in keyof OwnEvents]: Parameters<OwnEvents[Event]> }>();
+  readonly #waiters = new Map<string, Waiter[]>();
+  readonly #unwatch: () => void;
+  /** Characters, once the room said so. */
+  #maxContentLength: number | undefined;
+  #isClosed = false;
+
+  constructor(
+    origin: string,
+    room: string,
+    { token, authAt = "connect", storage = defaultStorage(), inherit = () => "leave" }: ConnectOptions,
+    queueLimit: number,
+  ) {
+    this.room = room;
+    this.#connection = new RoomConnection({
+      origin,
+      room,
+      token,
+      authAt,
+      changed: (connection) => this.#listeners.emit("connection", connection),
+      dialling: (token) => this.#expect(claimsOf(token)?.user),
+    });
+    this.socket = this.#connection.socket;
+    const shared = { clock: systemClock, random: Math.random };
+    const fetch = (after: number, limit: number, done: FetchDone): void =>
+      void fetchPage(this.socket, after, limit, done);
+    this.#messages = new OrderedMessages({
+      ...shared,
+      fetch,
+      deliver: (message) => this.#listeners.emit("chat-message", message),
+      skipped: (gap) => this.#listeners.emit("gap", gap),
+      restarted: () => this.#listeners.emit("restart"),
+    });
+    this.#outbox = new Outbox({
+      ...shared,
+      queueLimit,
+      inherit,
+      storage: new OutboxStorage(storage ?? undefined, new URL(origin).origin, room),
+      post: (payload, done) => void post(this.socket, payload, this.#maxContentLength, done),
+      lookUp: (user, message, done) => lookUpPosted(fetch, user, message, done),
+      lastSeq: () => this.#messages.through,
+      report: (state) => this.#onMessageState(state),
+    });
+    this.#files = new Files({
+      ...shared,
+      origin: new URL(origin).origin,
+      room,
+      token: async (refused) => (typeof token === "string" ? token : token(refused)),
+      hasTokenFunction: typeof token !== "string",
+      transfer,
+    });
+    this.#listen();
+    this.#unwatch = watchPage({
+      wake: () => this.#connection.wake(),
+      doubt: () => this.#connection.probe(),
+      suspend: () => this.#connection.suspend(),
+    });
+    this.#connection.connect();
+  }
+
+  get connection(): Connection {
+    return this.#connection.state;
+  }
+
+  get unsent(): readonly Unsent[] {
+    return this.#outbox.unsent;
+  }
+
+  send(content: string, options: SendOptions = {}): Promise<SentAnswer> {
+    const { replyTo, attachment, clientMsgId = newMessageId() } = options;
+    if (typeof content !== "string") throw new TypeError(`content must be a string, not ${typeof content}`);
+    return this.#post({
+      clientMsgId,
+      content,
+      ...(replyTo !== undefined && { replyTo }),
+      ...(attachment && { attachment }),
+    });
+  }
+
+  upload(file: Blob, options?: UploadOptions): Promise<Attachment> {
+    return this.#files.upload(file, options);
+  }
+
+  download({ key }: Pick<Attachment, "key">, options?: DownloadOptions): Promise<Blob> {
+    return this.#files.download(key, options);
+  }
+
+  retry(clientMsgId: string): Promise<SentAnswer> {
+    const failed = this.#outbox.failed(clientMsgId);
+    if (!failed) throw new RangeError(`No failed message has the clientMsgId ${JSON.stringify(clientMsgId)}`);
+    return this.#post(failed);
+  }
+
+  discard(clientMsgId: string): boolean {
+    const isForgotten = this.#outbox.discard(clientMsgId);
+    if (isForgotten) this.#reject(clientMsgId, DISCARDED);
+    return isForgotten;
+  }
+
+  giveUp(failure: SendFailure): void {
+    this.#outbox.giveUp(failure);
+  }
+
+  history(range: HistoryPayload = {}): Promise<HistoryAnswer> {
+    return ask(this.socket, "history", range);
+  }
+
+  search(query: string | SearchPayload): Promise<SearchAnswer> {
+    return ask(this.socket, "search", typeof query === "string" ? { query } : query);
+  }
+
+  presence(): Promise<PresenceAnswer> {
+    return ask(this.socket, "presence", {});
+  }
+
+  ask<Event extends keyof ClientToServerEvents>(
+    event: Event,
+    payload: Parameters<ClientToServerEvents[Event]>[0],
+  ): Promise<AnswerTo<Event>> {
+    return ask(this.socket, event, payload);
+  }
+
+  on<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void {
+    // The overloads of neither side can see that a generic event and its listener belong together.
+    if (OWN_EVENTS.has(event)) this.#listeners.on(event as keyof OwnEvents, listener as never);
+    else this.socket.on(event as "welcome", listener as never);
+  }
+
+  off<Event extends keyof RoomEvents>(event: Event, listener: RoomEvents[Event]): void {
+    if (OWN_EVENTS.has(event)) this.#listeners.off(event as keyof OwnEvents, listener as never);
+    else this.socket.off(event as "welcome", listener as never);
+  }
+
+  connect(): void {
+    if (!this.#isClosed) this.#connection.connect();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#unwatch();
+    this.#connection.close();
+    this.#files.close();
+    this.#lost();
+    for (const clientMsgId of this.#waiters.keys()) this.#reject(clientMsgId, CLOSED);
+  }
+
+  #listen(): void {
+    this.socket.on("welcome", (welcome) => this.#onWelcome(welcome));
+    this.socket.on("chat-message", (message) => this.#onMessage(message));
+    this.socket.on("disconnect", () => this.#lost());
+  }
+
+  /** What is written before the room has said so is this user's. */
+  #expect(user: string | undefined): void {
+    if (user !== undefined) this.#outbox.expect(user);
+  }
+
+  #onWelcome({ lastSeq, lastId, user, settings, epoch }: Welcome): void {
+    this.#maxContentLength = settings.maxContentLength;
+    this.#messages.welcome(lastSeq, epoch, lastId);
+    this.#outbox.open(user, settings.durability);
+  }
+
+  #onMessage(message: Message): void {
+    this.#outbox.seen(message);
+    this.#messages.receive(message);
+  }
+
+  #lost(): void {
+    this.#messages.lost();
+    this.#outbox.lost();
+  }
+
+  #post(draft: Draft): Promise<SentAnswer> {
+    const sent = new Promise<SentAnswer>((resolve, reject) => {
+      const waiters = this.#waiters.get(draft.clientMsgId) ?? [];
+      this.#waiters.set(draft.clientMsgId, [...waiters, { resolve, reject }]);
+    });
+    // Who does not look at the promise hears of a failure by `message-state`.
+    sent.catch(() => {});
+    if (this.#isClosed) this.#reject(draft.clientMsgId, CLOSED);
+    else this.#outbox.add(draft);
+    return sent;
+  }
+
+  #onMessageState(state: MessageState): void {
+    if (state.state === "sent") this.#resolve(state.clientMsgId, state.answer);
+    if (state.state === "failed") this.#reject(state.clientMsgId, state.error);
+    if (state.state === "elsewhere") this.#reject(state.clientMsgId, ELSEWHERE);
+    this.#listeners.emit("message-state", state);
+  }
+
+  #resolve(clientMsgId: string, answer: SentAnswer): void {
+    for (const { resolve } of this.#takeWaiters(clientMsgId)) resolve(answer);
+  }
+
+  #reject(clientMsgId: string, failure: SendFailure): void {
+    for (const { reject } of this.#takeWaiters(clientMsgId))
+      reject(Object.assign(new Error(failure.message), failure, { clientMsgId }));
+  }
+
+  #takeWaiters(clientMsgId: string): readonly Waiter[] {
+    const waiters = this.#waiters.get(clientMsgId) ?? [];
+    this.#waiters.delete(clientMsgId);
+    return waiters;
+  }
+}
+
+/** At most 64 characters, never the same twice. */
+function newMessageId(): string {
+  // Outside secure contexts (http:// on a local network) browsers have no randomUUID.
+  if (typeof crypto.randomUUID === "function") return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,96 @@
+// What an object does, counted: why it runs, what it is billed for as a request, and how long it could not sleep.
+import { Meter } from "../../src/metrics/meter.ts";
+
+export type WakeCause = "connect" | "poll" | "message" | "close" | "alarm" | "call" | "watch";
+
+/** What woke an instance, and when. */
+export interface Wake {
+  /** In milliseconds since 1970. */
+  readonly atMs: number;
+  readonly cause: WakeCause;
+  /** Of an alarm the first deadline that was due, of a call its name, of one who watches what they did, of the others the transport. */
+  readonly detail: string;
+}
+
+/** Named by nobody. */
+const NO_DETAIL = "-";
+
+export class Activity {
+  readonly meter = new Meter();
+  readonly #beganAtMs = Date.now();
+  readonly #onWoken: (wake: Wake) => void;
+  readonly #onEnd: () => void;
+  #wake: Wake | undefined;
+  #held = 0;
+  #heldSinceMs = 0;
+
+  /** @param onEnd told that work is done which went on after its input */
+  constructor(onWoken: (wake: Wake) => void, onEnd: () => void = () => {}) {
+    this.#onWoken = onWoken;
+    this.#onEnd = onEnd;
+  }
+
+  /** What woke this instance: the first thing that happened to it. */
+  get wake(): Wake | undefined {
+    return this.#wake;
+  }
+
+  woken(cause: WakeCause, detail = "websocket"): void {
+    if (this.#wake) return;
+    this.#wake = { atMs: this.#beganAtMs, cause, detail };
+    this.meter.count(`wakes:${cause},${detail}`);
+    this.#onWoken(this.#wake);
+  }
+
+  /** Something that is billed as a request. */
+  request(kind: "call" | "alarm", detail = NO_DETAIL): void {
+    this.woken(kind, detail);
+    this.meter.count(`requests:${kind}`);
+  }
+
+  /** A request of a client: for a connection, or of one over long-polling. */
+  connection({ method, url }: Pick<Request, "method" | "url">, sid: string | undefined, watches: boolean): void {
+    const transport = new URL(url).pathname.slice(1);
+    const isNew = sid === undefined || transport === "websocket";
+    if (watches) this.woken("watch", "connect");
+    else this.woken(isNew ? "connect" : "poll", transport);
+    this.meter.count(`requests:${isNew ? "connect" : method === "POST" ? "post" : "poll"}`);
+  }
+
+  /**
+   * The object cannot sleep while a timer runs, a poll waits or work goes on. That is what time costs: the ten seconds that
+   * it stays after the last of these are free.
+   * @returns what ends it, once
+   */
+  hold(): () => void {
+    if (this.#held++ === 0) this.#heldSinceMs = Date.now();
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.settle();
+      this.#held--;
+    };
+  }
+
+  /** For as long as `work` goes on. */
+  during<Result>(work: Result): Result {
+    if (work instanceof Promise) {
+      const release = this.hold();
+      const end = (): void => {
+        release();
+        this.#onEnd();
+      };
+      work.then(end, end);
+    }
+    return work;
+  }
+
+  /** Counts the time that has passed so far. */
+  settle(): void {
+    if (this.#held === 0) return;
+    const nowMs = Date.now();
+    if (nowMs > this.#heldSinceMs) this.meter.count("awake_ms", nowMs - this.#heldSinceMs);
+    this.#heldSinceMs = nowMs;
+  }
+}

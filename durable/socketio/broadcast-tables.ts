@@ -1,0 +1,173 @@
+// A row per broadcast, in two tables that take turns, because dropping a table is free and deleting its rows
+// is not. What is asked of them is answered exactly, or not at all.
+import { UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
+import { decodePayload, encodePayload } from "../../src/socketio/wire/polling-payload.ts";
+import { encodeEvent, readMessage, type PartialPacket } from "../../src/socketio/wire/socket-io.ts";
+import {
+  MISSED_BYTES_MAX,
+  type Broadcast,
+  type MissedEvent,
+  type WasIn,
+} from "../../src/socketio/recovery/recovery.ts";
+
+interface BroadcastRow extends Record<string, SqlStorageValue> {
+  seq: number;
+  at_ms: number;
+  /** JSON `{channels?, except?, life?}`: for whom, and in which life of the log */
+  audience: string;
+  /** The event's frames, as a long-polling payload. */
+  body: string;
+}
+
+interface Audience extends Pick<Broadcast, "channels" | "except"> {
+  readonly life?: string;
+}
+
+/** Broadcasts replayed at most; a client that missed more starts afresh. */
+export const MISSED_BROADCASTS_MAX = 1000;
+
+export class BroadcastTables {
+  readonly #sql: SqlStorage;
+  readonly #names: readonly [string, string];
+  readonly #windowMs: number;
+  readonly #newLife: (before: string) => string;
+  #lastSeq: number;
+  #life: string | undefined;
+  /** The first place that this life took. */
+  #ownSeq = Infinity;
+  /** The table that is written; the other one holds what came before it. */
+  #current: 0 | 1;
+  #currentSinceMs: number;
+
+  /**
+   * @param names of both tables, which are made where they are missing
+   * @param newLife names a life of the log that follows on another one
+   */
+  constructor(
+    sql: SqlStorage,
+    names: readonly [string, string],
+    { windowMs, nowMs, newLife }: Record<"windowMs" | "nowMs", number> & { newLife: (before: string) => string },
+  ) {
+    this.#newLife = newLife;
+    this.#sql = sql;
+    this.#names = names;
+    this.#windowMs = windowMs;
+    for (const name of names) createTable(sql, name);
+    const newest = names.map((name) => this.#edge(name, "DESC")?.seq ?? 0);
+    this.#lastSeq = Math.max(...newest);
+    this.#current = (newest[1] ?? 0) > (newest[0] ?? 0) ? 1 : 0;
+    this.#currentSinceMs = this.#edge(names[this.#current], "ASC")?.at_ms ?? nowMs;
+  }
+
+  #edge(name: string, order: "ASC" | "DESC"): BroadcastRow | undefined {
+    const [row] = this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} ORDER BY seq ${order} LIMIT 1`);
+    return row;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  get #ownLife(): string {
+    return (this.#life ??= this.#newLife(this.#storedLife(this.#lastSeq) ?? UNNAMED_LIFE));
+  }
+
+  lifeAt(seq: number): string | undefined {
+    return seq >= this.#ownSeq ? this.#ownLife : this.#storedLife(seq);
+  }
+
+  #storedLife(seq: number): string | undefined {
+    const query = (name: string): string =>
+      `SELECT seq, audience FROM ${name} WHERE seq <= ? ORDER BY seq DESC LIMIT 1`;
+    const rows = this.#names.flatMap((name) => this.#sql.exec<BroadcastRow>(query(name), seq).toArray());
+    const [nearest] = rows.sort((a, b) => b.seq - a.seq);
+    return nearest && readBack(nearest, lifeOf);
+  }
+
+  append({ event, args, channels, except }: Broadcast, nowMs: number): number {
+    this.#takeTurns(nowMs);
+    const seq = this.#lastSeq + 1;
+    this.#sql.exec(
+      `INSERT INTO ${this.#names[this.#current]} (seq, at_ms, audience, body) VALUES (?, ?, ?, ?)`,
+      seq,
+      nowMs,
+      JSON.stringify({ channels, except, life: this.#ownLife }),
+      encodePayload(encodeEvent("/", event, args)),
+    );
+    this.#ownSeq = Math.min(this.#ownSeq, seq);
+    this.#lastSeq = seq;
+    return seq;
+  }
+
+  /** After a window the other table holds nothing that anybody could still ask for. */
+  #takeTurns(nowMs: number): void {
+    if (nowMs - this.#currentSinceMs <= this.#windowMs) return;
+    this.#current = this.#current === 0 ? 1 : 0;
+    this.#currentSinceMs = nowMs;
+    this.#sql.exec(`DROP TABLE ${this.#names[this.#current]}`);
+    createTable(this.#sql, this.#names[this.#current]);
+  }
+
+  /**
+   * What came after `seq` for one socket; `undefined` where that cannot be said for certain, or where it is more than
+   * anybody is replayed.
+   * @throws Error where a row is damaged
+   */
+  since(seq: number, wasIn: WasIn): MissedEvent[] | undefined {
+    const oldest = this.#names.map((name) => this.#edge(name, "ASC")?.seq).filter((first) => first !== undefined);
+    const firstSeq = oldest.length > 0 ? Math.min(...oldest) : this.#lastSeq + 1;
+    if (seq + 1 < firstSeq || this.#lastSeq - seq > MISSED_BROADCASTS_MAX) return undefined;
+    const missed: MissedEvent[] = [];
+    let chars = 0;
+    for (const row of this.#rowsAfter(seq)) {
+      if (!readBack(row, (kept) => isFor(kept, wasIn))) continue;
+      chars += row.body.length;
+      if (chars > MISSED_BYTES_MAX) return undefined;
+      missed.push(readBack(row, toMissedEvent));
+    }
+    return missed;
+  }
+
+  *#rowsAfter(seq: number): Iterable<BroadcastRow> {
+    for (const name of [this.#names[1 - this.#current]!, this.#names[this.#current]]) {
+      yield* this.#sql.exec<BroadcastRow>(`SELECT * FROM ${name} WHERE seq > ? ORDER BY seq`, seq);
+    }
+  }
+}
+
+function createTable(sql: SqlStorage, name: string): void {
+  sql.exec(
+    `CREATE TABLE IF NOT EXISTS ${name} (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, audience TEXT NOT NULL, body TEXT NOT NULL)`,
+  );
+}
+
+/** @throws Error that says which one is damaged */
+function readBack<Read>(row: BroadcastRow, read: (row: BroadcastRow) => Read): Read {
+  try {
+    return read(row);
+  } catch (cause) {
+    throw new Error(`broadcast ${row.seq} cannot be read back`, { cause });
+  }
+}
+
+function isFor({ seq, audience }: BroadcastRow, wasIn: WasIn): boolean {
+  const { channels, except } = JSON.parse(audience) as Audience;
+  const isSelected = channels?.some((channel) => wasIn(channel, seq)) ?? true;
+  return isSelected && !except?.some((channel) => wasIn(channel, seq));
+}
+
+const lifeOf = ({ audience }: BroadcastRow): string => (JSON.parse(audience) as Audience).life ?? UNNAMED_LIFE;
+
+function toMissedEvent(row: BroadcastRow): MissedEvent {
+  const { seq, at_ms, body } = row;
+  let partial: PartialPacket | undefined;
+  for (const frame of decodePayload(body) ?? []) {
+    // The digit of the Engine.IO message is not part of the Socket.IO packet.
+    const result = readMessage(typeof frame === "string" ? frame.slice(1) : frame, partial);
+    if (result.kind === "packet" && result.packet.type === "event") {
+      return { seq, life: lifeOf(row), atMs: at_ms, event: result.packet.event, args: result.packet.args };
+    }
+    partial = result.kind === "partial" ? result.partial : undefined;
+  }
+  throw new Error("no event");
+}

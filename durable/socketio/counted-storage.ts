@@ -1,0 +1,51 @@
+// The storage of an object, with a count of what is billed of it: rows written, by SQL and by key, and alarms set.
+import type { Meter } from "../../src/metrics/meter.ts";
+
+/** @returns the same storage, for all who are to be counted */
+export function countedStorage(
+  storage: DurableObjectStorage,
+  meter: Meter,
+  series = "rows:room",
+): DurableObjectStorage {
+  const countRow = (): void => meter.count(series);
+  const sql = wrap(storage.sql, {
+    exec: (...args: Parameters<SqlStorage["exec"]>) => {
+      const cursor = storage.sql.exec(...args);
+      // What writes has written by now; what reads goes on with the cursor, and writes nothing.
+      const { rowsWritten } = cursor;
+      if (rowsWritten > 0) meter.count(series, rowsWritten);
+      return cursor;
+    },
+  });
+  const kv = wrap(storage.kv, {
+    put: (...args: Parameters<SyncKvStorage["put"]>) => {
+      storage.kv.put(...args);
+      countRow();
+    },
+    delete: (key: string) => {
+      const wasThere = storage.kv.delete(key);
+      if (wasThere) countRow();
+      return wasThere;
+    },
+  });
+  const setAlarm: DurableObjectStorage["setAlarm"] = (...args) => {
+    meter.count("alarms_set");
+    return storage.setAlarm(...args);
+  };
+  return wrap(storage, { sql, kv, setAlarm });
+}
+
+/** The platform's objects know only themselves as `this`. */
+function wrap<Target extends object>(target: Target, replaced: object): Target {
+  const members = new Map<PropertyKey, unknown>(Object.entries(replaced));
+  return new Proxy(target, {
+    get(_target, name) {
+      if (members.has(name)) return members.get(name);
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      const bound: unknown = value.bind(target);
+      members.set(name, bound);
+      return bound;
+    },
+  });
+}

@@ -1,0 +1,105 @@
+// Recovery logs that share one database, each under a name: which there are, and which nobody needs any more.
+// Namespaces made on demand are named by clients, so what is left of them must not stay for ever.
+import type { LogName } from "../sql/log-name.ts";
+
+/** Characters of a log's name. */
+export const LOG_NAME_CHARS_MAX = 255;
+
+interface NamedLog extends LogName {
+  /** Stands in the names of all that belongs to it. */
+  id: number;
+}
+
+interface Making {
+  /** How long its namespace's sockets may come back. */
+  readonly windowMs: number;
+  readonly nowMs: number;
+  readonly newName: () => string;
+}
+
+/** The logs that are open in this life of an object, by its storage. */
+const openLogs = new WeakMap<DurableObjectStorage, Set<number>>();
+
+/** @throws RangeError saying what a name is */
+export function checkLogName(name: string): void {
+  if (name.length > 0 && name.length <= LOG_NAME_CHARS_MAX && name.isWellFormed()) return;
+  throw new RangeError(
+    `a recovery log's name has 1 to ${LOG_NAME_CHARS_MAX} characters of well-formed text, not ${JSON.stringify(name.slice(0, 40))} (${name.length})`,
+  );
+}
+
+/** @returns the log of that name, made where there is none */
+export function openNamedLog(storage: DurableObjectStorage, name: string, making: Making): NamedLog {
+  const { sql } = storage;
+  const { windowMs } = making;
+  sql.exec(
+    "CREATE TABLE IF NOT EXISTS recovery_logs (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, epoch TEXT NOT NULL, key TEXT NOT NULL, window_ms INTEGER NOT NULL, closed_at_ms INTEGER)",
+  );
+  const log = find(sql, name) ?? make(storage, name, making);
+  sql.exec(
+    "UPDATE recovery_logs SET closed_at_ms = NULL, window_ms = ? WHERE id = ? AND (closed_at_ms IS NOT NULL OR window_ms <> ?)",
+    windowMs,
+    log.id,
+    windowMs,
+  );
+  openIn(storage).add(log.id);
+  return log;
+}
+
+/** Nobody is in its namespace any more. After a window nobody can come back to it either, and it may go. */
+export function closeNamedLog(storage: DurableObjectStorage, id: number, nowMs: number): void {
+  openIn(storage).delete(id);
+  storage.sql.exec("UPDATE recovery_logs SET closed_at_ms = ? WHERE id = ?", nowMs, id);
+}
+
+/** The tables of a log that take turns. The log without a name has had its own since before there were names. */
+export function tablesOf(id: number | undefined): readonly [string, string] {
+  const name = id === undefined ? "broadcasts" : `broadcasts_of_${id}`;
+  return [`${name}_0`, `${name}_1`];
+}
+
+/** In front of the keys under which a log remembers sockets. No such prefix begins with another one. */
+export const rememberedPrefixOf = (id: number | undefined): string =>
+  id === undefined ? "remembered:" : `remembered-${id}:`;
+
+function openIn(storage: DurableObjectStorage): Set<number> {
+  const open = openLogs.get(storage) ?? new Set();
+  openLogs.set(storage, open);
+  return open;
+}
+
+function find(sql: SqlStorage, name: string): NamedLog | undefined {
+  const [log] = sql.exec<NamedLog>("SELECT id, epoch, key FROM recovery_logs WHERE name = ?", name);
+  return log;
+}
+
+function make(storage: DurableObjectStorage, name: string, { windowMs, nowMs, newName }: Making): NamedLog {
+  dropAbandoned(storage, nowMs);
+  const [epoch, key] = [newName(), newName()];
+  const values = [name, epoch, key, windowMs];
+  storage.sql.exec("INSERT INTO recovery_logs (name, epoch, key, window_ms) VALUES (?, ?, ?, ?)", ...values);
+  return find(storage.sql, name)!;
+}
+
+interface Registered extends Record<string, SqlStorageValue> {
+  id: number;
+  window_ms: number;
+  closed_at_ms: number | null;
+}
+
+/** A log that is not open in this life was left open by one that died: its time runs from now on. */
+function dropAbandoned(storage: DurableObjectStorage, nowMs: number): void {
+  const open = openIn(storage);
+  const logs = storage.sql.exec<Registered>("SELECT id, window_ms, closed_at_ms FROM recovery_logs").toArray();
+  for (const { id, window_ms, closed_at_ms } of logs) {
+    if (open.has(id)) continue;
+    if (closed_at_ms === null) closeNamedLog(storage, id, nowMs);
+    else if (nowMs - closed_at_ms > window_ms) drop(storage, id);
+  }
+}
+
+function drop(storage: DurableObjectStorage, id: number): void {
+  for (const table of tablesOf(id)) storage.sql.exec(`DROP TABLE IF EXISTS ${table}`);
+  for (const [key] of storage.kv.list({ prefix: rememberedPrefixOf(id) })) storage.kv.delete(key);
+  storage.sql.exec("DELETE FROM recovery_logs WHERE id = ?", id);
+}

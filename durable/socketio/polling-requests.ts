@@ -1,0 +1,83 @@
+// The HTTP side of long-polling: requests in, the answers that the core gives them out.
+import { readText } from "../../src/http/body.ts";
+import { ENGINE_REFUSALS, type EngineRefusal } from "../../src/socketio/wire/engine-io.ts";
+import type { SessionServer } from "../../src/socketio/server/session-server.ts";
+import type { Handshake, Session } from "../../src/socketio/engine/session.ts";
+
+/** What nobody asked for is not waited for. */
+const STRANGER_BODY_MS_MAX = 1000;
+
+const POLL_HEADERS = { "Content-Type": "text/plain; charset=UTF-8", "Cache-Control": "no-store" };
+
+export class PollingRequests {
+  readonly #server: SessionServer;
+  readonly #maxPayloadBytes: number;
+  readonly #former: SessionServer | undefined;
+  /** Polls that wait, each with the way to answer it. */
+  readonly #waiting = new Map<Session, (response: Response) => void>();
+
+  /** @param former the server that was there before, whose sessions may have last words to hear */
+  constructor(server: SessionServer, maxPayloadBytes: number, former?: SessionServer) {
+    this.#server = server;
+    this.#maxPayloadBytes = maxPayloadBytes;
+    this.#former = former;
+  }
+
+  /** A first GET: opens a session, and is the poll that brings its handshake. */
+  open(handshake: Handshake, isJavaScript: boolean): Promise<Response> {
+    return this.#wait(this.#server.open(handshake, "polling", { isJavaScript }));
+  }
+
+  /** A GET with a `sid`: waits until there is something to bring. */
+  async poll(sid: string): Promise<Response> {
+    const session = this.#server.sessions.get(sid);
+    if (session) return this.#wait(session);
+    const lastWords = this.#server.takeLastWords(sid) ?? this.#former?.takeLastWords(sid);
+    return lastWords === undefined ? refuse("unknownSid") : new Response(lastWords, { headers: POLL_HEADERS });
+  }
+
+  #wait(session: Session): Promise<Response> {
+    return new Promise((resolve) => {
+      // A second poll at a time is refused by the core, which first answers the one that is here.
+      const isFirst = !this.#waiting.has(session);
+      if (isFirst) this.#waiting.set(session, resolve);
+      if (this.#server.poll(session)) return;
+      if (isFirst) this.#waiting.delete(session);
+      resolve(refuse("badRequest"));
+    });
+  }
+
+  /** Carries out the effect `answer-poll`. */
+  answer(session: Session, payload: string): void {
+    const resolve = this.#waiting.get(session);
+    this.#waiting.delete(session);
+    resolve?.(new Response(payload, { headers: POLL_HEADERS }));
+  }
+
+  /** Carries out the effect `refuse-poll`. */
+  refuse(session: Session): void {
+    const resolve = this.#waiting.get(session);
+    this.#waiting.delete(session);
+    resolve?.(refuse("badRequest"));
+  }
+
+  async post(sid: string, request: Request): Promise<Response> {
+    const session = this.#server.sessions.get(sid);
+    if (!session || !this.#server.beginPost(session)) {
+      // Read, within bounds: the runtime complains of a body that is left lying.
+      await readText(request, this.#maxPayloadBytes, STRANGER_BODY_MS_MAX).catch(() => undefined);
+      return refuse(session ? "badRequest" : "unknownSid");
+    }
+    const body = await readText(request, this.#maxPayloadBytes).catch(() => undefined);
+    if (body === undefined) {
+      this.#server.abandonPost(session);
+      return new Response(null, { status: 413 });
+    }
+    const isGood = this.#server.endPost(session, body);
+    return isGood ? new Response("ok", { headers: { "Content-Type": "text/html" } }) : refuse("badRequest");
+  }
+}
+
+export function refuse(refusal: EngineRefusal): Response {
+  return Response.json(ENGINE_REFUSALS[refusal], { status: 400 });
+}

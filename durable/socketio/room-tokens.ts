@@ -1,0 +1,16 @@
+// Verifies tokens for the objects of a deployment, the chat's and those of other applications, by the keys of its settings.
+import { TokenVerifier } from "../../src/settings/tokens/tokens.ts";
+import type { TokenPorts } from "../../src/socketio/server/token-life.ts";
+import { goodSettingsOf } from "../good-settings.ts";
+
+/**
+ * @param room the object's name; one that has none is opened by tokens for every room only
+ * @returns what needs no settings before the first token is verified
+ */
+export function roomTokens(env: object, room: string | undefined): TokenPorts {
+  let verifier: TokenVerifier | undefined;
+  return {
+    room: room ?? "",
+    authenticate: async (token) => (verifier ??= new TokenVerifier(goodSettingsOf(env))).verify(token),
+  };
+}

@@ -1,0 +1,208 @@
+// The tables of a room's log: one per segment, and a small one that lists them. Every query is read to its end
+// at once, because a table that a cursor is still open on cannot be dropped.
+import type { Segment } from "../../src/chat/log/segments.ts";
+import { inPlaceOf, PAGE_FILLER } from "./overwriting.ts";
+
+/** Where a batch stands. `burnt`: places of its segment before it that hold no message. */
+interface PlaceRow extends Record<string, SqlStorageValue> {
+  first_seq: number;
+  last_seq: number;
+  burnt: number;
+}
+
+export interface BatchRow extends PlaceRow {
+  body: string;
+}
+
+interface SegmentRow extends Record<string, SqlStorageValue> {
+  first_seq: number;
+  until_ms: number;
+  stored_before: number;
+}
+
+/** Rows fetched by one query at most: few, because each of them may be as large as a row can be. */
+const ROWS_AT_ONCE = 8;
+
+/** The one table of rooms that began before there were segments. */
+const UNSEGMENTED = "batches";
+
+const LIST = "segments";
+const CREATE_LIST = `CREATE TABLE IF NOT EXISTS ${LIST} (first_seq INTEGER PRIMARY KEY, until_ms INTEGER NOT NULL, stored_before INTEGER NOT NULL)`;
+
+/** Stands in front of the messages of each segment. */
+const FIRST_ROW: BatchRow = { first_seq: 0, last_seq: 0, burnt: 0, body: PAGE_FILLER };
+
+const tableOf = (firstSeq: number): string => `batches_${firstSeq}`;
+
+/** Where the changes of a segment's messages stand, if there are any. */
+export const changesTableOf = (firstSeq: number): string => `changes_${firstSeq}`;
+
+export class LogSegments {
+  readonly #storage: DurableObjectStorage;
+  readonly #sql: SqlStorage;
+  /** Names of the tables that were there when the log was opened, and of those that changes made since. */
+  readonly tables: Set<string>;
+  /** The oldest first. None is empty. */
+  #all: readonly Segment[];
+
+  constructor(storage: DurableObjectStorage, nowMs: number) {
+    this.#storage = storage;
+    this.#sql = storage.sql;
+    this.tables = this.#readTables();
+    if (this.tables.has(UNSEGMENTED)) {
+      storage.transactionSync(() => this.#adopt(nowMs));
+      this.tables = this.#readTables();
+    }
+    this.#all = this.tables.has(LIST) ? this.#readList() : [];
+  }
+
+  #readTables(): Set<string> {
+    const query = "SELECT name FROM sqlite_master WHERE type = 'table'";
+    return new Set(
+      this.#sql
+        .exec<{ name: string }>(query)
+        .toArray()
+        .map(({ name }) => name),
+    );
+  }
+
+  #readList(): Segment[] {
+    return this.#sql
+      .exec<SegmentRow>(`SELECT first_seq, until_ms, stored_before FROM ${LIST} ORDER BY first_seq`)
+      .toArray()
+      .map((row) => ({ firstSeq: row.first_seq, untilMs: row.until_ms, storedBefore: row.stored_before }));
+  }
+
+  /** Makes the table of an unsegmented log the first segment. How old it is nobody knows: not younger than now. */
+  #adopt(nowMs: number): void {
+    const [oldest] = this.#sql
+      .exec<{ first_seq: number }>(`SELECT first_seq FROM ${UNSEGMENTED} ORDER BY first_seq LIMIT 1`)
+      .toArray();
+    if (!oldest) return void this.#sql.exec(`DROP TABLE ${UNSEGMENTED}`);
+    this.#sql.exec(`ALTER TABLE ${UNSEGMENTED} RENAME TO ${tableOf(oldest.first_seq)}`);
+    this.#sql.exec(`ALTER TABLE ${tableOf(oldest.first_seq)} ADD COLUMN burnt INTEGER NOT NULL DEFAULT 0`);
+    this.#list({ firstSeq: oldest.first_seq, untilMs: nowMs, storedBefore: 0 });
+  }
+
+  get all(): readonly Segment[] {
+    return this.#all;
+  }
+
+  /** The segment that holds a place, if it is kept. */
+  of(seq: number): Segment | undefined {
+    return this.#all.findLast(({ firstSeq }) => firstSeq <= seq);
+  }
+
+  /** Replaces the text of a row, of which something was deleted: in its place. */
+  rewrite({ first_seq: firstSeq, body: before }: BatchRow, body: string): void {
+    const { firstSeq: segment } = this.of(firstSeq)!;
+    this.#sql.exec(`UPDATE ${tableOf(segment)} SET body = ? WHERE first_seq = ?`, inPlaceOf(before, body), firstSeq);
+  }
+
+  /** Adds a row to the newest segment. */
+  insert(row: BatchRow): void {
+    this.#insert(this.#all.at(-1)!, row);
+  }
+
+  /** Begins a segment with its first row, or leaves everything as it was. */
+  begin(segment: Segment, row: BatchRow): void {
+    this.#storage.transactionSync(() => {
+      this.#sql.exec(
+        `CREATE TABLE ${tableOf(segment.firstSeq)} (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL, burnt INTEGER NOT NULL)`,
+      );
+      this.#list(segment);
+      this.#insert(segment, FIRST_ROW);
+      this.#insert(segment, row);
+    });
+    this.#all = [...this.#all, segment];
+  }
+
+  #list({ firstSeq, untilMs, storedBefore }: Segment): void {
+    this.#sql.exec(CREATE_LIST);
+    this.#sql.exec(
+      `INSERT INTO ${LIST} (first_seq, until_ms, stored_before) VALUES (?, ?, ?)`,
+      firstSeq,
+      untilMs,
+      storedBefore,
+    );
+  }
+
+  #insert({ firstSeq }: Segment, { first_seq, last_seq, body, burnt }: BatchRow): void {
+    this.#sql.exec(
+      `INSERT INTO ${tableOf(firstSeq)} (first_seq, last_seq, body, burnt) VALUES (?, ?, ?, ?)`,
+      first_seq,
+      last_seq,
+      body,
+      burnt,
+    );
+  }
+
+  /** Drops the oldest segments, and does what else belongs to it: all of it or nothing. */
+  drop(count: number, besides: () => void): void {
+    this.#storage.transactionSync(() => {
+      for (const { firstSeq } of this.#all.slice(0, count)) {
+        this.#sql.exec(`DROP TABLE ${tableOf(firstSeq)}`);
+        this.#sql.exec(`DROP TABLE IF EXISTS ${changesTableOf(firstSeq)}`);
+        this.#sql.exec(`DELETE FROM ${LIST} WHERE first_seq = ?`, firstSeq);
+      }
+      besides();
+    });
+    this.#all = this.#all.slice(count);
+  }
+
+  /** Where the newest batch stands that begins at or before a place. */
+  at(seq: number): PlaceRow | undefined {
+    const segment = this.of(seq);
+    return segment && this.#rowAt(segment, seq);
+  }
+
+  #rowAt({ firstSeq }: Segment, seq: number): PlaceRow | undefined {
+    return this.#sql
+      .exec<PlaceRow>(
+        `SELECT first_seq, last_seq, burnt FROM ${tableOf(firstSeq)} WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1`,
+        seq,
+      )
+      .toArray()[0];
+  }
+
+  /** Rows that begin at a place or later, oldest first; read as they are needed. */
+  *rowsFrom(seq: number): Iterable<BatchRow> {
+    let next = seq;
+    for (let limit = 1; ; limit = Math.min(ROWS_AT_ONCE, limit * 2)) {
+      const rows = this.#read(
+        this.#all.filter((_segment, at) => (this.#all[at + 1]?.firstSeq ?? Infinity) > next),
+        ({ firstSeq }) => `${tableOf(firstSeq)} WHERE first_seq >= ? ORDER BY first_seq`,
+        [next, limit],
+      );
+      if (rows.length === 0) return;
+      yield* rows;
+      next = rows.at(-1)!.last_seq + 1;
+    }
+  }
+
+  /** Rows that begin before a place, newest first; read as they are needed. */
+  *rowsBefore(seq: number): Iterable<BatchRow> {
+    let before = seq;
+    for (let limit = 1; ; limit = Math.min(ROWS_AT_ONCE, limit * 2)) {
+      const rows = this.#read(
+        this.#all.filter(({ firstSeq }) => firstSeq < before).reverse(),
+        ({ firstSeq }) =>
+          `${tableOf(firstSeq)} WHERE first_seq < ? AND first_seq > ${FIRST_ROW.first_seq} ORDER BY first_seq DESC`,
+        [before, limit],
+      );
+      if (rows.length === 0) return;
+      yield* rows;
+      before = rows.at(-1)!.first_seq;
+    }
+  }
+
+  /** The first segment that has an answer gives it: none is empty, so it is the first or the second. */
+  #read(segments: readonly Segment[], from: (segment: Segment) => string, bindings: readonly number[]): BatchRow[] {
+    for (const segment of segments) {
+      const query = `SELECT first_seq, last_seq, burnt, body FROM ${from(segment)} LIMIT ?`;
+      const rows = this.#sql.exec<BatchRow>(query, ...bindings).toArray();
+      if (rows.length > 0) return rows;
+    }
+    return [];
+  }
+}

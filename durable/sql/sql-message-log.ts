@@ -1,0 +1,225 @@
+// A room's log in the SQLite of its Durable Object: one row per batch, because rows written are what a
+// chat room is billed for. Source: https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/
+//
+// What happens to a message after it was stored stands in tables of its own, laid over the messages in `#messagesOf`,
+// through which everything that reads goes. A row is changed only where one of its messages was deleted.
+import { decodeBatch, encodeBatch, lifeOfBatch } from "../../src/chat/log/batch-format.ts";
+import { emptied, withChange, type Change, type Kept } from "../../src/chat/log/change.ts";
+import { nameLife, UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
+import { messageId } from "../../src/chat/log/message-id.ts";
+import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/log/message-log.ts";
+import { agedAtMs, beginSegment, countExpired, isFull, type Retention } from "../../src/chat/log/segments.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { ChangeTables } from "./change-tables.ts";
+import { LateName } from "./log-name.ts";
+import { LogSegments, type BatchRow } from "./log-segments.ts";
+import { ReservedSeq } from "./reserved-seq.ts";
+
+export interface MessageLogOptions {
+  readonly room: string;
+  readonly retention: Retention;
+  readonly nowMs: number;
+  /** Names the log if it does not exist yet, and makes its key: what nobody can guess. */
+  readonly newName: () => string;
+}
+
+export class SqlMessageLog implements MessageLog {
+  readonly #name: LateName;
+  readonly #room: string;
+  readonly #retention: Retention;
+  readonly #segments: LogSegments;
+  readonly #changes: ChangeTables;
+  readonly #reserved: ReservedSeq;
+  readonly #options: Pick<MessageLogOptions, "nowMs" | "newName">;
+  #lastSeq: number;
+  #life: string | undefined;
+  /** The first place that this life took. */
+  #ownSeq = Infinity;
+  /** The batch whose life was looked up last: many ask for the same. */
+  #lookedUp: { readonly from: number; readonly to: number; readonly life: string } | undefined;
+  /** Messages stored so far, counted as the segments count them. */
+  #stored: number;
+
+  constructor(storage: DurableObjectStorage, { room, retention, nowMs, newName }: MessageLogOptions) {
+    this.#room = room;
+    this.#options = { nowMs, newName };
+    this.#retention = retention;
+    this.#name = new LateName(storage.sql, newName);
+    this.#segments = new LogSegments(storage, nowMs);
+    this.#changes = new ChangeTables(storage, this.#segments);
+    this.#reserved = new ReservedSeq(storage.sql);
+    const segment = this.#segments.all.at(-1);
+    const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
+    this.#stored = segment && newest ? segment.storedBefore + newest.last_seq + 1 - segment.firstSeq - newest.burnt : 0;
+    this.#lastSeq = Math.max(newest?.last_seq ?? 0, this.#reserved.seq);
+  }
+
+  get epoch(): string {
+    return this.#name.epoch;
+  }
+
+  get key(): string {
+    return this.#name.key;
+  }
+
+  /** Begun when it is first asked for: who only looks at a room begins none. */
+  get life(): string {
+    const { nowMs, newName } = this.#options;
+    return (this.#life ??= nameLife(nowMs, newName(), this.#storedLife(this.#lastSeq) ?? UNNAMED_LIFE));
+  }
+
+  get lastId(): string | undefined {
+    const newest = this.#segments.at(Number.MAX_SAFE_INTEGER)?.last_seq;
+    return newest === undefined ? undefined : messageId(this.epoch, newest, this.lifeAt(newest));
+  }
+
+  lifeAt(seq: number): string | undefined {
+    return seq >= this.#ownSeq || seq > this.#lastSeq ? this.life : this.#storedLife(seq);
+  }
+
+  #storedLife(seq: number): string | undefined {
+    const known = this.#lookedUp;
+    if (known && known.from <= seq && seq <= known.to) return known.life;
+    const place = this.#segments.at(seq);
+    if (!place) return undefined;
+    const [row] = this.#segments.rowsFrom(place.first_seq);
+    const life = lifeOfBatch(row!.body);
+    this.#lookedUp = { from: place.first_seq, to: place.last_seq, life };
+    return life;
+  }
+
+  #own(firstSeq: number): void {
+    this.#ownSeq = Math.min(this.#ownSeq, firstSeq);
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  get firstSeq(): number {
+    return this.#segments.all[0]?.firstSeq ?? this.#lastSeq + 1;
+  }
+
+  append(batch: readonly Message[]): void {
+    this.#name.keep();
+    const firstSeq = this.#lastSeq + 1;
+    const lastSeq = this.#lastSeq + batch.length;
+    const nowMs = batch.at(-1)!.timestamp;
+    const row = { first_seq: firstSeq, last_seq: lastSeq, body: encodeBatch(batch, this.life) };
+    const segment = this.#segments.all.at(-1);
+    if (segment && !isFull(this.#retention, segment, this.#stored, nowMs)) {
+      const held = this.#stored - segment.storedBefore;
+      this.#segments.insert({ ...row, burnt: firstSeq - segment.firstSeq - held });
+    } else {
+      this.#segments.begin(beginSegment(this.#retention, firstSeq, this.#stored, nowMs), { ...row, burnt: 0 });
+    }
+    this.#own(firstSeq);
+    this.#stored += batch.length;
+    this.#lastSeq = lastSeq;
+  }
+
+  reserve(seq: number): void {
+    this.#reserved.seq = seq;
+  }
+
+  burn(seq: number): void {
+    this.#own(this.#lastSeq + 1);
+    this.#lastSeq = seq;
+  }
+
+  has(seq: number): boolean {
+    const row = this.#segments.at(seq);
+    return row !== undefined && row.last_seq >= seq;
+  }
+
+  find(seq: number): Kept | undefined {
+    const row = this.#batchAt(seq);
+    return (
+      row && { posted: this.#postedIn(row)[seq - row.first_seq]!, change: this.#changes.between(seq, seq).get(seq) }
+    );
+  }
+
+  #batchAt(seq: number): BatchRow | undefined {
+    const place = this.#segments.at(seq);
+    if (!place || place.last_seq < seq) return undefined;
+    const [row] = this.#segments.rowsFrom(place.first_seq);
+    return row;
+  }
+
+  keep(seq: number, rev: number, change: Change): void {
+    this.#changes.put(seq, rev, change, () => {
+      if (change.deletedBy !== undefined) this.#erase(seq);
+    });
+  }
+
+  #erase(seq: number): void {
+    const row = this.#batchAt(seq)!;
+    const posted = this.#postedIn(row).map((message) => (message.seq === seq ? emptied(message) : message));
+    this.#segments.rewrite(row, encodeBatch(posted, lifeOfBatch(row.body)));
+  }
+
+  changedAfter(rev: number, limit: number): ChangedMessage[] {
+    return this.#changes.after(rev, limit);
+  }
+
+  page({ before, after, limit }: PageQuery): Page {
+    if (after !== undefined) {
+      const messages = take(this.ascending(after), limit);
+      const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
+      return { messages, hasMore: messages.length === limit && messages.at(-1)!.seq < newest!.last_seq };
+    }
+    const messages = take(this.#descending(before ?? Infinity), limit).reverse();
+    return { messages, hasMore: messages.length === limit && this.#segments.at(messages[0]!.seq - 1) !== undefined };
+  }
+
+  *ascending(after: number): Iterable<Message> {
+    // The batch that holds `after` may hold the next messages too.
+    const start = this.#segments.at(after);
+    const from = start && start.last_seq > after ? start.first_seq : after + 1;
+    for (const row of this.#segments.rowsFrom(from)) {
+      for (const message of this.#messagesOf(row)) if (message.seq > after) yield message;
+    }
+  }
+
+  *newest(sinceMs: number): Iterable<Message> {
+    for (const message of this.#descending(Infinity)) {
+      if (message.timestamp < sinceMs) return;
+      yield message;
+    }
+  }
+
+  *#descending(before: number): Iterable<Message> {
+    for (const row of this.#segments.rowsBefore(Math.min(before, Number.MAX_SAFE_INTEGER))) {
+      for (const message of this.#messagesOf(row).reverse()) if (message.seq < before) yield message;
+    }
+  }
+
+  #messagesOf(row: BatchRow): Message[] {
+    const changes = this.#changes.between(row.first_seq, row.last_seq);
+    return this.#postedIn(row).map((message) => withChange(message, changes.get(message.seq)));
+  }
+
+  #postedIn({ first_seq: firstSeq, last_seq: lastSeq, body }: BatchRow): Message[] {
+    return decodeBatch(body, { room: this.#room, epoch: this.epoch, firstSeq, lastSeq });
+  }
+
+  get trimDueMs(): number | undefined {
+    const [oldest] = this.#segments.all;
+    return oldest && agedAtMs(this.#retention, oldest);
+  }
+
+  trim(nowMs: number): void {
+    const { all } = this.#segments;
+    const count = countExpired(this.#retention, all, this.#stored, nowMs);
+    if (count === 0) return;
+    // With the last row goes what says where the next message stands.
+    const isAll = count === all.length;
+    this.#segments.drop(count, () => isAll && this.reserve(Math.max(this.#lastSeq, this.#reserved.seq)));
+  }
+}
+
+function take(messages: Iterable<Message>, limit: number): Message[] {
+  const taken: Message[] = [];
+  for (const message of messages) if (taken.push(message) === limit) break;
+  return taken;
+}

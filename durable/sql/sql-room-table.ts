@@ -1,0 +1,106 @@
+// The rows of a lobby: JSON of many rooms each, and of what was counted.
+import type { Tally } from "../../src/metrics/meter.ts";
+import type { KeptRoom, RoomUsage } from "../../src/lobby/kept-room.ts";
+import type { RoomTable } from "../../src/lobby/room-pages.ts";
+import type { DirectReport } from "../../src/protocol/direct-room.ts";
+
+type Told = readonly [
+  room: string,
+  members: number,
+  lastSeq: number,
+  lastActivity: number | null,
+  believedUntilMs: number,
+];
+type Usage = readonly [sinceMs: number, tallyId: number, connections: number, ...numbers: number[]];
+
+/** `usage` is absent, or `null`, where the room never said what it counted. */
+type Row = readonly [...told: Told, usage?: Usage | null, people?: string | null, direct?: DirectReport | undefined];
+
+/** Of a version that counted nothing. */
+type UncountedRow = readonly [...told: Told, people?: string | null | undefined, direct?: DirectReport | undefined];
+
+/** Characters of marks that one row keeps: the rooms behind it are asked themselves once the lobby has slept. */
+const PEOPLE_LENGTH_MAX = 1_000_000;
+
+/** A list of rooms is the body of a version that counted nothing. */
+type Body = readonly UncountedRow[] | CountedBody;
+interface CountedBody {
+  readonly rooms: readonly Row[];
+  readonly tally: Tally;
+}
+
+export class SqlRoomTable implements RoomTable {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  *read(): ReturnType<RoomTable["read"]> {
+    const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'room_pages'";
+    if (this.#sql.exec(query).toArray().length === 0) return;
+    for (const { page, body } of this.#sql.exec<{ page: number; body: string }>("SELECT page, body FROM room_pages")) {
+      const read = JSON.parse(body) as Body;
+      if ("tally" in read) yield { page, rooms: read.rooms.map(fromRow), tally: read.tally };
+      else yield { page, rooms: read.map(fromUncounted), tally: {} };
+    }
+  }
+
+  write(page: number, rooms: readonly KeptRoom[], tally: Tally): void {
+    this.#sql.exec("CREATE TABLE IF NOT EXISTS room_pages (page INTEGER PRIMARY KEY, body TEXT NOT NULL)");
+    this.#sql.exec(
+      "INSERT INTO room_pages (page, body) VALUES (?, ?) ON CONFLICT (page) DO UPDATE SET body = excluded.body",
+      page,
+      JSON.stringify({ rooms: toRows(rooms), tally } satisfies Body),
+    );
+  }
+}
+
+function toRows(rooms: readonly KeptRoom[]): Row[] {
+  let left = PEOPLE_LENGTH_MAX;
+  return rooms.map(({ people = null, ...kept }) => {
+    left -= people?.length ?? 0;
+    return toRow(kept, left >= 0 ? people : null);
+  });
+}
+
+function toRow(kept: Omit<KeptRoom, "people">, people: string | null): Row {
+  const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct } = kept;
+  const row = [room, members, lastSeq, lastActivity, believedUntilMs] as const;
+  const used = usage ? ([usage.sinceMs, usage.tallyId, usage.connections, ...usage.numbers] as const) : null;
+  if (direct) return [...row, used, people, direct];
+  if (people !== null) return [...row, used, people];
+  return used ? [...row, used] : row;
+}
+
+function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, people, direct]: Row): KeptRoom {
+  const uncounted = fromUncounted([room, members, lastSeq, lastActivity, believedUntilMs, people, direct]);
+  return used ? { ...uncounted, usage: fromUsage(used) } : uncounted;
+}
+
+const fromUsage = ([sinceMs, tallyId, connections, ...numbers]: Usage): RoomUsage => ({
+  sinceMs,
+  tallyId,
+  connections,
+  numbers,
+});
+
+function fromUncounted([
+  room,
+  members,
+  lastSeq,
+  lastActivity,
+  believedUntilMs,
+  people,
+  direct,
+]: UncountedRow): KeptRoom {
+  return {
+    room,
+    members,
+    lastSeq,
+    lastActivity,
+    believedUntilMs,
+    ...(people != null && { people }),
+    ...(direct && { direct }),
+  };
+}

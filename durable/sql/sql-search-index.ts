@@ -1,0 +1,112 @@
+// The search index of a room, in SQLite's FTS5: a table per part, made by whoever searches first and dropped as a whole. One row
+// per block of messages, because a row is billed for each row that goes into an FTS5 table, and none for what that keeps
+// behind it. Source: https://www.sqlite.org/fts5.html
+//
+// The tables keep neither text nor positions: which block has which term is all there is to know. The tokenizer only has to find
+// the spaces between terms, since what is a word was decided before (words.ts).
+import {
+  INDEX_SHAPE,
+  INDEX_VERSION,
+  type IndexBlock,
+  type IndexPart,
+  type IndexTerm,
+  type SearchIndex,
+} from "../../src/chat/search/search-index.ts";
+import { fillFreePages } from "./overwriting.ts";
+
+interface PartRow extends Record<string, SqlStorageValue> {
+  first_seq: number;
+  last_seq: number;
+  version: number;
+}
+
+const LIST = "search_parts";
+const tableOf = ({ firstSeq }: IndexPart): string => `search_${firstSeq}`;
+
+export class SqlSearchIndex implements SearchIndex {
+  readonly #storage: DurableObjectStorage;
+  readonly #sql: SqlStorage;
+  readonly shape;
+  #parts: readonly IndexPart[] | undefined;
+
+  constructor(storage: DurableObjectStorage, shape = INDEX_SHAPE) {
+    this.shape = shape;
+    this.#storage = storage;
+    this.#sql = storage.sql;
+  }
+
+  /** Read when it is first asked for: a room that nobody searches has no such table. */
+  get parts(): readonly IndexPart[] {
+    return (this.#parts ??= this.#load());
+  }
+
+  #load(): IndexPart[] {
+    const isThere = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", LIST).toArray();
+    if (isThere.length === 0) return [];
+    const rows = this.#sql
+      .exec<PartRow>(`SELECT first_seq, last_seq, version FROM ${LIST} ORDER BY first_seq`)
+      .toArray();
+    const parts = rows.map(({ version, ...row }) => ({ version, firstSeq: row.first_seq, lastSeq: row.last_seq }));
+    for (const part of parts) if (part.version !== INDEX_VERSION) this.#dropTable(part);
+    return parts
+      .filter(({ version }) => version === INDEX_VERSION)
+      .map(({ firstSeq, lastSeq }) => ({ firstSeq, lastSeq }));
+  }
+
+  add(part: IndexPart, blocks: Iterable<IndexBlock>): void {
+    const before = this.parts;
+    this.#storage.transactionSync(() => {
+      this.#sql.exec(
+        `CREATE TABLE IF NOT EXISTS ${LIST} (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, version INTEGER NOT NULL)`,
+      );
+      this.#sql.exec(
+        `CREATE VIRTUAL TABLE ${tableOf(part)} USING fts5(terms, content='', detail=none, columnsize=0, tokenize='ascii')`,
+      );
+      for (const { firstSeq, terms } of blocks) {
+        this.#sql.exec(`INSERT INTO ${tableOf(part)} (rowid, terms) VALUES (?, ?)`, firstSeq, [...terms].join(" "));
+      }
+      this.#sql.exec(
+        `INSERT INTO ${LIST} (first_seq, last_seq, version) VALUES (?, ?, ?)`,
+        part.firstSeq,
+        part.lastSeq,
+        INDEX_VERSION,
+      );
+    });
+    this.#parts = [...before, part].sort((a, b) => a.firstSeq - b.firstSeq);
+  }
+
+  find(part: IndexPart, terms: readonly IndexTerm[], before: number): number[] {
+    const table = tableOf(part);
+    return this.#sql
+      .exec<{ rowid: number }>(
+        `SELECT rowid FROM ${table} WHERE ${table} MATCH ? AND rowid < ? ORDER BY rowid DESC`,
+        terms.map(renderTerm).join(" AND "),
+        before,
+      )
+      .toArray()
+      .map(({ rowid }) => rowid);
+  }
+
+  drop(part: IndexPart): void {
+    const { parts } = this;
+    this.#dropTable(part);
+    this.#parts = parts.filter(({ firstSeq }) => firstSeq !== part.firstSeq);
+  }
+
+  erase(part: IndexPart): void {
+    this.drop(part);
+    fillFreePages(this.#storage);
+  }
+
+  #dropTable(part: IndexPart): void {
+    this.#storage.transactionSync(() => {
+      this.#sql.exec(`DROP TABLE IF EXISTS ${tableOf(part)}`);
+      this.#sql.exec(`DELETE FROM ${LIST} WHERE first_seq = ?`, part.firstSeq);
+    });
+  }
+}
+
+/** Always quoted: nothing that somebody wrote is ever FTS5's own syntax. */
+export function renderTerm({ text, isPrefix }: IndexTerm): string {
+  return `"${text.replaceAll('"', '""')}"${isPrefix ? "*" : ""}`;
+}

@@ -1,0 +1,72 @@
+// Says what is announced to those who are here. Nothing of it is stored: that a connection has heard it stands in the
+// record of that connection, which outlives sleep and costs no row (ANN-4, ANN-8).
+import { ANNOUNCEMENT_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../../protocol/announcement.ts";
+import type { Answer, AnswerCode } from "../../protocol/chat-events.ts";
+import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
+import type { EventsMap } from "../../socketio/server/events.ts";
+import { AnnouncedBefore } from "./announced-before.ts";
+import type { LobbyReport } from "../listing/lobby-report.ts";
+import type { Members } from "../room/members.ts";
+import type { Client, Membership, Room } from "../room/room.ts";
+
+/** Announcements that a connection is known to have heard: one that comes again behind so many others is heard twice. */
+export const ANNOUNCED_KEPT_MAX = 32;
+
+export interface AnnouncedParts {
+  readonly members: Members;
+  readonly lobbyReport: LobbyReport | undefined;
+}
+
+export class Announced {
+  readonly #room: Room;
+  readonly #parts: AnnouncedParts;
+
+  constructor(room: Room, parts: AnnouncedParts) {
+    this.#room = room;
+    this.#parts = parts;
+  }
+
+  take({ id, event, data, users, wantsPeople }: AnnouncedHere): AnnounceOutcome {
+    const { members, lobbyReport } = this.#parts;
+    if (wantsPeople) lobbyReport?.tellPeople();
+    const { clients } = this.#room;
+    const here = users?.filter(([, user]) => members.socketsOf(user).length > 0);
+    const meant = here
+      ? [...new Set(here.flatMap(([, user]) => members.socketsOf(user)))].flatMap((id) => clients.get(id) ?? [])
+      : [...clients.values()];
+    const fresh = meant.filter((client) => !client.peek().announced?.includes(id));
+    // What has been said so far was said before.
+    if (fresh.length > 0) this.#room.commit();
+    this.#say(fresh, event === undefined ? [ANNOUNCEMENT_EVENT, { id, data }] : [event, data]);
+    for (const client of fresh) remember(client, id);
+    return { ok: true, reached: (here ?? []).map(([number]) => number), isHeard: meant.length > 0 };
+  }
+
+  /** For what is announced as a message, before it is posted. */
+  lookFor(announced: AnnouncedHere): AnnouncedBefore {
+    return new AnnouncedBefore(this.#room, announced);
+  }
+
+  #say(fresh: readonly Client[], [event, data]: readonly [string, unknown]): void {
+    if (fresh.length === 0) return;
+    this.#room.meter.count("announced", fresh.length);
+    const everyone = this.#room.everyone as unknown as BroadcastOperator<EventsMap, Membership>;
+    const isAll = fresh.length === this.#room.clients.size;
+    (isAll ? everyone : everyone.to(fresh.map(({ id }) => id))).emit(event, data);
+  }
+}
+
+function remember(client: Client, id: string): void {
+  const membership = client.peek();
+  client.data = { ...membership, announced: [...(membership.announced ?? []), id].slice(-ANNOUNCED_KEPT_MAX) };
+}
+
+/** What passes by itself. */
+const PASSING: ReadonlySet<AnswerCode> = new Set(["RATE_LIMITED", "SLOW_MODE", "INTERNAL"]);
+
+/** What a room's answer to a message means for what was announced as one. */
+export function outcomeOfPost(answer: Answer<object>): AnnounceOutcome {
+  if (!("error" in answer)) return { ok: true, reached: [], isHeard: true };
+  const { code, message } = answer.error;
+  return { ok: false, isFinal: !PASSING.has(code), reason: `${code}: ${message}` };
+}

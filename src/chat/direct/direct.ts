@@ -1,0 +1,111 @@
+// A room between two people: nobody else comes in, whatever their token says, and none of the two is a moderator (DM-2).
+// And what opens such a room, from wherever its user is (DM-1).
+import { isDirectRoom } from "../../protocol/direct-name.ts";
+import { directRoomOf, type DirectReport, type DirectUsers } from "../../protocol/direct-room.ts";
+import type { OpenDirectAnswer } from "../../protocol/direct-events.ts";
+import type { ErrorAnswer, Role } from "../../protocol/chat-events.ts";
+import type { Refusal } from "../../socketio/server/namespace.ts";
+import { deny, refuse } from "../room/answers.ts";
+import { openDirectSchema, TOO_MANY_OPENINGS } from "../../protocol/schemas/direct-payloads.ts";
+import { operation, type Caller, type Reply } from "../room/operation.ts";
+import { Buckets, DIRECT_OPENINGS } from "../../clock/rate-limit.ts";
+import type { Feature, Membership, Room } from "../room/room.ts";
+
+/** Stores, in the room of that name, whose it is. */
+export type OpenDirect = (room: string, users: DirectUsers) => Promise<OpenDirectAnswer>;
+
+/** What it takes from the bucket of requests: each is a call and may be a row of another room. */
+export const OPEN_DIRECT_COST = 20;
+
+const STATE_KEY = "direct";
+
+export class Direct implements Feature {
+  readonly #room: Room;
+  readonly #open: OpenDirect | undefined;
+  readonly #openings: Buckets;
+  readonly #readSeq: (user: string) => number;
+  readonly isDirect: boolean;
+  #users: DirectUsers | undefined;
+  readonly operations = {
+    "open-dm": operation(
+      openDirectSchema,
+      (caller, { user }, reply: Reply<OpenDirectAnswer>) => this.#openFor(caller, user, reply),
+      () => OPEN_DIRECT_COST,
+    ),
+  };
+
+  constructor(
+    room: Room,
+    {
+      open,
+      openings = new Buckets(DIRECT_OPENINGS),
+    }: { readonly open: OpenDirect | undefined; readonly openings: Buckets | undefined },
+    readSeq: (user: string) => number,
+  ) {
+    this.#room = room;
+    this.#open = open;
+    this.#openings = openings;
+    this.#readSeq = readSeq;
+    this.isDirect = isDirectRoom(room.name);
+    if (this.isDirect) this.#users = room.state.get(STATE_KEY) as DirectUsers | undefined;
+  }
+
+  admit({ user }: Pick<Membership, "user">): Refusal | undefined {
+    if (this.#isFor(user)) return undefined;
+    return deny("FORBIDDEN_ROOM", "This room is between two people, of whom the token names none");
+  }
+
+  refuse(_event: string, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
+    return this.#isFor(user) ? undefined : refuse("FORBIDDEN", "This room is between two people");
+  }
+
+  #isFor(user: string): boolean {
+    return !this.isDirect || this.#users?.includes(user) === true;
+  }
+
+  /** Between two, nobody has power over the other. */
+  roleOf(role: Role): Role {
+    return this.isDirect && role !== "reader" ? "member" : role;
+  }
+
+  /** What the lobby is told besides; absent of a room that is everybody's. */
+  get report(): DirectReport | undefined {
+    if (!this.#users) return undefined;
+    const [a, b] = this.#users;
+    return { users: this.#users, read: [this.#readSeq(a), this.#readSeq(b)] };
+  }
+
+  /** From now on the room is theirs. @throws whatever the storage throws */
+  begin(users: DirectUsers): OpenDirectAnswer {
+    const { name, state } = this.#room;
+    if (directRoomOf(...users) !== name) return refuse("FORBIDDEN", "The room is that of two others");
+    const isNew = !this.#users;
+    if (isNew) state.put(STATE_KEY, users);
+    this.#users ??= users;
+    return { ok: true, room: name, isNew };
+  }
+
+  async #openFor(
+    { user: own, tokenRole, client }: Caller,
+    user: string,
+    reply: Reply<OpenDirectAnswer>,
+  ): Promise<void> {
+    const refusal = this.#refuseOpening(own, user, tokenRole === "reader" || client?.peek().isBound === true);
+    if (refusal) return reply(refusal);
+    const room = directRoomOf(own, user);
+    const taking = tokenRole === "service" ? undefined : this.#openings.take(own, this.#room.now());
+    if (taking?.ok === false) return reply(refuse("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs));
+    const opened = await this.#open!(room, [own, user]).catch((error: unknown): OpenDirectAnswer => {
+      this.#room.report("a room between two people could not be opened", error);
+      return refuse("INTERNAL", "The room could not be opened; try again.");
+    });
+    if (taking && !("ok" in opened && opened.isNew)) this.#openings.giveBack(own, this.#room.now());
+    this.#room.turn(() => reply(opened));
+  }
+
+  #refuseOpening(own: string, user: string, isBound: boolean): ErrorAnswer | undefined {
+    if (!this.#open) return refuse("FORBIDDEN", "No rooms between two people are opened here.");
+    if (isBound) return refuse("FORBIDDEN", "The token opens no rooms between two people.");
+    return own === user ? refuse("INVALID_PAYLOAD", "user: is yourself") : undefined;
+  }
+}

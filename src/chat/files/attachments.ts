@@ -1,0 +1,89 @@
+// Files that messages carry. The room says who may upload one and signs what it is; the Worker stores it. Whoever posts
+// it brings it back signed, so the room needs neither a row nor a look into the storage of files to believe it (FILE-2).
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+
+import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
+import { fileKey, parseFileKey, type FileKey } from "../../protocol/file-key.ts";
+import type { Attachment, FilesWelcome } from "../../protocol/files-events.ts";
+import { refuse } from "../room/answers.ts";
+import type { FileSweep } from "./file-sweep.ts";
+import { uploadSchema } from "../../protocol/schemas/files-payloads.ts";
+import { operation, type Caller, type Operation } from "../room/operation.ts";
+import type { Feature, Room } from "../room/room.ts";
+
+/** The name by which features are asked for their leave. No event: sockets cannot ask for a signature. */
+export const UPLOAD = "upload-file";
+
+/** What an upload takes from the bucket of requests: ten small ones at once, then some two a second. */
+export const UPLOAD_COST = 20;
+/** One token more for so many bytes: large ones are slowed down to some 3 MB a second. */
+const UPLOAD_BYTES_PER_TOKEN = 65_536;
+/** A full bucket: more than that nobody has. */
+export const UPLOAD_COST_MAX = 200;
+
+/** How long after its upload a file may be posted: longer than a client keeps trying (a day). */
+export const POST_WINDOW_MS = 2 * 86_400_000;
+
+/** Hexadecimal digits of a signature: 128 bits. */
+const MAC_CHARS = 32;
+
+export type UploadAnswer = Answer<{ readonly attachment: Attachment }>;
+
+type Facts = Omit<Attachment, "key">;
+
+export class Attachments implements Feature {
+  readonly #room: Room;
+  readonly #files: FileSweep;
+  readonly #told: FilesWelcome;
+
+  /** For whoever calls on behalf of the storage of files; not among the operations of sockets. */
+  readonly upload: Operation<UploadAnswer> = operation(
+    uploadSchema,
+    (caller, { id, hasLeave: _hasLeave, ...facts }, reply: (answer: UploadAnswer) => void) =>
+      reply(this.#sign(caller, id, facts)),
+    ({ size, hasLeave }) =>
+      hasLeave ? 0 : Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
+  );
+
+  constructor(room: Room, files: FileSweep, told: FilesWelcome) {
+    this.#room = room;
+    this.#files = files;
+    this.#told = told;
+  }
+
+  welcome(): FilesWelcome {
+    return this.#told;
+  }
+
+  #sign({ user, role }: Caller, id: string, facts: Facts): UploadAnswer {
+    if (role === "reader") return refuse("FORBIDDEN", "A reader may not upload files.");
+    if (!this.#files.expect()) return refuse("INTERNAL", "The upload could not be noted; try again.");
+    const { name, log } = this.#room;
+    const place = { room: name, epoch: log.epoch, uploadedMs: this.#room.now(), id };
+    return { ok: true, attachment: { key: fileKey({ ...place, mac: this.#mac(place, user, facts) }), ...facts } };
+  }
+
+  /** Why a message may not carry it: it was not uploaded here, by this user, as what it is said to be. */
+  problem({ key, ...facts }: Attachment, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
+    const parsed = parseFileKey(key);
+    if (!parsed || !isSame(this.#mac(parsed, user, facts), parsed.mac) || parsed.room !== this.#room.name)
+      return refuse("INVALID_PAYLOAD", "attachment: not an upload of yours to this room, or changed since");
+    if (this.#room.now() - parsed.uploadedMs <= POST_WINDOW_MS) return undefined;
+    return refuse("INVALID_PAYLOAD", "attachment: uploaded too long ago; upload it again");
+  }
+
+  #mac({ room, epoch, uploadedMs, id }: Omit<FileKey, "mac">, user: string, facts: Facts): string {
+    const { name, type, size, width, height } = facts;
+    const signed = JSON.stringify(["file", room, epoch, uploadedMs, id, user, name, type, size, width, height]);
+    return bytesToHex(hmac(sha256, utf8ToBytes(this.#room.log.key), utf8ToBytes(signed))).slice(0, MAC_CHARS);
+  }
+}
+
+/** Compares without telling by its time how much was right. */
+function isSame(a: string, b: string): boolean {
+  let difference = a.length ^ b.length;
+  for (let at = 0; at < b.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
+  return difference === 0;
+}

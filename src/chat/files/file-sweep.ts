@@ -1,0 +1,214 @@
+// The end of files: of a message that was deleted, of a room that was deleted, and of messages that the room forgot
+// (FILE-5, FILE-6). Keys sort by age, so what is too old stands first and nobody has to count uploads. All of it waits for
+// one deadline, survives sleep and crashes, and is tried again where the storage of files is in trouble.
+import { filesOf, parseFileKey } from "../../protocol/file-key.ts";
+import type { Deadline } from "../../clock/deadlines.ts";
+import { POST_WINDOW_MS } from "./attachments.ts";
+import type { Feature, Leave, Room } from "../room/room.ts";
+
+/** Keys that are deleted at once, at most. */
+export const FILES_AT_ONCE = 1000;
+
+/** A storage of files in trouble is asked again after this, or when the room wakes: each time costs a row. */
+export const SWEEP_RETRY_MS = 600_000;
+
+/** Between two looks for old files, at least. */
+export const SWEEP_EVERY_MS_MIN = 3_600_000;
+
+/** After the last file went, one look more: an upload may have been under way. */
+const LAST_LOOK_MS = 86_400_000;
+
+/** Storage of files, as far as a room needs it: by key. */
+export interface FileStore {
+  /** Keys with that beginning behind `startAfter`, in order; `FILES_AT_ONCE` at most. */
+  list(prefix: string, startAfter?: string): Promise<{ readonly keys: readonly string[]; readonly isEnd: boolean }>;
+  /** @param keys `FILES_AT_ONCE` at most; those that are not there count as deleted */
+  delete(keys: readonly string[]): Promise<void>;
+}
+
+/** When this life of the room looks for files to delete; there is one while there may be files. */
+interface Plan {
+  /** Absent where the life before left it: it could not know what the next one is called. */
+  readonly epoch?: string;
+  readonly atMs: number;
+  /** Whether files of the room's earlier lives may be there, too. */
+  readonly isAll: boolean;
+  /** Nothing was there any more when the room looked last. */
+  readonly isLast?: true;
+}
+
+const PLAN = "file-sweep";
+const DISCARDED = "file-discarded:";
+
+export class FileSweep implements Feature {
+  readonly #room: Room;
+  readonly #store: FileStore | undefined;
+  readonly #keptMs: number;
+  #deadline!: Deadline;
+  #isWorking = false;
+  /** The room was deleted: what is there from now on is its next life's. */
+  #isOver = false;
+  /** Where the look that is under way goes on, and the oldest file that it left so far. */
+  #startAfter: string | undefined;
+  #oldestMs: number | undefined;
+  /** The oldest place of the log when files were last looked through. */
+  #sweptSeq = 0;
+
+  /**
+   * @param store absent where the deployment has none: nothing is uploaded then
+   * @param keptMs how long a message may be kept at most
+   */
+  constructor(room: Room, store: FileStore | undefined, keptMs: number) {
+    this.#room = room;
+    this.#store = store;
+    this.#keptMs = keptMs;
+  }
+
+  start(): void {
+    this.#deadline = this.#room.deadline("files", () => void this.#work());
+    if (!this.#store) return;
+    this.#sweptSeq = this.#room.log.firstSeq;
+    const plan = this.#plan;
+    if (plan && plan.epoch === undefined) this.#keepPlan(this.#room.now(), true);
+    this.#schedule();
+  }
+
+  /** A file is about to come. A row in the life of a room. @returns false where that could not be kept */
+  expect(): boolean {
+    const plan = this.#plan;
+    if (plan && !plan.isLast) return true;
+    return this.#keepPlan(this.#room.now() + this.#livesMs, true);
+  }
+
+  /** The message that carried it was deleted, in this very turn: what is noted here is stored with that or not at all. */
+  discard(key: string): void {
+    if (!this.#store) return;
+    this.#attempt("a file that has to go could not be noted", () => this.#room.state.put(DISCARDED + key, true));
+    this.#schedule();
+  }
+
+  /** Whether the file of a message that was deleted waits for its end. */
+  isDiscarded(key: string): boolean {
+    return this.#store !== undefined && this.#room.state.get(DISCARDED + key) !== undefined;
+  }
+
+  /** FILE-6: the room's next life finds this, and deletes all files of earlier ones. */
+  onErase(): Leave | undefined {
+    this.#isOver = true;
+    if (!this.#store || !this.#plan) return undefined;
+    return () => this.#room.state.put(PLAN, { atMs: this.#room.now(), isAll: true } satisfies Plan);
+  }
+
+  /** Messages were forgotten since the last look: their files need not wait for their age. */
+  onTrimmed(): void {
+    if (this.#deadline.atMs === undefined || this.#room.log.firstSeq === this.#sweptSeq) return;
+    this.#sweptSeq = this.#room.log.firstSeq;
+    const soonMs = this.#room.now() + SWEEP_EVERY_MS_MIN;
+    const plan = this.#plan;
+    if (plan && plan.atMs > soonMs) this.#keepPlan(soonMs, plan.isAll);
+  }
+
+  /** How long after its upload nothing can refer to a file any more. */
+  get #livesMs(): number {
+    return this.#keptMs + POST_WINDOW_MS;
+  }
+
+  get #plan(): Plan | undefined {
+    return this.#room.state.get(PLAN) as Plan | undefined;
+  }
+
+  #keepPlan(atMs: number, isAll: boolean, isLast = false): boolean {
+    const plan: Plan = { epoch: this.#room.log.epoch, atMs, isAll, ...(isLast && { isLast }) };
+    const isKept = this.#attempt("when to look for old files could not be noted", () =>
+      this.#room.state.put(PLAN, plan),
+    );
+    if (isKept) this.#deadline.pull(atMs);
+    return isKept;
+  }
+
+  #attempt(problem: string, work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      this.#room.report(problem, error);
+      return false;
+    }
+  }
+
+  #schedule(): void {
+    if (!this.#store) return;
+    const [discarded] = this.#room.state.list({ prefix: DISCARDED, limit: 1 });
+    const plan = this.#plan;
+    if (discarded) this.#deadline.set(this.#room.now());
+    else if (plan) this.#deadline.set(plan.atMs);
+    else this.#deadline.clear();
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isWorking || !this.#store) return;
+    this.#isWorking = true;
+    try {
+      await this.#step(this.#store);
+      this.#isWorking = false;
+      this.#room.turn(() => this.#schedule());
+    } catch (error) {
+      this.#isWorking = false;
+      this.#room.turn(() => {
+        this.#room.report("files could not be deleted", error);
+        this.#deadline.set(this.#room.now() + SWEEP_RETRY_MS);
+      });
+    }
+  }
+
+  /** A bounded part of what is to be done: the deadline brings the next one. */
+  async #step(store: FileStore): Promise<void> {
+    const entries = [...this.#room.state.list({ prefix: DISCARDED, limit: FILES_AT_ONCE })];
+    if (entries.length > 0) {
+      await store.delete(entries.map(([entry]) => entry.slice(DISCARDED.length)));
+      return this.#room.turn(() => entries.forEach(([entry]) => this.#room.state.delete(entry)));
+    }
+    const plan = this.#plan;
+    if (plan && plan.atMs <= this.#room.now()) await this.#sweep(store, plan);
+  }
+
+  async #sweep(store: FileStore, { isAll }: Plan): Promise<void> {
+    const { name, log } = this.#room;
+    const { epoch } = log;
+    const beforeMs = this.#room.turn(() => this.#unreferencedBeforeMs());
+    if (beforeMs === undefined) throw new Error("the oldest message could not be read");
+    const { keys, isEnd } = await store.list(filesOf(name, isAll ? undefined : epoch), this.#startAfter);
+    if (this.#isOver) return;
+    const isOld = (key: string): boolean => {
+      const file = parseFileKey(key);
+      return file?.epoch !== epoch || file.uploadedMs < beforeMs;
+    };
+    const old = keys.filter(isOld);
+    if (old.length > 0) await store.delete(old);
+    const oldestLeft = keys.find((key) => !isOld(key));
+    this.#oldestMs ??= oldestLeft === undefined ? undefined : parseFileKey(oldestLeft)!.uploadedMs;
+    this.#startAfter = keys.at(-1);
+    // The keys of one life are in the order of their age: behind one that stays, all do.
+    if (isEnd || (!isAll && oldestLeft !== undefined)) this.#room.turn(() => this.#planNext());
+  }
+
+  /** Files from before this moment, in ms since 1970, can stand in no message that is kept. */
+  #unreferencedBeforeMs(): number | undefined {
+    this.#room.catchUp();
+    const page = this.#room.read((log) => log.page({ after: 0, limit: 1 }));
+    return page && (page.messages[0]?.timestamp ?? this.#room.now()) - POST_WINDOW_MS;
+  }
+
+  #planNext(): void {
+    const plan = this.#plan;
+    const oldestMs = this.#oldestMs;
+    this.#startAfter = this.#oldestMs = undefined;
+    const nowMs = this.#room.now();
+    // The room was deleted meanwhile: its next life has plans of its own.
+    if (plan?.epoch !== this.#room.log.epoch) return;
+    if (oldestMs !== undefined) {
+      this.#keepPlan(Math.max(oldestMs + this.#livesMs, nowMs + SWEEP_EVERY_MS_MIN), false);
+    } else if (plan.isLast) this.#room.state.delete(PLAN);
+    else this.#keepPlan(nowMs + LAST_LOOK_MS, true, true);
+  }
+}

@@ -1,0 +1,55 @@
+// Finds the copies of messages that began in other rooms, to change them when those change: RLY-6.
+import type { RelayedChange, Root } from "../../protocol/relay-batch.ts";
+import { rootOf } from "../log/origin.ts";
+import type { Room } from "../room/room.ts";
+
+/** Messages looked through for copies, back from the newest; further back they stay as they are. */
+export const COPIES_LOOKED_AT_MAX = 5000;
+/** Copies remembered in this life of the room. */
+export const COPIES_REMEMBERED_MAX = 1000;
+/** A copy is younger than its message, but two clocks may say otherwise, in ms. */
+const CLOCK_SLACK_MS = 600_000;
+
+/** A room that began anew has the same places again. */
+const keyOf = ({ room, epoch, seq }: Root): string => `${room} ${epoch} ${seq}`;
+
+export class Copies {
+  readonly #room: Room;
+  /** Places by what they are copies of, the oldest first. */
+  readonly #remembered = new Map<string, number>();
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
+
+  note(root: Root, seq: number): void {
+    const [oldest] = this.#remembered.size >= COPIES_REMEMBERED_MAX ? this.#remembered.keys() : [];
+    if (oldest !== undefined) this.#remembered.delete(oldest);
+    this.#remembered.set(keyOf(root), seq);
+  }
+
+  /** @returns where the copies of these are, as far as there are any */
+  find(changes: readonly RelayedChange[]): (change: RelayedChange) => number | undefined {
+    const found = new Map<string, number>();
+    const missing = new Set<string>();
+    for (const { root } of changes) {
+      const key = keyOf(root);
+      const seq = this.#remembered.get(key);
+      if (seq === undefined) missing.add(key);
+      else found.set(key, seq);
+    }
+    if (missing.size > 0) this.#search(missing, Math.min(...changes.map(({ timestamp }) => timestamp)), found);
+    return ({ root }) => found.get(keyOf(root));
+  }
+
+  #search(missing: Set<string>, sinceMs: number, found: Map<string, number>): void {
+    let looked = 0;
+    this.#room.read((log) => {
+      for (const { seq, origin } of log.newest(sinceMs - CLOCK_SLACK_MS)) {
+        const key = origin && keyOf(rootOf(origin));
+        if (key !== undefined && missing.delete(key)) found.set(key, seq);
+        if (missing.size === 0 || ++looked === COPIES_LOOKED_AT_MAX) return;
+      }
+    });
+  }
+}

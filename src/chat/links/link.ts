@@ -1,0 +1,305 @@
+// One link to another room: what is still to cross it, packed, and how far it has come. What crosses is read from the
+// log, so nothing waits in memory that a crash could take (RLY-2).
+import type { Message } from "../../protocol/chat-events.ts";
+import { RELAY_VERSION } from "../../protocol/relay-batch.ts";
+import type {
+  LinkInfo,
+  LinkName,
+  Reached,
+  RelayBatch,
+  RelayedChange,
+  RelayedPost,
+  Root,
+} from "../../protocol/relay-batch.ts";
+import { RELAY_HOPS_MAX } from "../../relay/intake.ts";
+import { Packing, RELAY_ITEMS_MAX } from "../../relay/packing.ts";
+import { isBeyond, nameOfLife } from "../../relay/position.ts";
+import { UnreadableBatch } from "../log/batch-format.ts";
+import { staffRoleOf } from "../log/authorship.ts";
+import { editToPassOn, type Kept } from "../log/change.ts";
+import { placeOf } from "../log/message-id.ts";
+import { rootOf, routeOf } from "../log/origin.ts";
+import { readableAfter } from "../room/readable.ts";
+import type { Room } from "../room/room.ts";
+
+/** After a failure it is tried again: the first time after this, then after twice as long each time, … */
+export const RELAY_RETRY_MS = 1000;
+/** … up to this. */
+export const RELAY_RETRY_MS_MAX = 300_000;
+
+/** Messages that do not cross are looked at anew in the room's next life, unless it was so many. */
+export const SEEN_AGAIN_MAX = 1000;
+
+/** What was handed over again may be under way for so long before it is taken for lost, too, in ms. */
+export const REWIND_AGAIN_MS = 60_000;
+
+/** What is kept of a link. */
+export interface LinkMark {
+  readonly to: string;
+  readonly since: number;
+  readonly linkedAtMs: number;
+  /** What the other side has been handed: messages up to here, … */
+  readonly seq: number;
+  /** … and changes. */
+  readonly rev: number;
+  /** Up to here nothing more is to be handed over. */
+  readonly seenSeq: number;
+  readonly failures: number;
+  readonly retryAtMs?: number | undefined;
+}
+
+/** What is to be handed over. */
+export interface Collected {
+  readonly batch: RelayBatch;
+  /** When the oldest of it was said, in milliseconds since 1970. */
+  readonly sinceMs: number;
+}
+
+export class Link {
+  readonly #room: Room;
+  #mark: LinkMark;
+  #seenSeq: number;
+  #seenRev: number;
+  /** Whether a message may have changed since it was looked at. */
+  #isChanged = true;
+  /** Names the try that is under way, and when it began. */
+  sending: { atMs: number } | undefined;
+  ranAtMs = -Infinity;
+  #rewoundAtMs = -Infinity;
+
+  constructor(room: Room, mark: LinkMark) {
+    this.#room = room;
+    this.#mark = mark;
+    this.#seenSeq = mark.seenSeq;
+    this.#seenRev = mark.rev;
+  }
+
+  static begin(room: Room, to: string, linkedAtMs: number): Link {
+    const since = room.log.lastSeq;
+    return new Link(room, { to, since, linkedAtMs, seq: since, rev: linkedAtMs, seenSeq: since, failures: 0 });
+  }
+
+  /** What is to be kept of it. */
+  get mark(): LinkMark {
+    return this.#mark;
+  }
+
+  get info(): LinkInfo {
+    const { to, linkedAtMs: at, seq, failures } = this.#mark;
+    return { to, at, seq, failures };
+  }
+
+  /** Whether it is this one, and none that was there before it. */
+  is({ epoch, since, linkedAtMs }: LinkName): boolean {
+    const { log } = this.#room;
+    return log.lastSeq > 0 && epoch === log.epoch && since === this.#mark.since && linkedAtMs === this.#mark.linkedAtMs;
+  }
+
+  get isBehind(): boolean {
+    return this.#isChanged || this.#room.seenSeq() > this.#seenSeq;
+  }
+
+  /** Nothing lies further ahead than it could, also where the clock was set back since. */
+  keepTo(nowMs: number): void {
+    this.ranAtMs = Math.min(this.ranAtMs, nowMs);
+    if (this.sending) this.sending.atMs = Math.min(this.sending.atMs, nowMs);
+    const latestMs = nowMs + RELAY_RETRY_MS_MAX;
+    if ((this.#mark.retryAtMs ?? 0) > latestMs) this.#mark = { ...this.#mark, retryAtMs: latestMs };
+  }
+
+  noteChange(): void {
+    this.#isChanged = true;
+  }
+
+  /** @returns `undefined` where nothing is to be handed over */
+  collect(): Collected | undefined {
+    const { name: from, log } = this.#room;
+    // Nor is a log to be made for the question's sake.
+    if (log.lastSeq === 0) return void (this.#isChanged = false);
+    const { to, since, linkedAtMs, seq, rev } = this.#mark;
+    const packing = new Packing();
+    const posts: RelayedPost[] = [];
+    const { isWhole, firstAtMs = Infinity } = this.#collectPosts(packing, posts);
+    const changes = isWhole ? this.#collectChanges(packing) : [];
+    if (posts.length + changes.length === 0) return undefined;
+    const batch: RelayBatch = {
+      v: RELAY_VERSION,
+      from,
+      to,
+      epoch: log.epoch,
+      since,
+      linkedAtMs,
+      posts: {
+        after: seq,
+        ...this.#lifeAt(seq, "afterLife"),
+        upTo: this.#seenSeq,
+        ...this.#lifeAt(this.#seenSeq, "upToLife"),
+        items: posts,
+      },
+      changes: {
+        after: rev,
+        upTo: this.#seenRev,
+        items: changes,
+      },
+    };
+    // A change is numbered by its moment.
+    return { batch, sinceMs: Math.min(firstAtMs, changes[0]?.rev ?? Infinity) };
+  }
+
+  #lifeAt<Name extends string>(seq: number, name: Name): Partial<Record<Name, string>> {
+    const life = this.#room.log.lifeAt(seq);
+    return (life === undefined ? {} : { [name]: life }) as Partial<Record<Name, string>>;
+  }
+
+  /** @returns whether it came to the end, and when the first of them was posted */
+  #collectPosts(packing: Packing, posts: RelayedPost[]): { readonly isWhole: boolean; readonly firstAtMs?: number } {
+    const problem = "messages that cannot be read are not passed on";
+    const { lastSeq } = this.#room.log;
+    let first: { firstAtMs: number } | undefined;
+    for (const message of readableAfter(this.#room, this.#seenSeq, problem)) {
+      const post = this.#postOf(message);
+      if (post && !packing.take(post)) return { isWhole: false, ...first };
+      if (post) {
+        posts.push(post);
+        first ??= { firstAtMs: message.timestamp };
+      }
+      this.#seenSeq = message.seq;
+    }
+    // Behind the last message there may be empty places.
+    this.#seenSeq = lastSeq;
+    return { isWhole: true, ...first };
+  }
+
+  #postOf(message: Message): RelayedPost | undefined {
+    const { seq, sender, name, deleted, origin } = message;
+    const { to } = this.#mark;
+    const route = origin && routeOf(origin);
+    const hops = (route?.hops ?? 0) + 1;
+    // RLY-5: it neither goes back to where it began, nor to who passed it on.
+    if (deleted || origin?.room === to || route?.via === to || hops > RELAY_HOPS_MAX) return undefined;
+    const role = staffRoleOf(message);
+    const said = {
+      seq,
+      life: this.#lifeOf(message),
+      sender,
+      name,
+      content: this.#contentOf(message),
+      ...(role && { role }),
+    };
+    return { ...said, root: this.#rootOf(message), hops };
+  }
+
+  #contentOf(message: Message): string {
+    const isEditedHere = message.origin !== undefined && message.editedAt !== undefined;
+    const kept = isEditedHere ? this.#room.log.find(message.seq) : undefined;
+    return kept ? contentToPassOn(kept) : textOf(message, message.content);
+  }
+
+  #rootOf(message: Message): Root {
+    const { name: room, log } = this.#room;
+    const { seq, origin } = message;
+    return origin ? rootOf(origin) : { room, seq, epoch: nameOfLife(log.epoch, this.#lifeOf(message)) };
+  }
+
+  #lifeOf({ id }: Message): string {
+    return placeOf(this.#room.log.epoch, id)!.life;
+  }
+
+  #collectChanges(packing: Packing): RelayedChange[] {
+    const changed = this.#room.log.changedAfter(this.#seenRev, RELAY_ITEMS_MAX);
+    const changes: RelayedChange[] = [];
+    this.#isChanged = changed.length === RELAY_ITEMS_MAX;
+    for (const { seq, rev } of changed) {
+      const change = seq > this.#mark.since ? this.#changeOf(seq, rev) : undefined;
+      if (change && !packing.take(change)) {
+        this.#isChanged = true;
+        break;
+      }
+      if (change) changes.push(change);
+      this.#seenRev = rev;
+    }
+    return changes;
+  }
+
+  #changeOf(seq: number, rev: number): RelayedChange | undefined {
+    try {
+      const kept = this.#room.log.find(seq);
+      return kept && this.#tellChange(kept, rev);
+    } catch (error) {
+      if (!(error instanceof UnreadableBatch)) throw error;
+      this.#room.report("a change that cannot be read is not passed on", error);
+      return undefined;
+    }
+  }
+
+  #tellChange(kept: Kept, rev: number): RelayedChange | undefined {
+    const { posted, change } = kept;
+    const { seq, timestamp, origin } = posted;
+    const edit = editToPassOn(kept);
+    const by = change?.deletedBy ?? (edit && edit.timestamp > this.#mark.rev ? edit.by : undefined);
+    // RLY-6: what began elsewhere changes here for this room alone, unless the change came along with it.
+    const rootRev = origin ? change?.rootRev : change?.deletedBy !== undefined ? rev : edit?.timestamp;
+    if (by === undefined || rootRev === undefined || origin?.room === this.#mark.to) return undefined;
+    const root = this.#rootOf(posted);
+    const content = change?.deletedBy === undefined ? { content: contentToPassOn(kept) } : {};
+    return { seq, timestamp, rev, rootRev, by, root, ...content };
+  }
+
+  // ---- how far ---------------------------------------------------------------------------------------------
+
+  /** Nothing was to be handed over. @returns whether that is to be kept */
+  pass(): boolean {
+    const isWorthARow = this.#mark.failures > 0 || this.#seenSeq - this.#mark.seenSeq >= SEEN_AGAIN_MAX;
+    if (isWorthARow) this.#mark = { ...this.#settled, seenSeq: this.#seenSeq };
+    return isWorthARow;
+  }
+
+  /** The other side, or the queue, has taken it. */
+  settle({ posts, changes }: RelayBatch): void {
+    this.sending = undefined;
+    this.#mark = { ...this.#settled, seq: posts.upTo, seenSeq: posts.upTo, rev: changes.upTo };
+  }
+
+  get #settled(): LinkMark {
+    const { retryAtMs: _, ...mark } = this.#mark;
+    return { ...mark, failures: 0 };
+  }
+
+  /** Goes back to where the other side is: what was handed over since is lost. @returns whether it did */
+  rewind({ rev, ...place }: Reached, nowMs: number): boolean {
+    const seq = this.#isLost(place) ? this.#mark.since : place.seq;
+    const isAsked = nowMs - this.#rewoundAtMs >= REWIND_AGAIN_MS || nowMs < this.#rewoundAtMs;
+    if (!isAsked || (seq >= this.#mark.seq && rev >= this.#mark.rev)) return false;
+    this.#rewoundAtMs = nowMs;
+    this.sending = undefined;
+    const reached = { seq: Math.min(seq, this.#mark.seq), rev: Math.min(rev, this.#mark.rev) };
+    this.#mark = { ...this.#mark, ...reached, seenSeq: reached.seq };
+    this.#seenSeq = reached.seq;
+    this.#seenRev = reached.rev;
+    this.#isChanged = true;
+    return true;
+  }
+
+  /** What the other side has last, a restored backup took away from here: nobody knows since when. */
+  #isLost({ seq, life }: Pick<Reached, "seq" | "life">): boolean {
+    const { log } = this.#room;
+    return seq > log.lastSeq || isBeyond({ seq, life: log.lifeAt(seq) }, { seq, life });
+  }
+
+  /** @returns how long to wait, in ms */
+  fail(nowMs: number): number {
+    this.sending = undefined;
+    const { failures } = this.#mark;
+    const delayMs = Math.min(RELAY_RETRY_MS * 2 ** failures, RELAY_RETRY_MS_MAX);
+    this.#mark = { ...this.#mark, failures: failures + 1, retryAtMs: nowMs + delayMs };
+    this.#seenSeq = Math.min(this.#seenSeq, this.#mark.seenSeq);
+    this.#seenRev = this.#mark.rev;
+    this.#isChanged = true;
+    return delayMs;
+  }
+}
+
+const contentToPassOn = (kept: Kept): string => textOf(kept.posted, editToPassOn(kept)?.content ?? kept.posted.content);
+
+/** A file is for those who may enter the room where it is. */
+const textOf = ({ attachment }: Message, content: string): string => content || `[${attachment?.name ?? ""}]`;

@@ -1,0 +1,167 @@
+// Takes what other rooms pass on: each message once and in order, stored in one piece with how far it has come
+// (RLY-3, RLY-4). A mirrored message is the room's own act, as if a service had posted it (RLY-7).
+import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } from "../../protocol/relay-batch.ts";
+import { inOrder, receive, type IntakeMark } from "../../relay/intake.ts";
+import { furthest, type Position } from "../../relay/position.ts";
+import { isReadable, UNREADABLE } from "../../relay/readable-batch.ts";
+import type { Draft } from "../posting/commit.ts";
+import { Copies } from "./copies.ts";
+import type { Editing } from "../messages/editing.ts";
+import { makeOrigin, rootOf } from "../log/origin.ts";
+import type { Posting } from "../posting/posting.ts";
+import type { Feature, Leave, Room } from "../room/room.ts";
+import { bindingRuling } from "../moderation/standing.ts";
+import type { Standings } from "../moderation/standings.ts";
+
+/** In front of the room in the key of a row. */
+const PREFIX = "relay:from:";
+
+type Fresh = Extract<ReturnType<typeof receive>, { is: "new" }>;
+
+export interface RelayedParts {
+  readonly posting: Posting;
+  readonly editing: Editing;
+  readonly standings: Standings;
+}
+
+const OK: RelayOutcome = { ok: true };
+const again = (reason: string): RelayOutcome => ({ ok: false, isFinal: false, reason });
+const never = (reason: string): RelayOutcome => ({ ok: false, isFinal: true, reason });
+
+export class Relayed implements Feature {
+  readonly #room: Room;
+  readonly #parts: RelayedParts;
+  readonly #copies: Copies;
+  /** Read when they first matter: most rooms have none. */
+  #known: Map<string, IntakeMark> | undefined;
+
+  constructor(room: Room, parts: RelayedParts) {
+    this.#room = room;
+    this.#parts = parts;
+    this.#copies = new Copies(room);
+  }
+
+  get #marks(): Map<string, IntakeMark> {
+    const read = (): Array<[string, IntakeMark]> =>
+      [...this.#room.state.list({ prefix: PREFIX })].map(([key, mark]) => [
+        key.slice(PREFIX.length),
+        mark as IntakeMark,
+      ]);
+    return (this.#known ??= new Map(read()));
+  }
+
+  get all(): FeedInfo[] {
+    return [...this.#marks].map(([from, { seq }]) => ({ from, seq }));
+  }
+
+  /** RLY-8: links lead on into the room's next life, so that gets to know how far this one came with each. */
+  onErase(): Leave | undefined {
+    const marks = [...this.#marks];
+    if (marks.length === 0) return undefined;
+    return () => marks.forEach(([from, mark]) => this.#room.state.put(PREFIX + from, mark));
+  }
+
+  /** @returns what became of each, in their order */
+  take(batches: readonly RelayBatch[]): RelayOutcome[] {
+    const outcomes = new Map<RelayBatch, RelayOutcome>();
+    for (const batch of inOrder(batches.filter(isReadable))) outcomes.set(batch, this.#takeOne(batch));
+    // A room next door may have been deployed before this one.
+    return batches.map((batch) => outcomes.get(batch) ?? again(UNREADABLE));
+  }
+
+  #takeOne(batch: RelayBatch): RelayOutcome {
+    const { from } = batch;
+    const known = this.#marks.get(from);
+    const intake = receive(batch, { room: this.#room.name, known, rootAt: (key) => this.#rootAt(key) });
+    switch (intake.is) {
+      case "known":
+        return OK;
+      case "early":
+        return { ok: false, isFinal: false, reason: "what comes before it is not there yet", reached: intake.reached };
+      case "over":
+        return never("the link was taken back or set anew since");
+      case "new":
+        return this.#apply(from, intake, known);
+    }
+  }
+
+  #rootAt(key: string): Position {
+    return [...this.#marks.values()]
+      .flatMap(({ roots }) => roots.filter(([known]) => known === key))
+      .map(([, seq, life]): Position => ({ seq, life }))
+      .reduce(furthest, { seq: 0 });
+  }
+
+  #apply(from: string, fresh: Fresh, known: IntakeMark | undefined): RelayOutcome {
+    const { posts, changes, before, mark } = fresh;
+    try {
+      // What may fail before anything is stored comes before the mark: what it says is taken is never asked for again.
+      const drafts = posts.filter(({ sender }) => this.#maySpeak(sender)).map((post) => draftOf(from, post));
+      // Becomes durable with the messages, or is lost with them.
+      if (posts.length > 0 || changes.length === 0)
+        this.#keep(from, changes.length > 0 ? { ...mark, rev: before.rev } : mark);
+      if (!this.#post(drafts)) {
+        this.#restore(from, known);
+        return again("the messages could not be stored");
+      }
+      // A change that is made again changes nothing, so it may come before it is noted.
+      if (!this.#change(changes)) return again("a change could not be stored");
+      if (changes.length > 0) this.#keep(from, mark);
+      return OK;
+    } catch (error) {
+      this.#room.report("messages of another room could not be stored", error);
+      return again("the messages could not be stored");
+    }
+  }
+
+  #keep(from: string, mark: IntakeMark): void {
+    this.#room.state.put(PREFIX + from, mark);
+    this.#marks.set(from, mark);
+  }
+
+  #restore(from: string, mark: IntakeMark | undefined): void {
+    // What is known first: storing may fail, and then nothing that is not there may be taken for known.
+    if (mark) {
+      this.#marks.set(from, mark);
+      return this.#room.state.put(PREFIX + from, mark);
+    }
+    this.#marks.delete(from);
+    this.#room.state.delete(PREFIX + from);
+  }
+
+  #post(drafts: readonly Draft[]): boolean {
+    if (drafts.length === 0) return true;
+    const stored = this.#parts.posting.take(drafts);
+    for (const { seq, origin } of stored ?? []) this.#copies.note(rootOf(origin!), seq);
+    return stored !== undefined;
+  }
+
+  /** RLY-7: a link is no way around a ban or a mute. */
+  #maySpeak(user: string): boolean {
+    const standing = this.#parts.standings.of(user);
+    const who = { role: "member", nowMs: this.#room.now() } as const;
+    return !bindingRuling(standing, "ban", who) && !bindingRuling(standing, "mute", who);
+  }
+
+  #change(changes: readonly RelayedChange[]): boolean {
+    if (changes.length === 0) return true;
+    const seqOf = this.#copies.find(changes);
+    return changes.every((change) => this.#changeCopy(change, seqOf(change)));
+  }
+
+  /** @returns whether that is done, or there is nothing to do */
+  #changeCopy({ by, content, rootRev }: RelayedChange, seq: number | undefined): boolean {
+    const { editing } = this.#parts;
+    const kept = seq === undefined ? undefined : this.#room.read((log) => log.find(seq));
+    const { deletedBy, rootRev: knownRev = 0 } = kept?.change ?? {};
+    if (!kept || deletedBy !== undefined || knownRev >= rootRev) return true;
+    if (content === undefined) return "ok" in editing.keepDeletion(kept.posted, by, rootRev);
+    if (!this.#maySpeak(by)) return true;
+    return "ok" in editing.rewrite(kept, { content, by, rootRev });
+  }
+}
+
+function draftOf(from: string, { sender, name, content, role, root, hops }: RelayedPost): Draft {
+  const route = { epoch: root.epoch, hops, ...(root.room !== from && { via: from }) };
+  return { sender, name, content, ...(role && { role }), origin: makeOrigin(root.room, root.seq, route) };
+}

@@ -1,0 +1,21 @@
+// The role in which a message was written, where its author's token says more than "member". Editing judges the rank of
+// authors who are away by it (ranks.ts). It is stored with the message (batch-format.ts) and is nothing that goes outside, so it stands
+// beside the object, as the route of an origin does.
+import type { Message, Role } from "../../protocol/chat-events.ts";
+
+export type StaffRole = Extract<Role, "moderator" | "service">;
+
+const roles = new WeakMap<Message, StaffRole>();
+
+export const isStaff = (role: Role): role is StaffRole => role === "moderator" || role === "service";
+
+/** @returns the same message, of which is known now in which role it was written */
+export function writtenAs(message: Message, role: Role | undefined): Message {
+  if (role !== undefined && isStaff(role)) roles.set(message, role);
+  return message;
+}
+
+/** @param message as the log has it */
+export function staffRoleOf(message: Message): StaffRole | undefined {
+  return roles.get(message);
+}

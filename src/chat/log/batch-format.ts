@@ -1,0 +1,188 @@
+// How a batch of messages is written down: one JSON text per batch, which history, dedupe, recovery and export
+// all read back through `decodeBatch`.
+//
+//   version 2   [2, timestampMs, [message, …], life?]: the life of the log in which they were posted
+//   message     {s, n?, c, t?, m?, r?, a?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
+//               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin, the role it was written in where that is
+//               "moderator" or "service"
+//   attachment  [key, name, type, size, width?, height?]
+//   origin      [room, seq, epoch, hops, via?]: where a mirrored message began, and how it came from there
+//   version 1   [1, [message, …]], each `t` a whole timestamp; read for the sake of rooms that began with it
+//
+// What a reader can derive is not stored: room and epoch are the log's, `seq` and `id` follow from the place of
+// the batch. A new optional key needs no new version; a key that changes what another one means does.
+import type { Message, Origin } from "../../protocol/chat-events.ts";
+import type { Attachment } from "../../protocol/files-events.ts";
+import { isStaff, staffRoleOf, writtenAs, type StaffRole } from "./authorship.ts";
+import { UNNAMED_LIFE } from "../../socketio/recovery/lives.ts";
+import { messageId } from "./message-id.ts";
+import { makeOrigin, routeOf } from "./origin.ts";
+
+const VERSION = 2;
+const VERSIONS_READ: readonly unknown[] = [1, VERSION];
+
+/** One message at rest; keys are short because they are stored with every message. */
+interface StoredMessage {
+  readonly s: string;
+  readonly n?: string;
+  readonly c: string;
+  readonly t?: number;
+  readonly m?: string;
+  readonly r?: string;
+  readonly a?: StoredAttachment;
+  readonly o?: StoredOrigin;
+  readonly w?: StaffRole;
+}
+
+type StoredOrigin = readonly [room: string, seq: number, epoch: string, hops: number, ...via: [] | readonly [string]];
+
+type StoredAttachment = readonly [
+  key: string,
+  name: string,
+  type: string,
+  size: number,
+  ...pixels: [] | readonly [width: number, height: number],
+];
+
+/** Where a batch stands: what it needs besides its text to be read. */
+export interface BatchPlace {
+  readonly room: string;
+  readonly epoch: string;
+  /** The places of its first and its last message. */
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+/** A batch that this code cannot read: of another version, or damaged. The message says where it stands and why. */
+export class UnreadableBatch extends Error {
+  override readonly name = "UnreadableBatch";
+}
+
+/** @param messages at least one */
+export function encodeBatch(messages: readonly Message[], life = UNNAMED_LIFE): string {
+  const startMs = messages[0]!.timestamp;
+  const stored = messages.map((message) => toStored(message, startMs));
+  return JSON.stringify([VERSION, startMs, stored, ...(life === UNNAMED_LIFE ? [] : [life])]);
+}
+
+/** A text at the end of the list, where otherwise the list of messages ends. */
+const LIFE_AT_END = /,"([0-9a-z]+)"\]$/;
+/** UTF-16 units of that at most. */
+const LIFE_END_LENGTH_MAX = 32;
+
+/** In which life of the log a batch was posted, without reading all of it. */
+export function lifeOfBatch(text: string): string {
+  // What was rewritten in its place may end in spaces.
+  return LIFE_AT_END.exec(text.trimEnd().slice(-LIFE_END_LENGTH_MAX))?.[1] ?? UNNAMED_LIFE;
+}
+
+function toStored(message: Message, startMs: number): StoredMessage {
+  const { sender, name, content, timestamp, clientMsgId, replyTo, attachment, origin } = message;
+  const role = staffRoleOf(message);
+  return {
+    s: sender,
+    ...(name !== sender && { n: name }),
+    c: content,
+    ...(timestamp !== startMs && { t: timestamp - startMs }),
+    ...(clientMsgId !== undefined && { m: clientMsgId }),
+    ...(replyTo !== undefined && { r: replyTo }),
+    ...(attachment && { a: storedAttachment(attachment) }),
+    ...(origin && { o: storedOrigin(origin) }),
+    ...(role && { w: role }),
+  };
+}
+
+function storedOrigin(origin: Origin): StoredOrigin {
+  const { epoch, hops, via } = routeOf(origin);
+  return via === undefined ? [origin.room, origin.seq, epoch, hops] : [origin.room, origin.seq, epoch, hops, via];
+}
+
+function toOrigin([room, seq, epoch, hops, via]: StoredOrigin): Origin {
+  return makeOrigin(room, seq, { epoch, hops, ...(via !== undefined && { via }) });
+}
+
+function storedAttachment({ key, name, type, size, width, height }: Attachment): StoredAttachment {
+  return width === undefined || height === undefined ? [key, name, type, size] : [key, name, type, size, width, height];
+}
+
+function toAttachment([key, name, type, size, width, height]: StoredAttachment): Attachment {
+  return { key, name, type, size, ...(width !== undefined && height !== undefined && { width, height }) };
+}
+
+/** @throws UnreadableBatch */
+export function decodeBatch(text: string, place: BatchPlace): Message[] {
+  const { startMs, stored } = parseBatch(text, place);
+  if (Number.isFinite(startMs) && stored.every(isWhole)) {
+    const life = lifeOfBatch(text);
+    return stored.map((message, at) => {
+      const seq = place.firstSeq + at;
+      return toMessage(message, startMs, { room: place.room, seq, id: messageId(place.epoch, seq, life) });
+    });
+  }
+  throw new UnreadableBatch(`the batch at seq ${place.firstSeq} is damaged`);
+}
+
+/** Whether what was read has the shape of what was written: JSON that is whole may still be of something else. */
+function isWhole(stored: StoredMessage | null): stored is StoredMessage {
+  if (stored === null || typeof stored !== "object") return false;
+  const { s, n, c, t, m, r, a, o, w } = stored;
+  return (
+    [s, c].every((text) => typeof text === "string") &&
+    [n, m, r].every((text) => text === undefined || typeof text === "string") &&
+    (t === undefined || Number.isFinite(t)) &&
+    (a === undefined || isListOf(a, ["string", "string", "string", "number", "number", "number"], 4)) &&
+    (o === undefined || isListOf(o, ["string", "number", "string", "number", "string"], 4)) &&
+    (w === undefined || isStaff(w))
+  );
+}
+
+function parseBatch(text: string, { firstSeq, lastSeq }: BatchPlace): { startMs: number; stored: StoredMessage[] } {
+  const [version, ...rest] = parseList(text, firstSeq);
+  if (!VERSIONS_READ.includes(version)) {
+    const known = VERSIONS_READ.join(" and ");
+    throw new UnreadableBatch(
+      `the batch at seq ${firstSeq} is of version ${JSON.stringify(version)}; this code reads ${known}`,
+    );
+  }
+  const [startMs, stored] = (version === 1 ? [0, ...rest] : rest) as [number, StoredMessage[]];
+  const count = lastSeq - firstSeq + 1;
+  if (!Array.isArray(stored) || stored.length !== count) {
+    throw new UnreadableBatch(`the batch at seq ${firstSeq} does not hold the ${count} messages it is said to hold`);
+  }
+  return { startMs, stored };
+}
+
+/** @param least how many of the types have to be there */
+function isListOf(list: unknown, types: readonly string[], least: number): boolean {
+  if (!Array.isArray(list) || list.length < least || list.length > types.length) return false;
+  return list.every((item, at) => typeof item === types[at] && item !== Infinity && item !== -Infinity);
+}
+
+function parseList(text: string, firstSeq: number): unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (Array.isArray(parsed)) return parsed;
+  } catch (cause) {
+    throw new UnreadableBatch(`the batch at seq ${firstSeq} is no JSON`, { cause });
+  }
+  throw new UnreadableBatch(`the batch at seq ${firstSeq} is no list`);
+}
+
+function toMessage(
+  { s, n, c, t, m, r, a, o, w }: StoredMessage,
+  startMs: number,
+  place: Pick<Message, "room" | "seq" | "id">,
+): Message {
+  const message = {
+    ...place,
+    sender: s,
+    name: n ?? s,
+    content: c,
+    timestamp: startMs + (t ?? 0),
+    ...(m !== undefined && { clientMsgId: m }),
+    ...(r !== undefined && { replyTo: r }),
+    ...(a && { attachment: toAttachment(a) }),
+    ...(o && { origin: toOrigin(o) }),
+  };
+  return writtenAs(message, w);
+}

@@ -1,0 +1,78 @@
+// How a message's change is written down: one JSON text, `[1, {d?, e?, r?}]`.
+//
+//   d   who deleted it
+//   e   [[content, timestampMs, by], …]: what it said after it was posted
+//   r   [[emoji, [user, …]], …]
+//   o   of a copy: the change's place among those of the room where the message began
+//   l   of a copy that was edited here since: the edit that came along, like one of `e`
+//
+// A new optional key needs no new version; a key that changes what another one means does.
+import { UnreadableBatch } from "./batch-format.ts";
+import type { Version } from "../../protocol/changes-events.ts";
+import type { Change } from "./change.ts";
+
+const VERSION = 1;
+
+interface StoredChange {
+  readonly d?: string;
+  readonly e?: readonly StoredVersion[];
+  readonly r?: ReadonlyArray<readonly [emoji: string, users: readonly string[]]>;
+  readonly o?: number;
+  readonly l?: StoredVersion;
+}
+
+type StoredVersion = readonly [content: string, timestampMs: number, by: string];
+
+const toStored = ({ content, timestamp, by }: Version): StoredVersion => [content, timestamp, by];
+const toVersion = ([content, timestamp, by]: StoredVersion): Version => ({ content, timestamp, by });
+
+export function encodeChange({ deletedBy, edits, reactions, rootRev, rootEdit }: Change): string {
+  const stored: StoredChange = {
+    ...(deletedBy !== undefined && { d: deletedBy }),
+    ...(edits.length > 0 && { e: edits.map(toStored) }),
+    ...(reactions.size > 0 && { r: [...reactions] }),
+    ...(rootRev !== undefined && { o: rootRev }),
+    ...(rootEdit && { l: toStored(rootEdit) }),
+  };
+  return JSON.stringify([VERSION, stored]);
+}
+
+/** @throws UnreadableBatch where this code cannot read it: of another version, or damaged */
+export function decodeChange(text: string, seq: number): Change {
+  let version: unknown;
+  try {
+    const [writtenBy, stored] = JSON.parse(text) as [unknown, StoredChange];
+    version = writtenBy;
+    if (version === VERSION) return whole(toChange(stored));
+  } catch (cause) {
+    throw new UnreadableBatch(`the change of the message at seq ${seq} is damaged`, { cause });
+  }
+  const found = JSON.stringify(version);
+  throw new UnreadableBatch(
+    `the change of the message at seq ${seq} is of version ${found}; this code reads ${VERSION}`,
+  );
+}
+
+/** @throws TypeError where it is not what was written */
+function whole(change: Change): Change {
+  const { deletedBy, edits, reactions, rootRev } = change;
+  const isWhole =
+    (deletedBy === undefined || typeof deletedBy === "string") &&
+    edits.every(({ content, timestamp, by }) => isText(content) && Number.isFinite(timestamp) && isText(by)) &&
+    [...reactions].every(([emoji, users]) => isText(emoji) && Array.isArray(users) && users.every(isText)) &&
+    (rootRev === undefined || Number.isFinite(rootRev));
+  if (isWhole) return change;
+  throw new TypeError("not a change");
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+
+function toChange({ d, e = [], r = [], o, l }: StoredChange): Change {
+  return {
+    ...(d !== undefined && { deletedBy: d }),
+    edits: e.map(toVersion),
+    reactions: new Map(r),
+    ...(o !== undefined && { rootRev: o }),
+    ...(l && { rootEdit: toVersion(l) }),
+  };
+}

@@ -1,0 +1,87 @@
+// What recovery replays in a chat room: its messages, as they stand now (REC-5, MSG-7). They are in the log already, so a broadcast costs no
+// row of its own; everything else a client can ask for anew, and `welcome` tells it.
+import type { Message } from "../../protocol/chat-events.ts";
+import type { MissedEvent, RecoveryLog } from "../../socketio/recovery/recovery.ts";
+import { placeOf } from "./message-id.ts";
+import type { MessageLog } from "./message-log.ts";
+
+/** Messages replayed at most; who missed more reads `history` in pages (REC-5). */
+export const MISSED_MESSAGES_MAX = 1000;
+
+export interface ChatRecoveryContext {
+  readonly log: MessageLog;
+  /** The newest place that anybody can have seen a message at. */
+  readonly seenSeq: () => number;
+  /** Stores what was seen before it was stored. */
+  readonly catchUp: () => void;
+  /** How often a message has changed in this life of the room. */
+  readonly countChanges: () => number;
+  readonly report: (problem: string, error: unknown) => void;
+}
+
+/** What was missed since a place, as it stood when the newest message was this one and so many had changed. */
+interface Answered {
+  readonly seq: number;
+  readonly lastSeq: number;
+  readonly changes: number;
+  readonly missed: readonly MissedEvent[];
+}
+
+export class ChatRecoveryLog implements RecoveryLog {
+  readonly #context: ChatRecoveryContext;
+  /** The last answer: where a line breaks under many, all of them ask the same. */
+  #answered: Answered | undefined;
+
+  constructor(context: ChatRecoveryContext) {
+    this.#context = context;
+  }
+
+  get epoch(): string {
+    return this.#context.log.epoch;
+  }
+
+  get key(): string {
+    return this.#context.log.key;
+  }
+
+  get lastSeq(): number {
+    return this.#context.seenSeq();
+  }
+
+  lifeAt(seq: number): string | undefined {
+    return this.#context.log.lifeAt(seq);
+  }
+
+  since(seq: number): readonly MissedEvent[] | undefined {
+    const { log, catchUp, countChanges, report } = this.#context;
+    catchUp();
+    const { lastSeq } = log;
+    const changes = countChanges();
+    const answered = this.#answered;
+    if (answered?.seq === seq && answered.lastSeq === lastSeq && answered.changes === changes) return answered.missed;
+    try {
+      const missed = this.#read(seq, lastSeq - seq);
+      if (missed) this.#answered = { seq, lastSeq, changes, missed };
+      return missed;
+    } catch (error) {
+      report("what a client missed could not be read", error);
+      return undefined;
+    }
+  }
+
+  #read(seq: number, count: number): MissedEvent[] | undefined {
+    if (count > MISSED_MESSAGES_MAX) return undefined;
+    const { messages } = this.#context.log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
+    // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.
+    if (messages.length !== count) return undefined;
+    return messages.map((message) => toMissedEvent(message, this.epoch));
+  }
+}
+
+const toMissedEvent = (message: Message, epoch: string): MissedEvent => ({
+  seq: message.seq,
+  life: placeOf(epoch, message.id)!.life,
+  atMs: message.timestamp,
+  event: "chat-message",
+  args: [message],
+});

@@ -1,0 +1,208 @@
+// Editing (MSG-1, MSG-2) and deleting (MSG-3) messages: one's own, or a moderator those of who ranks below (MOD-2).
+import type { z } from "zod";
+
+import type { DeleteAnswer, EditAnswer, Version, VersionsAnswer } from "../../protocol/changes-events.ts";
+import type { Answer, ErrorAnswer, Message } from "../../protocol/chat-events.ts";
+import type { AuditAction } from "../../protocol/moderation-events.ts";
+import { refuse } from "../room/answers.ts";
+import type { AuditTrail } from "../moderation/audit-trail.ts";
+import { staffRoleOf } from "../log/authorship.ts";
+import { UNCHANGED, withChange, type Change, type Kept } from "../log/change.ts";
+import { editSchema, messageSchema } from "../../protocol/schemas/changes-payloads.ts";
+import { contentProblem } from "../room/content.ts";
+import { fitLast } from "../room/fitting.ts";
+import type { FileSweep } from "../files/file-sweep.ts";
+import type { MessageChanges } from "./message-changes.ts";
+import { mentionsIn } from "../log/mentions.ts";
+import { operation, type Caller } from "../room/operation.ts";
+import type { GuestRates } from "../room/guest-rates.ts";
+import { mayModerate, type Ranks } from "../moderation/ranks.ts";
+import type { Feature, Room } from "../room/room.ts";
+
+/** What they take from the bucket of requests: an edit about as much as the message bucket lets people post. */
+export const EDIT_COST = 20;
+export const DELETE_COST = 5;
+export const VERSIONS_COST = 5;
+
+/** Edits of one message that are kept, besides what was posted; the oldest go first. */
+export const EDITS_KEPT_MAX = 10;
+/** UTF-16 units of these edits together, beyond the present one: a change has to fit a row. */
+export const EDITS_KEPT_CHARS_MAX = 150_000;
+
+/** What a message is to say from now on, and who says so. */
+interface Rewrite {
+  readonly content: string;
+  readonly by: string;
+  /** Where that is the message in another room that this one is a copy of. */
+  readonly rootRev?: number;
+}
+
+export interface EditingParts {
+  readonly changes: MessageChanges;
+  readonly files: FileSweep;
+  readonly ranks: Ranks;
+  readonly trail: AuditTrail;
+  readonly guestRates: GuestRates;
+}
+
+export class Editing implements Feature {
+  readonly #room: Room;
+  readonly #parts: EditingParts;
+  readonly operations = {
+    "edit-message": operation(
+      editSchema,
+      (caller, payload, reply: (answer: EditAnswer) => void) => reply(this.#edit(caller, payload)),
+      () => EDIT_COST,
+    ),
+    "delete-message": operation(
+      messageSchema,
+      (caller, { id }, reply: (answer: DeleteAnswer) => void) => reply(this.#delete(caller, id)),
+      () => DELETE_COST,
+    ),
+    versions: operation(
+      messageSchema,
+      (caller, { id }, reply: (answer: VersionsAnswer) => void) => reply(this.#versions(caller, id)),
+      () => VERSIONS_COST,
+    ),
+  };
+
+  constructor(room: Room, parts: EditingParts) {
+    this.#room = room;
+    this.#parts = parts;
+  }
+
+  #edit(caller: Caller, payload: z.output<typeof editSchema>): EditAnswer {
+    const content = payload.content.trim();
+    const { maxContentLength } = this.#room.settings;
+    const problem = readerProblem(caller) ?? contentProblem(content, maxContentLength, true);
+    if (problem) return problem;
+    const found = this.#parts.changes.findUndeleted(payload.id);
+    if ("error" in found) return found;
+    const { attachment } = found.posted;
+    const refusal =
+      contentProblem(content, maxContentLength, attachment !== undefined) ?? this.#refuseEdit(caller, found.posted);
+    if (refusal) return refusal;
+    const message = withChange(found.posted, found.change);
+    // Nothing to change; perhaps it was asked for before.
+    if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
+    // What others read is a message, be it new or old.
+    const limited = this.#parts.guestRates.refuse(caller.client);
+    if (limited) return limited;
+    return this.#audited("edit-message", caller, found.posted, () => this.rewrite(found, { content, by: caller.user }));
+  }
+
+  #refuseEdit(caller: Caller, posted: Message): ErrorAnswer | undefined {
+    const { sender, timestamp } = posted;
+    if (sender !== caller.user) return this.#refuseAnothers(caller, posted, "edit");
+    if (mayModerate(caller)) return undefined;
+    const { editWindowMs } = this.#room.settings;
+    if (editWindowMs === 0) return refuse("FORBIDDEN", "Messages may not be edited here.");
+    if (this.#room.now() - timestamp <= editWindowMs) return undefined;
+    return refuse("FORBIDDEN", `A message may be edited for ${editWindowMs / 1000} s after it was posted.`);
+  }
+
+  /** In which role it was written is known, also where its author is away. */
+  #refuseAnothers(caller: Caller, posted: Message, deed: "edit" | "delete"): ErrorAnswer | undefined {
+    if (!mayModerate(caller)) return refuse("FORBIDDEN", `Only a moderator may ${deed} another's message.`);
+    if (this.#parts.ranks.mayChangeWordsOf(caller, posted.sender, staffRoleOf(posted))) return undefined;
+    return refuse("FORBIDDEN", `You cannot ${deed} what somebody of your rank or above wrote.`);
+  }
+
+  /** What is done to another's message stands in the audit list, or is not done (MOD-11). */
+  #audited<Given extends Answer<object>>(
+    action: AuditAction,
+    { user: by }: Caller,
+    { id, seq, sender: user }: Message,
+    keep: () => Given,
+  ): Given | ErrorAnswer {
+    if (user === by) return keep();
+    try {
+      const takeBack = this.#parts.trail.note({ action, by, user, id, seq }, this.#room.now());
+      const answer = keep();
+      if ("error" in answer) takeBack();
+      return answer;
+    } catch (error) {
+      this.#room.report("what a moderator did could not be stored", error);
+      return refuse("INTERNAL", "It could not be stored; try again.");
+    }
+  }
+
+  /** Keeps an edit that may be made, and tells everyone. */
+  rewrite({ posted, change = UNCHANGED }: Kept, { content, by, rootRev }: Rewrite): EditAnswer {
+    // The change's own place: no two edits of a message have the same moment.
+    const editedAt = this.#parts.changes.nextRev;
+    const edits = clip([...change.edits, { content, timestamp: editedAt, by }]);
+    const changed = { ...edited(change, rootRev), edits };
+    const problem = this.#parts.changes.rewrite(posted.seq, changed, editedAt);
+    if (problem) return problem;
+    const mentions = mentionsIn(content);
+    this.#room.everyone.emit("message-edited", {
+      id: posted.id,
+      seq: posted.seq,
+      content,
+      editedAt,
+      by,
+      ...(mentions.length > 0 && { mentions }),
+      rev: this.#parts.changes.toldRev,
+    });
+    return { ok: true, editedAt };
+  }
+
+  #delete(caller: Caller, id: string): DeleteAnswer {
+    const problem = readerProblem(caller);
+    if (problem) return problem;
+    const found = this.#parts.changes.find(id);
+    if ("error" in found) return found;
+    const { posted, change } = found;
+    const refusal = posted.sender === caller.user ? undefined : this.#refuseAnothers(caller, posted, "delete");
+    if (refusal) return refusal;
+    if (change?.deletedBy !== undefined) return { ok: true };
+    return this.#audited("delete-message", caller, posted, () => this.keepDeletion(posted, caller.user));
+  }
+
+  /** Keeps a deletion that may be made, and tells everyone. */
+  keepDeletion({ id, seq, attachment }: Message, by: string, rootRev?: number): DeleteAnswer {
+    const failure = this.#parts.changes.rewrite(seq, {
+      ...UNCHANGED,
+      deletedBy: by,
+      ...(rootRev !== undefined && { rootRev }),
+    });
+    if (failure) return failure;
+    if (attachment) this.#parts.files.discard(attachment.key);
+    this.#room.everyone.emit("message-deleted", { id, seq, by, rev: this.#parts.changes.toldRev });
+    return { ok: true };
+  }
+
+  #versions(caller: Caller, id: string): VersionsAnswer {
+    if (!mayModerate(caller)) return refuse("FORBIDDEN", "Only a moderator may see earlier versions.");
+    const found = this.#parts.changes.find(id);
+    if ("error" in found) return found;
+    const { posted, change = UNCHANGED } = found;
+    if (change.deletedBy !== undefined) return { ok: true, versions: [] };
+    const { content, timestamp, sender: by } = posted;
+    const all = [{ content, timestamp, by }, ...change.edits];
+    const versions = fitLast(all);
+    return { ok: true, versions, ...(versions.length < all.length && { hasMore: true as const }) };
+  }
+}
+
+function readerProblem({ role }: Caller): ErrorAnswer | undefined {
+  return role === "reader" ? refuse("FORBIDDEN", "A reader may not change messages.") : undefined;
+}
+
+/** What is known of the message that this one is a copy of: RLY-6. */
+function edited({ rootEdit, ...change }: Change, rootRev: number | undefined): Change {
+  if (rootRev !== undefined) return { ...change, rootRev };
+  const kept = rootEdit ?? (change.rootRev === undefined ? undefined : change.edits.at(-1));
+  return kept ? { ...change, rootEdit: kept } : change;
+}
+
+/** The newest edits, as many as are kept. */
+function clip(edits: readonly Version[]): Version[] {
+  let chars = 0;
+  const from = edits.findLastIndex(({ content }, at) => {
+    if (at < edits.length - 1) chars += content.length;
+    return chars > EDITS_KEPT_CHARS_MAX || edits.length - at > EDITS_KEPT_MAX;
+  });
+  return edits.slice(from + 1);
+}

@@ -1,0 +1,84 @@
+// Reading back: pages of the room's log (MSG-9).
+import type { z } from "zod";
+
+import type { ErrorAnswer, HistoryAnswer } from "../../protocol/chat-events.ts";
+import { refuse } from "../room/answers.ts";
+import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../room/fitting.ts";
+import type { MessageLog, Page } from "../log/message-log.ts";
+import { operation } from "../room/operation.ts";
+import { historySchema } from "../../protocol/schemas/payloads.ts";
+import type { Feature, Room } from "../room/room.ts";
+
+/** A page takes one token of the request bucket for each so many messages. */
+export const HISTORY_PER_TOKEN = 20;
+/** And so many more where its place has to be searched by time. */
+export const HISTORY_TIME_COST = 5;
+
+export class History implements Feature {
+  readonly operations;
+
+  constructor({ catchUp, read }: Room) {
+    this.operations = {
+      history: operation(
+        historySchema,
+        (_caller, query, reply: (answer: HistoryAnswer) => void) => {
+          catchUp();
+          const page = read((log) => readPage(log, query));
+          reply(page ? { ok: true, ...page } : refuse("INTERNAL", "The history could not be read."));
+        },
+        ({ limit, beforeTime, afterTime }) => {
+          const isSearched = beforeTime !== undefined || afterTime !== undefined;
+          return Math.ceil(limit / HISTORY_PER_TOKEN) + (isSearched ? HISTORY_TIME_COST : 0);
+        },
+      ),
+    };
+  }
+}
+
+type HistoryPage = Omit<Exclude<HistoryAnswer, ErrorAnswer>, "ok">;
+
+function readPage(log: MessageLog, query: z.output<typeof historySchema>): HistoryPage {
+  const { limit, before, after, around, beforeTime, afterTime } = query;
+  if (around !== undefined) return pageAround(log, around, limit);
+  if (beforeTime !== undefined) return cutOlder(log.page({ limit, before: seqAtTime(log, beforeTime) }));
+  if (afterTime !== undefined) return cutNewer(log.page({ limit, after: seqAtTime(log, afterTime + 1) - 1 }));
+  if (after !== undefined) return cutNewer(log.page({ limit, after }));
+  return cutOlder(log.page({ limit, ...(before !== undefined && { before }) }));
+}
+
+/** MSG-11, for a page that goes back in time. */
+function cutOlder({ messages, hasMore }: Page, bytesMax = ANSWER_BYTES_MAX): Page {
+  const kept = fitLast(messages, { bytesMax });
+  return { messages: kept, hasMore: hasMore || kept.length < messages.length };
+}
+
+/** MSG-11, for a page that goes on in time. */
+function cutNewer({ messages, hasMore }: Page, bytesMax = ANSWER_BYTES_MAX, countMin = 1): Page {
+  const kept = fitFirst(messages, { bytesMax, countMin });
+  return { messages: kept, hasMore: hasMore || kept.length < messages.length };
+}
+
+/** A place in the middle of a page; where there is less on one side, the other gets no more. */
+function pageAround(log: MessageLog, seq: number, limit: number): HistoryPage {
+  const older = cutOlder(log.page({ before: seq + 1, limit: Math.ceil(limit / 2) }), ANSWER_BYTES_MAX / 2);
+  const newerMin = older.messages.length === 0 ? 1 : 0;
+  const newer = cutNewer(log.page({ after: seq, limit: Math.floor(limit / 2) || 1 }), ANSWER_BYTES_MAX / 2, newerMin);
+  const newest = limit === 1 ? [] : newer.messages;
+  return {
+    messages: [...older.messages, ...newest],
+    hasMore: older.hasMore,
+    hasMoreAfter: newer.hasMore || newest.length < newer.messages.length,
+  };
+}
+
+/** The first place whose message is no older; `lastSeq + 1` where there is none. Messages are in the order of time. */
+export function seqAtTime(log: MessageLog, timeMs: number): number {
+  let [from, to] = [log.firstSeq, log.lastSeq + 1];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const [message] = log.page({ after: middle - 1, limit: 1 }).messages;
+    if (!message || message.timestamp >= timeMs) to = middle;
+    else from = message.seq + 1;
+  }
+  return from;
+}

@@ -1,0 +1,113 @@
+// The way of every change: find the message, keep what becomes of it, and say how far everyone then knows. What may
+// change is the rule of those who call (editing, reacting).
+import type { ChangesAnswer, ChangesPayload } from "../../protocol/changes-events.ts";
+import type { ErrorAnswer } from "../../protocol/chat-events.ts";
+import { refuse } from "../room/answers.ts";
+import { withChange, type Change, type Kept } from "../log/change.ts";
+import { fitFirst } from "../room/fitting.ts";
+import { placeOf } from "../log/message-id.ts";
+import type { KeptChange, Room } from "../room/room.ts";
+
+/**
+ * Changes are ordered by the clock, because a counter would cost a row of its own with each of them, or a search when the
+ * room wakes. Between two lives of a room the clock may go back; what clients are told is behind by this much, so that
+ * they rather hear of a change twice than never.
+ */
+export const CLOCK_SLACK_MS = 60_000;
+
+export class MessageChanges {
+  readonly #room: Room;
+  /** Of the latest change in this life of the room. */
+  #lastRev = 0;
+  /** Changes kept in this life of the room. */
+  count = 0;
+  readonly #onKeep: (changing: KeptChange) => void;
+
+  /** @param onKeep called before a change is kept; it is not if that throws */
+  constructor(room: Room, onKeep: (changing: KeptChange) => void) {
+    this.#room = room;
+    this.#onKeep = onKeep;
+  }
+
+  /** A place among all changes for the next one. */
+  get nextRev(): number {
+    return Math.max(this.#room.now(), this.#lastRev + 1);
+  }
+
+  /** The next change comes behind this place, also where the clock was set back since. */
+  raise(rev: number): void {
+    this.#lastRev = Math.max(this.#lastRev, rev);
+  }
+
+  /** What clients are told: all changes after it are still to come, and some before. */
+  get toldRev(): number {
+    return Math.max(0, Math.max(this.#lastRev, this.#room.now()) - CLOCK_SLACK_MS);
+  }
+
+  /** A message that is there, deleted or not; or why it is not. */
+  find(id: string): Kept | ErrorAnswer {
+    const { log, catchUp, read, seenSeq } = this.#room;
+    // Nor is a log to be made for the question's sake.
+    if (seenSeq() === 0) return noSuchMessage();
+    const place = placeOf(log.epoch, id);
+    if (!place) return noSuchMessage();
+    const { seq } = place;
+    // It may have been seen, and not be stored yet.
+    if (seq > log.lastSeq) catchUp();
+    const found = read(() => ({ kept: log.find(seq) }));
+    if (!found) return refuse("INTERNAL", "The message could not be read; try again.");
+    // Where a backup was restored, another message may stand there.
+    return found.kept?.posted.id === id ? found.kept : noSuchMessage();
+  }
+
+  /** The same, but a deleted message is not there. */
+  findUndeleted(id: string): Kept | ErrorAnswer {
+    const found = this.find(id);
+    return "posted" in found && found.change?.deletedBy !== undefined ? noSuchMessage() : found;
+  }
+
+  /** Keeps what becomes of a message, in place of what had become of it. @returns why it could not be kept */
+  keep(seq: number, change: Change): ErrorAnswer | undefined {
+    return this.#keep({ seq, rev: this.nextRev, change, isRewrite: false });
+  }
+
+  /** The same, where that is another text or none. */
+  rewrite(seq: number, change: Change, rev = this.nextRev): ErrorAnswer | undefined {
+    return this.#keep({ seq, rev, change, isRewrite: true });
+  }
+
+  #keep(changing: KeptChange): ErrorAnswer | undefined {
+    const { seq, rev, change } = changing;
+    try {
+      this.#onKeep(changing);
+      this.#room.log.keep(seq, rev, change);
+      this.#lastRev = rev;
+      this.count++;
+      return undefined;
+    } catch (error) {
+      this.#room.report("a change could not be stored", error);
+      return refuse("INTERNAL", "The change could not be stored; try again.");
+    }
+  }
+
+  after({ after, limit }: Required<ChangesPayload>): ChangesAnswer {
+    const { log, read } = this.#room;
+    const changed = read(() => {
+      const revs = log.changedAfter(after, limit + 1);
+      const page = revs.slice(0, limit).map(({ seq, rev }) => {
+        const kept = log.find(seq);
+        return { rev, message: kept && withChange(kept.posted, kept.change) };
+      });
+      return { page, isLast: revs.length <= limit };
+    });
+    if (!changed) return refuse("INTERNAL", "The changes could not be read.");
+    const { page, isLast } = changed;
+    const told = fitFirst(page);
+    const hasMore = !isLast || told.length < page.length;
+    // Of what was trimmed in between nothing is left to tell.
+    const messages = told.flatMap(({ message }) => message ?? []);
+    return { ok: true, messages, rev: hasMore ? told.at(-1)!.rev : this.toldRev, hasMore };
+  }
+}
+
+const noSuchMessage = (): ErrorAnswer => refuse("NOT_FOUND", "id: no such message in this room");

@@ -1,0 +1,95 @@
+// Reactions: emoji below a message, each user's once (MSG-4).
+import type { z } from "zod";
+
+import type { ReactAnswer, ReactionsAnswer } from "../../protocol/changes-events.ts";
+import type { ErrorAnswer } from "../../protocol/chat-events.ts";
+import { refuse } from "../room/answers.ts";
+import { summaries, UNCHANGED, type Change } from "../log/change.ts";
+import { messageSchema, reactSchema } from "../../protocol/schemas/changes-payloads.ts";
+import { fitFirst } from "../room/fitting.ts";
+import type { MessageChanges } from "./message-changes.ts";
+import { operation, type Caller } from "../room/operation.ts";
+import type { Feature, Room } from "../room/room.ts";
+
+/** What they take from the bucket of requests. */
+export const REACT_COST = 5;
+export const REACTIONS_COST = 5;
+
+/** Different emoji below one message. */
+export const EMOJI_PER_MESSAGE_MAX = 20;
+/** Emoji of one user below one message. */
+export const EMOJI_PER_USER_MAX = 10;
+/** Reactions to one message, of all users: they share a row, which is written anew with each. */
+export const REACTIONS_PER_MESSAGE_MAX = 1000;
+
+export class Reacting implements Feature {
+  readonly #room: Room;
+  readonly #changes: MessageChanges;
+  readonly operations = {
+    react: operation(
+      reactSchema,
+      (caller, payload, reply: (answer: ReactAnswer) => void) => reply(this.#react(caller, payload)),
+      () => REACT_COST,
+    ),
+    reactions: operation(
+      messageSchema,
+      (_caller, { id }, reply: (answer: ReactionsAnswer) => void) => reply(this.#list(id)),
+      () => REACTIONS_COST,
+    ),
+  };
+
+  constructor(room: Room, changes: MessageChanges) {
+    this.#room = room;
+    this.#changes = changes;
+  }
+
+  #react({ user, role }: Caller, { id, emoji, on }: z.output<typeof reactSchema>): ReactAnswer {
+    if (role === "reader") return refuse("FORBIDDEN", "A reader may not react.");
+    const found = this.#changes.findUndeleted(id);
+    if ("error" in found) return found;
+    const { posted, change = UNCHANGED } = found;
+    const users = change.reactions.get(emoji) ?? [];
+    if (users.includes(user) === on) return { ok: true };
+    const problem = on ? tooMany(change, user, emoji) : undefined;
+    if (problem) return problem;
+    const present = on ? [...users, user] : users.filter((other) => other !== user);
+    const failure = this.#changes.keep(posted.seq, withReactions(change, emoji, present));
+    if (failure) return failure;
+    const { seq } = posted;
+    const rev = this.#changes.toldRev;
+    this.#room.everyone.emit("reaction", { id, seq, emoji, user, on, count: present.length, rev });
+    return { ok: true };
+  }
+
+  #list(id: string): ReactionsAnswer {
+    const found = this.#changes.findUndeleted(id);
+    if ("error" in found) return found;
+    return listOf(found.change ?? UNCHANGED);
+  }
+}
+
+/** All emoji, and of each as many users as fit (MSG-11): with long ids not all of them do. */
+function listOf(change: Change, usersMax = REACTIONS_PER_MESSAGE_MAX): ReactionsAnswer {
+  const reactions = summaries(change, usersMax);
+  if (fitFirst(reactions, { countMin: 0 }).length < reactions.length) return listOf(change, usersMax >> 1);
+  const isCut = reactions.some(({ users, count }) => users.length < count);
+  return { ok: true, reactions, ...(isCut && { hasMore: true as const }) };
+}
+
+function withReactions(change: Change, emoji: string, users: readonly string[]): Change {
+  const reactions = new Map(change.reactions);
+  if (users.length > 0) reactions.set(emoji, users);
+  else reactions.delete(emoji);
+  return { ...change, reactions };
+}
+
+function tooMany({ reactions }: Change, user: string, emoji: string): ErrorAnswer | undefined {
+  const lists = [...reactions.values()];
+  if (!reactions.has(emoji) && reactions.size >= EMOJI_PER_MESSAGE_MAX)
+    return refuse("FORBIDDEN", `A message takes ${EMOJI_PER_MESSAGE_MAX} different emoji.`);
+  if (lists.filter((users) => users.includes(user)).length >= EMOJI_PER_USER_MAX)
+    return refuse("FORBIDDEN", `A message takes ${EMOJI_PER_USER_MAX} emoji of one user.`);
+  if (lists.reduce((sum, users) => sum + users.length, 0) >= REACTIONS_PER_MESSAGE_MAX)
+    return refuse("FORBIDDEN", `A message takes ${REACTIONS_PER_MESSAGE_MAX} reactions.`);
+  return undefined;
+}

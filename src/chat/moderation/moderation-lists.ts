@@ -1,0 +1,87 @@
+// What moderators can look up: who did what, and about whom something still holds: MOD-11.
+import type { Answer } from "../../protocol/chat-events.ts";
+import type { AuditAnswer, Decision, ModeratedUser, ModerationStateAnswer } from "../../protocol/moderation-events.ts";
+import { refuse } from "../room/answers.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { fitFirst } from "../room/fitting.ts";
+import { refuseUnlessModerator } from "./moderation.ts";
+import { auditSchema, moderationStateSchema } from "../../protocol/schemas/moderation-payloads.ts";
+import { operation, type Caller, type Reply } from "../room/operation.ts";
+import type { Feature, Room } from "../room/room.ts";
+import type { Modes } from "./room-modes.ts";
+import type { Ruling, Standing } from "./standing.ts";
+import type { Standings } from "./standings.ts";
+
+/** A page takes one token of the request bucket for each so many of its lines. */
+const LINES_PER_TOKEN = 20;
+
+const costOf = ({ limit }: { readonly limit: number }): number => Math.ceil(limit / LINES_PER_TOKEN);
+
+export class ModerationLists implements Feature {
+  readonly operations;
+
+  constructor(room: Room, parts: { readonly standings: Standings; readonly modes: Modes; readonly trail: AuditTrail }) {
+    const { standings, modes, trail } = parts;
+    this.operations = {
+      audit: operation(
+        auditSchema,
+        (caller, query, reply: Reply<AuditAnswer>) => reply(forModerators(room, caller, () => trail.page(query))),
+        costOf,
+      ),
+      "moderation-state": operation(
+        moderationStateSchema,
+        (caller, { after, limit }, reply: Reply<ModerationStateAnswer>) =>
+          reply(
+            forModerators(room, caller, () => ({
+              ...modes.current,
+              ...usersOf(standings.current(after, room.now()), limit),
+            })),
+          ),
+        costOf,
+      ),
+    };
+  }
+}
+
+function forModerators<Page extends object>(room: Room, caller: Caller, read: () => Page): Answer<Page> {
+  const refusal = refuseUnlessModerator(caller);
+  if (refusal) return refusal;
+  const page = room.read(read);
+  return page ? { ok: true, ...page } : refuse("INTERNAL", "The list could not be read.");
+}
+
+interface UsersPage {
+  readonly users: readonly ModeratedUser[];
+  readonly hasMore: boolean;
+}
+
+function usersOf(standings: Iterable<[string, Standing]>, limit: number): UsersPage {
+  const page = pageOf(standings, limit);
+  const users = fitFirst(page.users);
+  return { users, hasMore: page.hasMore || users.length < page.users.length };
+}
+
+function pageOf(standings: Iterable<[string, Standing]>, limit: number): UsersPage {
+  const users: ModeratedUser[] = [];
+  for (const [user, { ban, mute, grant }] of standings) {
+    // Somebody who was only kicked may come back as they like.
+    if (!ban && !mute && !grant) continue;
+    if (users.length === limit) return { users, hasMore: true };
+    users.push({
+      user,
+      ...(ban && { banned: decisionOf(ban) }),
+      ...(mute && { muted: decisionOf(mute) }),
+      ...(grant && { granted: { ...decisionOf(grant), role: grant.role } }),
+    });
+  }
+  return { users, hasMore: false };
+}
+
+function decisionOf({ by, atMs, untilMs, reason }: Ruling): Decision {
+  return {
+    by,
+    at: atMs,
+    ...(untilMs !== undefined && { until: untilMs }),
+    ...(reason !== undefined && { reason }),
+  };
+}

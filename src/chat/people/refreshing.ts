@@ -1,0 +1,33 @@
+// `refresh-token` in a chat room: what the new token says of its user counts from then on. Verifying it, and its time, are the
+// server's (TOK-3).
+import type { RefreshAnswer } from "../../protocol/chat-events.ts";
+import type { Identity } from "../../protocol/identity.ts";
+import { refuse } from "../room/answers.ts";
+import type { Members } from "../room/members.ts";
+import { operation } from "../room/operation.ts";
+import { refreshTokenSchema } from "../../protocol/schemas/payloads.ts";
+import { tokenFlags } from "../room/token-flags.ts";
+import type { Client, Feature, Room } from "../room/room.ts";
+
+export class Refreshing implements Feature {
+  readonly #members: Members;
+  readonly operations;
+
+  constructor(room: Room, members: Members) {
+    this.#members = members;
+    this.operations = {
+      "refresh-token": operation(refreshTokenSchema, ({ client }, { token }, reply: (answer: RefreshAnswer) => void) =>
+        client
+          ? room.refreshToken(client, token, reply)
+          : reply(refuse("FORBIDDEN", "Only a connection has a token to refresh.")),
+      ),
+    };
+  }
+
+  onRefresh(client: Client, identity: Identity): void {
+    const { user, name, role } = identity;
+    const { isBound: _wasBound, isGuest: _wasGuest, ...membership } = client.peek();
+    client.data = { ...membership, name, role, ...tokenFlags(identity) };
+    this.#members.note(user, { socketId: client.id, name, sinceMs: membership.sinceMs });
+  }
+}

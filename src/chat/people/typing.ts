@@ -1,0 +1,107 @@
+// Who is typing: a set on the server, so that repeats are not told again and nobody types for ever. In memory
+// only: the room is kept awake while somebody types, which costs no row and is over in seconds (TYP-3).
+import type { Message } from "../../protocol/chat-events.ts";
+import type { TypingAnswer, TypingPayload, TypingWelcome, Typist } from "../../protocol/typing-events.ts";
+import type { Deadline } from "../../clock/deadlines.ts";
+import { refuse } from "../room/answers.ts";
+import type { Members } from "../room/members.ts";
+import { operation, type Caller } from "../room/operation.ts";
+import type { Client, Feature, Room } from "../room/room.ts";
+import { typingSchema } from "../../protocol/schemas/typing-payloads.ts";
+
+/** Who says nothing more of it for so long has stopped (TYP-2). */
+export const TYPING_MS = 5000;
+
+/** What it takes from the bucket of requests: each change goes out to everyone, so it is dearer than a question. */
+export const TYPING_COST = 4;
+
+/** Typists that a newcomer is told of. */
+export const TYPISTS_SHOWN_MAX = 20;
+
+interface CurrentTyping {
+  readonly name: string;
+  /** The connection that said so last; its end ends the typing. */
+  readonly socketId: string;
+  readonly untilMs: number;
+  /** Whether the others heard of it: in a large room they do not (TYP-1). */
+  readonly isTold: boolean;
+}
+
+export class Typing implements Feature {
+  readonly #room: Room;
+  readonly #members: Members;
+  readonly #typists = new Map<string, CurrentTyping>();
+  #deadline!: Deadline;
+  readonly operations = {
+    typing: operation(
+      typingSchema,
+      (caller, payload, reply: (answer: TypingAnswer) => void) => reply(this.#hear(caller, payload)),
+      () => TYPING_COST,
+    ),
+  };
+
+  constructor(room: Room, members: Members) {
+    this.#room = room;
+    this.#members = members;
+  }
+
+  start(): void {
+    this.#deadline = this.#room.deadline("typing", (nowMs) => this.#expire(nowMs), { keepsAwake: true });
+  }
+
+  welcome(client: Client): TypingWelcome {
+    const self = client.peek().user;
+    const others = [...this.#typists].filter(([user, { isTold }]) => isTold && user !== self);
+    return { typing: others.slice(0, TYPISTS_SHOWN_MAX).map(([user, { name }]): Typist => ({ user, name })) };
+  }
+
+  /** Who said it has stopped typing it. */
+  onPosted(messages: readonly Message[]): void {
+    for (const { sender } of messages) this.#end(sender);
+  }
+
+  onDisconnect(client: Client): void {
+    const { user } = client.peek();
+    if (this.#typists.get(user)?.socketId === client.id) this.#end(user);
+  }
+
+  #hear({ user, name, role, client }: Caller, { on }: TypingPayload): TypingAnswer {
+    if (!client) return refuse("FORBIDDEN", "Only a connection can type.");
+    if (role === "reader") return refuse("FORBIDDEN", "A reader may not type.");
+    if (on) this.#note(user, name, client.id);
+    // Another tab of the same user may be the one that types.
+    else if (this.#typists.get(user)?.socketId === client.id) this.#end(user);
+    return { ok: true };
+  }
+
+  #note(user: string, name: string, socketId: string): void {
+    const known = this.#typists.get(user);
+    const untilMs = this.#room.now() + TYPING_MS;
+    const isTold = known?.isTold ?? !this.#members.isLarge;
+    this.#typists.set(user, { name: known?.name ?? name, socketId, untilMs, isTold });
+    this.#deadline.pull(untilMs);
+    // One who polls may miss this, and will hear of it the next time.
+    if (!known && isTold) this.#others(user).volatile.emit("typing", { user, name, on: true });
+  }
+
+  #end(user: string): void {
+    const typing = this.#typists.get(user);
+    if (!typing) return;
+    this.#typists.delete(user);
+    if (this.#typists.size === 0) this.#deadline.clear();
+    // Not volatile: who heard the beginning must hear the end.
+    if (typing.isTold) this.#others(user).emit("typing", { user, name: typing.name, on: false });
+  }
+
+  /** The user's other tabs need not be told (TYP-1). */
+  #others(user: string): Room["everyone"] {
+    return this.#room.everyone.except(this.#members.socketsOf(user));
+  }
+
+  #expire(nowMs: number): void {
+    for (const [user, { untilMs }] of this.#typists) {
+      if (untilMs <= nowMs) this.#end(user);
+      else this.#deadline.pull(untilMs);
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// How a batch of posts gets from the room into the log and before everyone's eyes. This is `strict`: stored,
+// then seen, then acked.
+import type { Message, Role } from "../../protocol/chat-events.ts";
+import { writtenAs } from "../log/authorship.ts";
+import { withMentions } from "../log/mentions.ts";
+import { messageId } from "../log/message-id.ts";
+import type { MessageLog } from "../log/message-log.ts";
+
+/** What waits to be stored; `draft` passed every rule, and has no place in the log yet. */
+export interface Post {
+  readonly draft: Draft;
+}
+
+export interface Draft extends Pick<
+  Message,
+  "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment" | "origin"
+> {
+  /** What the author's token says; no part of the message that others see. */
+  readonly role?: Role;
+}
+
+/** A post that was given its place. */
+export interface Placed<P extends Post> {
+  readonly post: P;
+  readonly message: Message;
+}
+
+export interface CommitContext<P extends Post> {
+  readonly room: string;
+  readonly log: MessageLog;
+  readonly now: () => number;
+  /** The posts are stored, and nobody knows yet. What is shown may be told of at once, and this along with it. */
+  readonly stored: (posts: ReadonlyArray<Placed<P>>) => void;
+  /** Shows messages to everyone. */
+  readonly broadcast: (messages: readonly Message[]) => void;
+  /** The posts are stored and seen. */
+  readonly settle: (posts: ReadonlyArray<Placed<P>>) => void;
+  /** The posts could not be stored. */
+  readonly fail: (posts: readonly P[]) => void;
+  readonly report: (problem: string, error: unknown) => void;
+}
+
+export class Commit<P extends Post> {
+  protected readonly context: CommitContext<P>;
+
+  constructor(context: CommitContext<P>) {
+    this.context = context;
+  }
+
+  /** The newest place that anybody can have seen a message at. */
+  get seenSeq(): number {
+    return this.context.log.lastSeq;
+  }
+
+  /** Takes over a batch, at least one post: all of it will be settled, or fail. */
+  take(posts: readonly P[]): void {
+    this.storeFirst(posts);
+  }
+
+  /** Stores and shows posts behind all that was seen, and at once. @returns them where that was done; they have failed otherwise */
+  takeAtOnce(posts: readonly P[]): ReadonlyArray<Placed<P>> | undefined {
+    this.catchUp();
+    return this.storeFirst(posts);
+  }
+
+  /** After this, what was seen is stored, or has failed. Here it always is. */
+  catchUp(): void {}
+
+  /** For the deadline of a commit that has something to do later. */
+  run(): void {}
+
+  protected storeFirst(posts: readonly P[]): ReadonlyArray<Placed<P>> | undefined {
+    const placed = this.place(posts);
+    if (!placed || !this.append(placed)) return undefined;
+    this.show(placed);
+    this.context.settle(placed);
+    return placed;
+  }
+
+  /** Whatever goes wrong in showing: what is stored has to be acked, and not to be waited for for ever. */
+  protected show(placed: ReadonlyArray<Placed<P>>): void {
+    try {
+      this.context.broadcast(placed.map(({ message }) => message));
+    } catch (error) {
+      this.context.report("messages were stored and could not all be shown", error);
+    }
+  }
+
+  /** @returns `undefined` where a log that has no name yet cannot be given one; the posts have failed then */
+  protected place(posts: readonly P[]): Array<Placed<P>> | undefined {
+    const { log, room, now } = this.context;
+    const [firstSeq, timestamp] = [this.seenSeq + 1, now()];
+    try {
+      const { epoch, life } = log;
+      return posts.map((post, at) => {
+        const seq = firstSeq + at;
+        const { role, ...draft } = post.draft;
+        const message = withMentions({ id: messageId(epoch, seq, life), seq, room, timestamp, ...draft });
+        return { post, message: writtenAs(message, role) };
+      });
+    } catch (error) {
+      this.context.report("messages could not be given their places", error);
+      this.context.fail(posts);
+      return undefined;
+    }
+  }
+
+  /** @returns whether the posts are stored now; they have failed otherwise */
+  protected append(placed: ReadonlyArray<Placed<P>>): boolean {
+    try {
+      this.context.log.append(placed.map(({ message }) => message));
+    } catch (error) {
+      this.context.report("messages could not be stored", error);
+      this.context.fail(placed.map(({ post }) => post));
+      return false;
+    }
+    this.context.stored(placed);
+    return true;
+  }
+}

@@ -1,0 +1,163 @@
+// Posting: who may, how often, and what; what passes goes to the batch that is open.
+import type { z } from "zod";
+
+import type { ErrorAnswer, Message, PostAnswer } from "../../protocol/chat-events.ts";
+import { refuse } from "../room/answers.ts";
+import type { Attachments } from "../files/attachments.ts";
+import type { Draft } from "./commit.ts";
+import { contentProblem } from "../room/content.ts";
+import { GuestRates } from "../room/guest-rates.ts";
+import type { Members } from "../room/members.ts";
+import { placeOf } from "../log/message-id.ts";
+import { operation, type Caller } from "../room/operation.ts";
+import { postSchema } from "../../protocol/schemas/payloads.ts";
+import { Posts } from "./posts.ts";
+import { Buckets } from "../../clock/rate-limit.ts";
+import { RetentionClock } from "./retention-clock.ts";
+import type { Client, Feature, Room } from "../room/room.ts";
+
+export class Posting implements Feature {
+  readonly #room: Room;
+  readonly #members: Members;
+  readonly #attachments: Attachments;
+  /** The users' rate limits, which each connection carries through sleep. */
+  readonly buckets: Buckets;
+  readonly guestRates: GuestRates;
+  #posts!: Posts;
+  readonly operations = {
+    "chat-message": {
+      ...operation(
+        postSchema,
+        (caller, payload, reply: (answer: PostAnswer) => void) => this.#post(caller, payload, reply),
+        // It has a bucket of its own.
+        () => 0,
+      ),
+      isRepeat: ({ user }: Caller, payload: unknown) =>
+        this.#posts.isKnown(user, (payload as z.output<typeof postSchema>).clientMsgId),
+    },
+  };
+
+  constructor(room: Room, members: Members, attachments: Attachments) {
+    this.#room = room;
+    this.#members = members;
+    this.#attachments = attachments;
+    this.buckets = new Buckets(room.settings.messageRate);
+    this.guestRates = new GuestRates(room);
+  }
+
+  start(): void {
+    const { name, log, settings, now, report, show, deadline, meter } = this.#room;
+    const retention = new RetentionClock(
+      log,
+      deadline("retention", (nowMs) => retention.run(nowMs)),
+      this.#room,
+    );
+    this.#posts = new Posts({
+      room: name,
+      log,
+      durability: settings.durability,
+      windowMs: settings.flushWindowMs,
+      flushDeadline: deadline("flush", (nowMs) => this.#posts.flush(nowMs), { keepsAwake: true }),
+      commitDeadline: deadline("commit", () => this.#posts.commit(), { keepsAwake: true }),
+      now,
+      report,
+      meter,
+      onStored: () => retention.run(now()),
+      broadcast: show,
+    });
+  }
+
+  /** The newest place that anybody can have seen a message at. */
+  get seenSeq(): number {
+    return this.#posts.seenSeq;
+  }
+
+  catchUp(): void {
+    this.#posts.catchUp();
+  }
+
+  /** Stores and shows what is open. */
+  commit(): void {
+    this.#posts.flush(this.#room.now());
+    this.#posts.catchUp();
+  }
+
+  /** RLY-7: posts that the room itself makes, in one piece. @returns them as they are stored, or nothing if they could not be */
+  take(drafts: readonly Draft[]): Message[] | undefined {
+    return this.#posts.takeAtOnce(drafts);
+  }
+
+  onConnect(client: Client): void {
+    this.onRestore(client);
+  }
+
+  onRestore(client: Client): void {
+    const { user, bucket } = client.peek();
+    this.buckets.restore(user, bucket, this.#room.now());
+    this.guestRates.restore(client);
+  }
+
+  /** A user's rate limit sleeps with the connection that posted last; when that goes, another one takes it. */
+  onDisconnect(client: Client): void {
+    const { user } = client.peek();
+    const heirId = this.#members.socketsOf(user).find((id) => id !== client.id);
+    const heir = heirId === undefined ? undefined : this.#room.clients.get(heirId);
+    if (heir) heir.data = { ...heir.data, bucket: this.buckets.of(user, this.#room.now()) };
+  }
+
+  #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
+    const { clientMsgId, replyTo, attachment } = payload;
+    // CHAT-4, MOD-10: what is stored is answered so, whatever has become of its sender's rights since.
+    if (this.#posts.answerKnown(caller.user, clientMsgId, reply)) return;
+    const content = payload.content.trim();
+    const problem = this.#problem(caller, content, payload);
+    if (problem) return reply(problem);
+    this.#posts.post(
+      {
+        sender: caller.user,
+        name: caller.name,
+        content,
+        role: caller.tokenRole,
+        ...(clientMsgId !== undefined && { clientMsgId }),
+        ...(replyTo !== undefined && { replyTo }),
+        ...(attachment && { attachment }),
+      },
+      reply,
+    );
+  }
+
+  #problem(
+    caller: Caller,
+    content: string,
+    { replyTo, attachment }: z.output<typeof postSchema>,
+  ): ErrorAnswer | undefined {
+    if (caller.role === "reader") return refuse("FORBIDDEN", "A reader may not post.");
+    return (
+      this.#takeToken(caller) ??
+      this.guestRates.refuse(caller.client) ??
+      contentProblem(content, this.#room.settings.maxContentLength, attachment !== undefined) ??
+      (attachment && this.#attachments.problem(attachment, caller)) ??
+      this.#replyProblem(replyTo)
+    );
+  }
+
+  #takeToken({ user, client }: Caller): ErrorAnswer | undefined {
+    const taking = this.buckets.take(user, this.#room.now());
+    if (!taking.ok) {
+      const limit = `at most ${this.#room.settings.messageRate.perSecond} messages per second`;
+      return refuse("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, taking.retryAfterMs);
+    }
+    if (client) client.data = { ...client.data, bucket: taking.bucket };
+    return undefined;
+  }
+
+  #replyProblem(replyTo: string | undefined): ErrorAnswer | undefined {
+    if (replyTo === undefined) return undefined;
+    const place = placeOf(this.#room.log.epoch, replyTo);
+    const exists =
+      place !== undefined &&
+      this.#room.read((log) => this.#posts.has(place.seq) && log.lifeAt(place.seq) === place.life);
+    if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
+    return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
+  }
+}

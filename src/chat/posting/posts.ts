@@ -1,0 +1,207 @@
+// Group commit: posts that arrive while a batch is open share one append, one fan-out and their place in
+// line. In which order they are stored and seen is the commit's affair (CHAT-2, CHAT-7).
+import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
+import type { Meter } from "../../metrics/meter.ts";
+import type { Deadline } from "../../clock/deadlines.ts";
+import { refuse } from "../room/answers.ts";
+import { Commit, type CommitContext, type Draft, type Placed } from "./commit.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import { countCommit } from "../room/metering.ts";
+import { Pacer } from "../../clock/pacer.ts";
+import { PostedIds, postKey } from "../log/posted-ids.ts";
+import { RelaxedCommit } from "./relaxed-commit.ts";
+
+/** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. Acked is always what is stored. */
+export type Durability = "strict" | "relaxed";
+
+/** Posts in one batch at most: nobody waits for company, and no burst keeps the first of them waiting. */
+export const BATCH_POSTS_MAX = 64;
+/**
+ * Characters in one row at most, names and ids among them. JSON and UTF-8 make at most 6 bytes of one, so a
+ * row stays below the 2 MB that the platform takes, whatever people write.
+ */
+export const BATCH_CHARS_MAX = 250_000;
+/** Characters that a message costs besides what people wrote: keys, quotes, times. */
+const MESSAGE_CHARS = 64;
+
+interface Pending {
+  readonly draft: Draft;
+  readonly chars: number;
+  /** When it came, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** Everyone who waits for this post to be stored: its sender, and the same sender trying again. */
+  readonly replies: Array<(answer: PostAnswer) => void>;
+}
+
+export interface PostsContext {
+  readonly room: string;
+  readonly log: MessageLog;
+  readonly durability: Durability;
+  readonly windowMs: number;
+  /** Calls `flush` of these posts. Both deadlines have to keep the room awake: what waits is in memory only. */
+  readonly flushDeadline: Deadline;
+  /** Calls `commit` of these posts. */
+  readonly commitDeadline: Deadline;
+  readonly now: () => number;
+  readonly meter: Meter;
+  /** Shows messages to everyone. */
+  readonly broadcast: (messages: readonly Message[]) => void;
+  /** Called when messages were stored, after their senders were told. */
+  readonly onStored: () => void;
+  readonly report: (problem: string, error: unknown) => void;
+}
+
+export class Posts {
+  readonly #context: PostsContext;
+  readonly #posted: PostedIds;
+  readonly #pacer: Pacer;
+  readonly #commit: Commit<Pending>;
+  #batch: Pending[] = [];
+  #batchChars = 0;
+  /** Posts with a `clientMsgId` that are not stored yet, in the open batch or seen already. */
+  readonly #waiting = new Map<string, Pending>();
+
+  constructor(context: PostsContext) {
+    this.#context = context;
+    this.#posted = new PostedIds(context.log, context.report);
+    this.#pacer = new Pacer(context.windowMs, context.flushDeadline, () => this.#closeBatch());
+    this.#commit = this.#makeCommit(context);
+  }
+
+  #makeCommit({ durability, commitDeadline, ...context }: PostsContext): Commit<Pending> {
+    const commitContext: CommitContext<Pending> = {
+      ...context,
+      stored: (placed) => this.#count(placed),
+      settle: (placed) => this.#settle(placed),
+      fail: (posts) => this.#fail(posts),
+    };
+    if (durability === "strict") return new Commit(commitContext);
+    return new RelaxedCommit(commitContext, commitDeadline, {
+      charsMax: BATCH_CHARS_MAX,
+      charsOf: ({ chars }) => chars,
+    });
+  }
+
+  /** The newest place that anybody can have seen a message at. */
+  get seenSeq(): number {
+    return this.#commit.seenSeq;
+  }
+
+  /** Whether there is, or will be, a message at this place: stored, seen, or in the open batch. */
+  has(seq: number): boolean {
+    const { log } = this.#context;
+    return seq > log.lastSeq ? seq <= this.seenSeq + this.#batch.length : log.has(seq);
+  }
+
+  /** Takes a post that is not known yet (`answerKnown`) and passed every rule. */
+  post(draft: Draft, reply: (answer: PostAnswer) => void): void {
+    const nowMs = this.#context.now();
+    const pending: Pending = { draft, chars: charsOf(draft), atMs: nowMs, replies: [reply] };
+    if (this.#batchChars + pending.chars > BATCH_CHARS_MAX) this.#pacer.flush(nowMs);
+    this.#batch.push(pending);
+    this.#batchChars += pending.chars;
+    if (draft.clientMsgId !== undefined) this.#waiting.set(postKey(draft.sender, draft.clientMsgId), pending);
+    if (this.#batch.length >= BATCH_POSTS_MAX) this.#pacer.flush(nowMs);
+    else this.#pacer.request(nowMs);
+  }
+
+  /** Stores and shows in one piece, behind all that was said before, what is no user's request. @returns `undefined` if that failed */
+  takeAtOnce(drafts: readonly Draft[]): Message[] | undefined {
+    const atMs = this.#context.now();
+    this.flush(atMs);
+    const posts = drafts.map((draft) => ({ draft, chars: charsOf(draft), atMs, replies: [] }));
+    return this.#commit.takeAtOnce(posts)?.map(({ message }) => message);
+  }
+
+  /** Answers a post that was sent before, at once or when the first one is stored. @returns whether it was */
+  answerKnown(sender: string, clientMsgId: string | undefined, reply: (answer: PostAnswer) => void): boolean {
+    if (clientMsgId === undefined) return false;
+    const waiting = this.#waiting.get(postKey(sender, clientMsgId));
+    const earlier = waiting ? undefined : this.#findEarlier(sender, clientMsgId, this.#context.now());
+    waiting?.replies.push(reply);
+    if (earlier) reply(earlier);
+    return waiting !== undefined || earlier !== undefined;
+  }
+
+  /** Whether a post was stored before, or is about to be. */
+  isKnown(sender: string, clientMsgId: string | undefined): boolean {
+    if (clientMsgId === undefined) return false;
+    if (this.#waiting.has(postKey(sender, clientMsgId))) return true;
+    const earlier = this.#findEarlier(sender, clientMsgId, this.#context.now());
+    return earlier !== undefined && "ok" in earlier;
+  }
+
+  /** The answer to a post that was stored before, or that cannot be told apart from one for want of the log. */
+  #findEarlier(sender: string, clientMsgId: string, nowMs: number): PostAnswer | undefined {
+    try {
+      const posted = this.#posted.find(sender, clientMsgId, nowMs);
+      return posted && { ok: true, ...posted, duplicate: true };
+    } catch (error) {
+      this.#context.report("earlier posts could not be read", error);
+      return notStored();
+    }
+  }
+
+  /** Closes the open batch; for the deadline that the pacer set. */
+  flush(nowMs: number): void {
+    // With nothing open, the next post need not wait for a window to pass.
+    if (this.#batch.length > 0) this.#pacer.flush(nowMs);
+  }
+
+  /** For the deadline of a room that stores later than it shows. */
+  commit(): void {
+    this.#commit.run();
+  }
+
+  /** Stores what was seen before it was stored, so that whoever reads the log finds it there. */
+  catchUp(): void {
+    this.#commit.catchUp();
+  }
+
+  #closeBatch(): void {
+    const batch = this.#batch;
+    if (batch.length === 0) return;
+    this.#batch = [];
+    this.#batchChars = 0;
+    this.#commit.take(batch);
+  }
+
+  #count(placed: ReadonlyArray<Placed<Pending>>): void {
+    const nowMs = this.#context.now();
+    countCommit(
+      this.#context.meter,
+      placed.map(({ post }) => nowMs - post.atMs),
+    );
+  }
+
+  #settle(placed: ReadonlyArray<Placed<Pending>>): void {
+    for (const { post, message } of placed) {
+      this.#forget(post);
+      this.#posted.note(message, message.timestamp);
+      const { id, seq, timestamp } = message;
+      post.replies.forEach((reply, tries) =>
+        reply(tries === 0 ? { ok: true, id, seq, timestamp } : { ok: true, id, seq, timestamp, duplicate: true }),
+      );
+    }
+    this.#context.onStored();
+  }
+
+  #fail(posts: readonly Pending[]): void {
+    for (const post of posts) {
+      this.#forget(post);
+      for (const reply of post.replies) reply(notStored());
+    }
+  }
+
+  #forget({ draft: { sender, clientMsgId } }: Pending): void {
+    if (clientMsgId !== undefined) this.#waiting.delete(postKey(sender, clientMsgId));
+  }
+}
+
+const notStored = (): PostAnswer => refuse("INTERNAL", "The message could not be stored; try again.");
+
+function charsOf({ sender, name, content, clientMsgId = "", replyTo = "", attachment }: Draft): number {
+  const ofAttachment = attachment ? attachment.key.length + attachment.name.length + attachment.type.length : 0;
+  const written = sender.length + name.length + content.length + clientMsgId.length + replyTo.length;
+  return written + ofAttachment + MESSAGE_CHARS;
+}

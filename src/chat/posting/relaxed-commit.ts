@@ -1,0 +1,133 @@
+// `relaxed`: a busy room shows messages at once and stores them within a second, many to a row; acked is what
+// is stored. A crash may take what was seen and not stored. So that its places are never given to other
+// messages, the room makes durable how far it may run ahead before it does; CHAT-7.
+import type { Deadline } from "../../clock/deadlines.ts";
+import { Commit, type CommitContext, type Placed, type Post } from "./commit.ts";
+
+/** What was seen is stored within this time. */
+export const UNSTORED_MS_MAX = 1000;
+/** Posts that may be seen and not stored, at most: they make one row. */
+export const UNSTORED_POSTS_MAX = 1024;
+
+/**
+ * A room is busy when it has committed so often within `UNSTORED_MS_MAX`. Below that, running ahead would cost
+ * more rows than it saves: one when it begins, and one when it ends.
+ */
+export const BUSY_COMMITS = 3;
+
+/** Places reserved beyond those that are needed now: the more, the rarer the row; a crash leaves them empty. */
+const RESERVE_AHEAD = 1024;
+
+export class RelaxedCommit<P extends Post> extends Commit<P> {
+  readonly #deadline: Deadline;
+  readonly #charsMax: number;
+  readonly #charsOf: (post: P) => number;
+  /** Seen, and not stored yet. */
+  #unstored: Array<Placed<P>> = [];
+  #unstoredChars = 0;
+  /** The latest commits, at most `BUSY_COMMITS`, in ms since 1970. */
+  #committedAtMs: number[] = [];
+  #isAhead = false;
+  #reservedSeq = 0;
+
+  /**
+   * @param deadline the one that calls `run` of this commit when it is due; it has to keep the room awake
+   * @param size characters that one row takes, and those of a post
+   */
+  constructor(
+    context: CommitContext<P>,
+    deadline: Deadline,
+    size: { readonly charsMax: number; readonly charsOf: (post: P) => number },
+  ) {
+    super(context);
+    this.#deadline = deadline;
+    this.#charsMax = size.charsMax;
+    this.#charsOf = size.charsOf;
+  }
+
+  override get seenSeq(): number {
+    return this.context.log.lastSeq + this.#unstored.length;
+  }
+
+  override take(posts: readonly P[]): void {
+    const chars = posts.reduce((sum, post) => sum + this.#charsOf(post), 0);
+    if (this.#isDue(posts.length, chars)) this.catchUp();
+    if (this.#mayRunAhead(posts.length)) return this.#showFirst(posts, chars);
+    this.catchUp();
+    this.storeFirst(posts);
+  }
+
+  override catchUp(): void {
+    const placed = this.#unstored;
+    if (placed.length === 0) return;
+    this.#unstored = [];
+    this.#unstoredChars = 0;
+    // Set also where storing fails: what was reserved has to be taken back some time.
+    this.#deadline.set(this.context.now() + UNSTORED_MS_MAX);
+    if (this.append(placed)) return this.context.settle(placed);
+    this.context.log.burn(placed.at(-1)!.message.seq);
+  }
+
+  /** For the deadline: stores what is not stored; a second without anything to store ends the running ahead. */
+  override run(): void {
+    if (this.#unstored.length > 0) this.catchUp();
+    else this.#endAhead();
+  }
+
+  /** A burst of input starves timers, so the deadline is looked at here too. */
+  #isDue(posts: number, chars: number): boolean {
+    const { atMs } = this.#deadline;
+    const isLate = atMs !== undefined && this.context.now() >= atMs;
+    return isLate || this.#unstored.length + posts > UNSTORED_POSTS_MAX || this.#unstoredChars + chars > this.#charsMax;
+  }
+
+  #mayRunAhead(posts: number): boolean {
+    if (!this.#isAhead && !this.#isBusy()) return false;
+    return this.seenSeq + posts <= this.#reservedSeq || this.#reserve(this.seenSeq + posts + RESERVE_AHEAD);
+  }
+
+  #isBusy(): boolean {
+    const [firstMs] = this.#committedAtMs;
+    return this.#committedAtMs.length === BUSY_COMMITS && this.context.now() - firstMs! < UNSTORED_MS_MAX;
+  }
+
+  #reserve(seq: number): boolean {
+    try {
+      this.context.log.reserve(seq);
+      this.#reservedSeq = seq;
+      return true;
+    } catch (error) {
+      this.context.report("places in the log could not be reserved", error);
+      return false;
+    }
+  }
+
+  #showFirst(posts: readonly P[], chars: number): void {
+    const placed = this.place(posts);
+    if (!placed) return;
+    this.#isAhead = true;
+    this.#unstored.push(...placed);
+    this.#unstoredChars += chars;
+    this.#deadline.pull(this.context.now() + UNSTORED_MS_MAX);
+    this.show(placed);
+  }
+
+  #endAhead(): void {
+    this.#isAhead = false;
+    const { log } = this.context;
+    const reservedSeq = this.#reservedSeq;
+    if (reservedSeq <= log.lastSeq) return;
+    // Nothing that was seen is missing: the next to open this log need not leave places empty. Where that cannot
+    // be said, they stay empty for this one too, so that sleep makes no difference.
+    if (!this.#reserve(log.lastSeq)) log.burn(reservedSeq);
+  }
+
+  protected override append(placed: ReadonlyArray<Placed<P>>): boolean {
+    const isStored = super.append(placed);
+    const committedAtMs = [...this.#committedAtMs, this.context.now()].slice(-BUSY_COMMITS);
+    // Storage in trouble: nobody shall see more that it may not take.
+    this.#committedAtMs = isStored ? committedAtMs : [];
+    this.#isAhead &&= isStored;
+    return isStored;
+  }
+}

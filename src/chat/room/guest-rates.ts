@@ -1,0 +1,37 @@
+// Limits how often the guests of one address may post and edit in a room, all of them together: ten tokens of one person count as one (CHAT-6). Called
+// by posting and editing, after the limit of each user.
+import type { ErrorAnswer } from "../../protocol/chat-events.ts";
+import { networkOf } from "../../socketio/wire/client-address.ts";
+import { refuse } from "./answers.ts";
+import { Buckets } from "../../clock/rate-limit.ts";
+import type { Client, Room } from "./room.ts";
+
+export class GuestRates {
+  readonly #room: Room;
+  /** By the network; absent where there is no limit. */
+  readonly #buckets: Buckets | undefined;
+
+  constructor(room: Room) {
+    const { guestRatePerIp, messageRate } = room.settings;
+    this.#room = room;
+    if (guestRatePerIp > 0) this.#buckets = new Buckets({ perSecond: guestRatePerIp, burst: messageRate.burst });
+  }
+
+  /** A network's bucket sleeps with the connection that posted last. */
+  restore(client: Client): void {
+    const { guestBucket } = client.peek();
+    if (guestBucket) this.#buckets?.restore(networkOf(client.handshake.address), guestBucket, this.#room.now());
+  }
+
+  /** Takes what one post costs, where a guest makes it. */
+  refuse(client: Client | undefined): ErrorAnswer | undefined {
+    if (!this.#buckets || !client?.peek().isGuest) return undefined;
+    const taking = this.#buckets.take(networkOf(client.handshake.address), this.#room.now());
+    if (taking.ok) {
+      client.data = { ...client.data, guestBucket: taking.bucket };
+      return undefined;
+    }
+    const limit = `at most ${this.#room.settings.guestRatePerIp} messages per second from guests of one address`;
+    return refuse("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, taking.retryAfterMs);
+  }
+}

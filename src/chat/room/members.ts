@@ -1,0 +1,195 @@
+// Who is in the room: people, not connections. Several tabs of a user are one member (CHAT-5), and so is a user who
+// went a moment ago: others hear of the first to come, and of the last to go once it is certain (PRES-1).
+import type { Member, PresenceChange } from "../../protocol/chat-events.ts";
+
+/** Members whom a room tells of by name. A larger one tells how many they are, and lists so many at most: PRES-3. */
+export const MEMBERS_LISTED_MAX = 200;
+
+/** One tab, or one device, of a member. */
+export interface Connection {
+  readonly socketId: string;
+  /** The display name that its token gives. */
+  readonly name: string;
+  /** When it joined, in milliseconds since 1970. */
+  readonly sinceMs: number;
+}
+
+/** What is kept of a member who is not connected. */
+export interface Remembered {
+  readonly name: string;
+  /** When the stay began, in milliseconds since 1970. */
+  readonly sinceMs: number;
+}
+
+/** One person's time in the room, reloads and all. */
+interface Stay {
+  readonly connections: Map<string, Connection>;
+  /** The name to go by while no connection is there. */
+  name: string;
+  sinceMs: number;
+}
+
+export class Members {
+  readonly #stays = new Map<string, Stay>();
+  /** Whether the stays stand in the order in which they began. After sleep they do not. */
+  #isOrdered = true;
+  /** What changed since the last `takeChange`: names of those who joined, ids of those who left. */
+  readonly #joined = new Map<string, string>();
+  readonly #left = new Set<string>();
+  readonly #watchers: Array<() => void> = [];
+
+  /** @param changed called after somebody came, went for good, or all of them did, before anybody is told */
+  watch(changed: () => void): void {
+    this.#watchers.push(changed);
+  }
+
+  #changed(): void {
+    for (const changed of this.#watchers) changed();
+  }
+
+  has(user: string): boolean {
+    return this.#stays.has(user);
+  }
+
+  /** Everybody, in no order. */
+  *all(): Iterable<Remembered & { readonly user: string }> {
+    for (const [user, { name, sinceMs }] of this.#stays) yield { user, name, sinceMs };
+  }
+
+  get count(): number {
+    return this.#stays.size;
+  }
+
+  /** Whether the room is too large for its members to be told of by name. */
+  get isLarge(): boolean {
+    return this.count > MEMBERS_LISTED_MAX;
+  }
+
+  /** Whether something happened that the others have not been told. */
+  get hasChanged(): boolean {
+    return this.#joined.size > 0 || this.#left.size > 0;
+  }
+
+  /**
+   * Notes a connection, or what changed about it; nobody is told.
+   * @param memberSinceMs when the user became a member, where that was before this connection
+   */
+  note(user: string, connection: Connection, memberSinceMs = connection.sinceMs): void {
+    this.noteAbsent(user, { name: connection.name, sinceMs: memberSinceMs });
+    const stay = this.#stays.get(user)!;
+    stay.connections.set(connection.socketId, connection);
+    if (memberSinceMs >= stay.sinceMs) return;
+    stay.sinceMs = memberSinceMs;
+    this.#isOrdered = false;
+  }
+
+  /** A member who is not connected just now, as remembered. */
+  noteAbsent(user: string, { name, sinceMs }: Remembered): void {
+    if (this.#stays.has(user)) return;
+    this.#stays.set(user, { connections: new Map(), name, sinceMs });
+    this.#isOrdered = false;
+  }
+
+  /**
+   * A connection came.
+   * @returns since when its user is a member, in milliseconds since 1970
+   */
+  add(user: string, connection: Connection): number {
+    const { name, sinceMs, socketId } = connection;
+    const known = this.#stays.get(user);
+    const stay = known ?? { connections: new Map<string, Connection>(), name, sinceMs };
+    stay.connections.set(socketId, connection);
+    if (known) return known.sinceMs;
+    this.#stays.set(user, stay);
+    // Gone and back within one window: nobody heard of either.
+    if (!this.#left.delete(user)) this.#joined.set(user, name);
+    this.#changed();
+    return sinceMs;
+  }
+
+  /** @returns what to remember the user by if that was the last connection: the user stays a member until `end` */
+  remove(user: string, socketId: string): Remembered | undefined {
+    const stay = this.#stays.get(user);
+    const connection = stay?.connections.get(socketId);
+    if (!stay || !connection) return undefined;
+    stay.name = connection.name;
+    stay.connections.delete(socketId);
+    return stay.connections.size === 0 ? { name: stay.name, sinceMs: stay.sinceMs } : undefined;
+  }
+
+  /** A member has left, unless a connection is there after all. */
+  end(user: string): void {
+    if (this.#stays.get(user)?.connections.size !== 0) return;
+    this.#stays.delete(user);
+    if (!this.#joined.delete(user)) this.#left.add(user);
+    this.#changed();
+  }
+
+  /** Nobody is there any more, and nobody to be told. */
+  clear(): void {
+    this.#stays.clear();
+    this.#joined.clear();
+    this.#left.clear();
+    this.#changed();
+  }
+
+  /** How many sockets a user has here. */
+  connectionsOf(user: string): number {
+    return this.#stays.get(user)?.connections.size ?? 0;
+  }
+
+  /** The ids of a user's sockets. */
+  socketsOf(user: string): string[] {
+    return [...(this.#stays.get(user)?.connections.keys() ?? [])];
+  }
+
+  /**
+   * Those who have been here longest, at most `MEMBERS_LISTED_MAX`; the longest comes first.
+   * @param find a part of the name or the id, in any case
+   */
+  list(find = ""): Member[] {
+    if (!this.#isOrdered) this.#order();
+    const wanted = find.toLowerCase();
+    const listed: Member[] = [];
+    for (const [user, stay] of this.#stays) {
+      if (listed.length === MEMBERS_LISTED_MAX) break;
+      const member = toMember(user, stay);
+      if (`${member.name}\n${user}`.toLowerCase().includes(wanted)) listed.push(member);
+    }
+    return listed.sort(byStay);
+  }
+
+  #order(): void {
+    const ordered = [...this.#stays].sort(([a, { sinceMs: x }], [b, { sinceMs: y }]) => x - y || (a < b ? -1 : 1));
+    this.#stays.clear();
+    for (const [user, stay] of ordered) this.#stays.set(user, stay);
+    this.#isOrdered = true;
+  }
+
+  /** What the others have not been told yet, or `undefined` where nothing is left to tell. */
+  takeChange(): PresenceChange | undefined {
+    if (!this.hasChanged) return undefined;
+    const joined = this.isLarge ? [] : [...this.#joined].map(([user, name]) => ({ user, name }));
+    const left = this.isLarge ? [] : [...this.#left].map((user) => ({ user }));
+    this.#joined.clear();
+    this.#left.clear();
+    return { count: this.count, joined, left };
+  }
+}
+
+/** A member goes by the name of the oldest connection. */
+function toMember(user: string, stay: Stay): Member {
+  const name = stay.connections.size > 0 ? oldestOf(stay).name : stay.name;
+  return { user, name, connections: stay.connections.size, since: stay.sinceMs };
+}
+
+const byStay = (a: Member, b: Member): number => a.since - b.since || (a.user < b.user ? -1 : 1);
+
+function oldestOf({ connections }: Stay): Connection {
+  return [...connections.values()].reduce((a, b) => (isOlder(a, b) ? a : b));
+}
+
+/** Of two that joined in the same millisecond the ids decide, so that the answer is the same after sleep. */
+function isOlder(a: Connection, b: Connection): boolean {
+  return a.sinceMs < b.sinceMs || (a.sinceMs === b.sinceMs && a.socketId < b.socketId);
+}

@@ -1,0 +1,53 @@
+// What a chat room counts: what it is asked, how it answers, what is posted and how long that takes.
+import type { Meter } from "../../metrics/meter.ts";
+import type { Answer } from "../../protocol/chat-events.ts";
+import type { Reply } from "./operation.ts";
+
+/** Counts that `event` was asked for, now, and how it is answered, when it is. */
+export function counted(meter: Meter, event: string, reply: Reply<Answer<object>>): Reply<Answer<object>> {
+  meter.count(`events:${event}`);
+  return (answer) => {
+    if ("error" in answer) meter.count(`rejects:${answer.error.code}`);
+    else if ("duplicate" in answer) meter.count("duplicates");
+    reply(answer);
+  };
+}
+
+export function countPosted(meter: Meter, messages: number, recipients: number): void {
+  meter.count("posted", messages);
+  meter.count("delivered", messages * recipients);
+}
+
+/** @param waitedMs of each message of a batch, until it was stored */
+export function countCommit(meter: Meter, waitedMs: readonly number[]): void {
+  meter.observe("batch", waitedMs.length);
+  // Where the clock was set back meanwhile, a sum must not fall.
+  for (const ms of waitedMs) meter.observe("commit", Math.max(0, ms) / 1000);
+}
+
+/** From one sample to the next, at least. */
+const SAMPLE_MS = 1000;
+
+/** How long what was just stored takes to be durable: until then the platform lets nothing out that says so. */
+export class DeliverySampler {
+  readonly #meter: Meter;
+  readonly #now: () => number;
+  readonly #durable: (() => Promise<void>) | undefined;
+  #sampledAtMs = -Infinity;
+
+  /** @param durable resolves when all that was written is; without it nothing is measured */
+  constructor(meter: Meter, now: () => number, durable: (() => Promise<void>) | undefined) {
+    this.#meter = meter;
+    this.#now = now;
+    this.#durable = durable;
+  }
+
+  sample(): void {
+    const startMs = this.#now();
+    if (!this.#durable || Math.abs(startMs - this.#sampledAtMs) < SAMPLE_MS) return;
+    this.#sampledAtMs = startMs;
+    const measure = (): void => this.#meter.observe("delivery", Math.max(0, this.#now() - startMs) / 1000);
+    // Storage in trouble is somebody else's to tell of.
+    this.#durable().then(measure, () => undefined);
+  }
+}

@@ -1,0 +1,58 @@
+// Limits searching: what a user's searches may look at (SRCH-9), and when the next search may have a turn (SRCH-5).
+// All rooms of an isolate share one of these, because they share one processor: a search in one room delays what is said in all.
+import { Buckets, type RateLimit, type Taking } from "../../clock/rate-limit.ts";
+
+/** Messages that a user's searches may look at, in all rooms of the isolate: an ordinary search looks at some 3,000. */
+export const SEARCHED_MESSAGES_LIMIT: RateLimit = { perSecond: 10_000, burst: 250_000 };
+
+/** After a turn, searches rest so long for each message that it looked at: some three times as long as the turn took. */
+export const SEARCH_REST_MS_PER_MESSAGE = 1 / 50;
+
+/**
+ * So much of that rest may come later where searches rested longer before than they had to, in ms: what one search in a large room
+ * needs. So who searches now and then does not wait, and who searches all the time is no faster.
+ */
+export const SEARCH_REST_LATER_MS = 1000;
+
+/** Turns are given out so far ahead at most. Further away is only what was given out before the clock was set back. */
+const AHEAD_MS_MAX = 60_000;
+
+export class SearchAllowance {
+  readonly #buckets = new Buckets(SEARCHED_MESSAGES_LIMIT);
+  /** When the rest of all turns so far is over, in milliseconds since 1970: the next turn may be then. */
+  #freeAtMs = -Infinity;
+
+  /** Whether a user may search, who may have to pay for earlier searches first. */
+  ask(user: string, nowMs: number): Taking {
+    return this.#buckets.take(user, nowMs);
+  }
+
+  /**
+   * Gives out the next turn.
+   * @param messages as many as it is about to look at
+   * @returns when it is, in whole milliseconds since 1970
+   */
+  takeTurn(messages: number, nowMs: number): number {
+    const atMs = Math.max(nowMs, this.#freeAt(nowMs));
+    this.#rest(messages, nowMs);
+    return Math.ceil(atMs);
+  }
+
+  /**
+   * A turn is over. Its user pays when it is known what it took, and may owe something then.
+   * @param reckoned messages that `takeTurn` was told; 0 for a turn at once
+   */
+  pay(user: string, messages: { readonly looked: number; readonly reckoned: number }, nowMs: number): void {
+    this.#buckets.charge(user, nowMs, messages.looked);
+    this.#rest(Math.max(0, messages.looked - messages.reckoned), nowMs);
+  }
+
+  #rest(messages: number, nowMs: number): void {
+    const fromMs = Math.max(this.#freeAt(nowMs), nowMs - SEARCH_REST_LATER_MS);
+    this.#freeAtMs = fromMs + messages * SEARCH_REST_MS_PER_MESSAGE;
+  }
+
+  #freeAt(nowMs: number): number {
+    return this.#freeAtMs > nowMs + AHEAD_MS_MAX ? nowMs : this.#freeAtMs;
+  }
+}

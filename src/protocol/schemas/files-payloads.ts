@@ -1,0 +1,34 @@
+// The schemas of files: what a message may carry, and what the Worker says of an upload.
+import { z } from "zod";
+
+import { FILE_KEY_LENGTH_MAX } from "../file-key.ts";
+import { FILE_NAME_LENGTH_MAX } from "../media-type.ts";
+
+const TYPE_LENGTH_MAX = 127;
+const PIXELS_MAX = 1_000_000;
+
+const pixels = z.exactOptional(z.int().min(1).max(PIXELS_MAX));
+
+const facts = z.object({
+  // UTF-16 units: a character has two at most.
+  name: z
+    .string()
+    .min(1)
+    .max(2 * FILE_NAME_LENGTH_MAX),
+  type: z.string().min(3).max(TYPE_LENGTH_MAX),
+  size: z.int().min(1).describe("Bytes"),
+  width: pixels.describe("Pixels as shown; of images that tell"),
+  height: pixels,
+});
+
+/** Only what the room signed gets further, so this but keeps away what cannot be that. */
+export const attachmentSchema = z.object({
+  key: z.string().min(1).max(FILE_KEY_LENGTH_MAX).describe("Opaque; names the file everywhere"),
+  ...facts.shape,
+});
+
+/** @see Attachments */
+export const uploadSchema = facts.extend({
+  id: z.string().regex(/^[0-9a-z]{20,40}$/),
+  hasLeave: z.literal(true).optional().describe("The room gave leave for it before, by what it was said to be"),
+});

@@ -1,0 +1,130 @@
+// Reads from the payload of a verified token who its bearer is, by the claims that the settings name (TOK-6). Called by the
+// verifier of tokens; the forms of user ids and names are also those of the HTTP API.
+import { z } from "zod";
+
+import type { Role } from "../../protocol/chat-events.ts";
+import { readAs } from "../../protocol/read-as.ts";
+
+export const USER_LENGTH_MAX = 128;
+export const NAME_LENGTH_MAX = 64;
+/** Rooms that one token may list. */
+export const ROOMS_MAX = 100;
+
+/** Which claims say who somebody is: names, or dotted paths. */
+export interface ClaimNames {
+  readonly user: string;
+  readonly name: string;
+  readonly role: string;
+  readonly rooms: string;
+}
+
+/** Those of the tokens that this server signs. */
+export const CLAIM_NAMES: ClaimNames = { user: "sub", name: "name", role: "role", rooms: "rooms" };
+
+/** Of several roles in one claim the first of these counts. */
+const ROLES = ["service", "moderator", "member", "reader"] as const satisfies readonly Role[];
+
+/** Control characters (C0, DEL, C1) have no place in a name that others see. */
+// oxlint-disable-next-line eslint/no-control-regex -- written so that other languages' tools can read it, too
+const PRINTABLE = /^[^\u0000-\u001F\u007F-\u009F]*$/;
+
+/** Something that can be seen: neither space, nor what has no width, nor the braille pattern without a dot. */
+const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Cn}\p{Cs}\u2800]/u;
+
+/** The last moment that a clock here can be set to, in seconds since 1970 (the limit of a JavaScript date). */
+const EXP_MAX = 8.64e12;
+
+export const userSchema = z
+  .string("is required")
+  .min(1, "is required")
+  .max(USER_LENGTH_MAX, `at most ${USER_LENGTH_MAX} characters`)
+  .regex(PRINTABLE, "control characters are not allowed")
+  // As much of it as may stand for a name.
+  .refine((text) => text === "" || VISIBLE.test(cut(text)), "nothing in it can be seen");
+
+const isBlankOrVisible = (text: string): boolean => text.trim() === "" || VISIBLE.test(text);
+
+const nameOf = (text: z.ZodString) =>
+  text
+    .max(NAME_LENGTH_MAX, `at most ${NAME_LENGTH_MAX} characters`)
+    .regex(PRINTABLE, "control characters are not allowed")
+    .refine(isBlankOrVisible, "nothing in it can be seen");
+
+export const nameSchema = nameOf(z.string());
+
+/** A name as somebody typed it: its length is looked at without the spaces around it. */
+export const typedNameSchema = nameOf(z.string().trim());
+
+const claimsSchema = z.object({
+  user: userSchema,
+  // Providers give what their users typed: a name that is too long is no reason to keep its bearer out.
+  name: z
+    .string()
+    .regex(PRINTABLE, "control characters are not allowed")
+    .refine((text) => isBlankOrVisible(cut(text.trim())), "nothing in it can be seen")
+    .nullish(),
+  rooms: z.array(z.string().max(65)).max(ROOMS_MAX, `at most ${ROOMS_MAX} rooms`).optional(),
+  exp: z.number().min(0).max(EXP_MAX, "too far in the future").optional(),
+});
+
+export interface Claims {
+  readonly user: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly rooms?: readonly string[];
+  readonly exp?: number;
+}
+
+/** @returns who it is, or what is wrong with which claim */
+export function readClaims(payload: unknown, names: ClaimNames): Claims | { readonly problem: string } {
+  const given = {
+    user: claimAt(payload, names.user),
+    name: claimAt(payload, names.name),
+    rooms: claimAt(payload, names.rooms),
+    exp: claimAt(payload, "exp"),
+  };
+  const read = readAs(claimsSchema, given);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const [claim, ...within] = issue?.path ?? [];
+    const name = names[claim as keyof ClaimNames] ?? claim;
+    return { problem: `The token's claim ${[name, ...within].join(".")}: ${issue?.message}` };
+  }
+  const { user, name, rooms, exp } = read.data;
+  return {
+    user,
+    name: displayName(user, name),
+    role: roleOf(claimAt(payload, names.role)),
+    ...(rooms && { rooms }),
+    ...(exp !== undefined && { exp }),
+  };
+}
+
+/** The claim of that very name, or else what stands at that path; names that are URLs have dots, too. */
+function claimAt(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Object.hasOwn(value, name)) return (value as Record<string, unknown>)[name];
+  const dot = name.indexOf(".");
+  return dot < 0 ? undefined : claimAt(claimAt(value, name.slice(0, dot)), name.slice(dot + 1));
+}
+
+/** Providers have roles of their own, `authenticated` or `admin`: who has none of ours is a member. */
+function roleOf(claim: unknown): Role {
+  const given: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  return ROLES.find((role) => given.includes(role)) ?? "member";
+}
+
+/** The name a user goes by: as much as a name may have of the one that was given, or else of the user id. */
+export function displayName(user: string, name?: string | null): string {
+  return cut(name?.trim() || user);
+}
+
+/** Between characters, not within one. */
+function cut(text: string): string {
+  let name = "";
+  for (const character of text) {
+    if (name.length + character.length > NAME_LENGTH_MAX) return name.trimEnd();
+    name += character;
+  }
+  return name;
+}

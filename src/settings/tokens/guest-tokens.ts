@@ -1,0 +1,51 @@
+// Reads the token that a guest brings when they ask for the next one, so that they stay the same user. Called by the Worker's
+// POST /api/guest.
+import { jwtVerify } from "jose";
+import { z } from "zod";
+
+import { readAs } from "../../protocol/read-as.ts";
+import type { Settings } from "../settings.ts";
+import { nameSchema, userSchema } from "./claims.ts";
+import { secretsOf, TOKEN_LENGTH_MAX } from "./tokens.ts";
+
+/** So long after its end a guest's token still gets another one for the same user. */
+export const RENEWABLE_SECONDS = 30 * 24 * 60 * 60;
+
+export interface Guest {
+  readonly user: string;
+  readonly name: string;
+}
+
+/** `guest` marks what POST /api/guest signed: no other token gets a new one. */
+const guestSchema = z.object({ sub: userSchema, name: nameSchema.optional(), guest: z.literal(true) });
+
+/** Whose token it is; `undefined` for a token of anybody but a guest, and for one that ended too long ago. */
+export async function readGuestToken(token: string, settings: Settings): Promise<Guest | undefined> {
+  if (token.length > TOKEN_LENGTH_MAX) return undefined;
+  for (const secret of secretsOf(settings)) {
+    const payload = await payloadOf(token, secret, settings);
+    if (payload === undefined) continue;
+    const claims = readAs(guestSchema, payload);
+    if (!claims.success) return undefined;
+    const { sub, name } = claims.data;
+    return { user: sub, name: name || sub };
+  }
+  return undefined;
+}
+
+/** Of a token that was signed with that secret. */
+async function payloadOf(token: string, secret: string, { jwt }: Settings): Promise<unknown> {
+  const { issuer, audience } = jwt;
+  try {
+    const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
+      algorithms: ["HS256"],
+      clockTolerance: RENEWABLE_SECONDS,
+      requiredClaims: ["exp"],
+      ...(issuer && { issuer }),
+      ...(audience && { audience }),
+    });
+    return payload;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+// Connections of one address to one object, and of all to it (LIM-1). A WebSocket that was closed because it is not read
+// counts until it is gone: what was kept for it is still there.
+import { boundsOf } from "../wire/client-address.ts";
+import type { Session } from "./session.ts";
+
+/** Sessions of one object: as many as the platform gives it WebSockets. Those on long-polling count among them. */
+export const SESSIONS_MAX = 32_768;
+
+/** What is full: the share of an address, the object, or the share of an address among those who have joined nothing. */
+export type AddressRefusal = "address" | "object" | "unjoined";
+
+export class Addresses {
+  readonly #sessions = new Set<Session>();
+  /** By the name of the network, or of the site. */
+  readonly #counts = new Map<string, number>();
+
+  add(session: Session): void {
+    if (this.#sessions.has(session)) return;
+    this.#sessions.add(session);
+    for (const { name } of boundsOf(session.handshake.address)) this.#counts.set(name, this.#countOf(name) + 1);
+  }
+
+  remove(session: Session): void {
+    if (!this.#sessions.delete(session)) return;
+    for (const { name } of boundsOf(session.handshake.address)) {
+      const count = this.#countOf(name) - 1;
+      if (count > 0) this.#counts.set(name, count);
+      else this.#counts.delete(name);
+    }
+  }
+
+  /** @param max sessions of one address; 0 is no limit. @returns what is full, if one more may not come */
+  refuse(address: string, max: number): AddressRefusal | undefined {
+    if (this.#sessions.size >= SESSIONS_MAX) return "object";
+    if (max === 0) return undefined;
+    return boundsOf(address).some(({ name, times }) => this.#countOf(name) >= times * max) ? "address" : undefined;
+  }
+
+  #countOf(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+}

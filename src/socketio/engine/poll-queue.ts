@@ -1,0 +1,58 @@
+// What a long-polling session has not fetched yet, and the poll that waits for it. In memory only: a
+// polling session dies with its object, and its client opens another one.
+import { frameBytes, type Frame } from "../wire/engine-io.ts";
+
+/** Bytes kept for a client that does not fetch them; beyond it the session is closed. */
+export const POLL_QUEUE_BYTES_MAX = 1024 * 1024;
+
+/** Packets of one poll: python-engineio, and what was built after it, drops a connection whose poll holds more. */
+export const POLL_PACKETS_MAX = 16;
+
+export class PollQueue {
+  /** When the poll that waits came, in ms since 1970. */
+  waitingSinceMs: number | undefined;
+  /** POSTs whose bodies are being read. */
+  posts = 0;
+  #frames: Frame[] = [];
+  #bytes = 0;
+  readonly #packetsMax: number;
+
+  /** @param packetsMax packets that the client takes in one poll */
+  constructor(packetsMax = POLL_PACKETS_MAX) {
+    this.#packetsMax = packetsMax;
+  }
+
+  get isEmpty(): boolean {
+    return this.#frames.length === 0;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isOverflowing(): boolean {
+    return this.#bytes > POLL_QUEUE_BYTES_MAX;
+  }
+
+  push(frames: readonly Frame[]): void {
+    for (const frame of frames) {
+      this.#frames.push(frame);
+      this.#bytes += frameBytes(frame);
+    }
+  }
+
+  /** What the next poll brings. */
+  take(): Frame[] {
+    if (this.#frames.length <= this.#packetsMax) return this.takeAll();
+    const frames = this.#frames.splice(0, this.#packetsMax);
+    for (const frame of frames) this.#bytes -= frameBytes(frame);
+    return frames;
+  }
+
+  takeAll(): Frame[] {
+    const frames = this.#frames;
+    this.#frames = [];
+    this.#bytes = 0;
+    return frames;
+  }
+}

@@ -1,0 +1,73 @@
+// Who comes and goes, and what goes over the line between, counted.
+import { frameBytes, type Frame } from "../wire/engine-io.ts";
+import type { Closing } from "../wire/closings.ts";
+import type { Meter } from "../../metrics/meter.ts";
+import type { Refusal } from "../server/namespace.ts";
+import type { Effect } from "./outbox.ts";
+import type { Session } from "./session.ts";
+
+/** @param claim what it proved to have been before; `resumed` where all that it missed since could be given to it */
+export function countAccepted(
+  meter: Meter,
+  { asksForMore, claim, resumed }: { asksForMore: boolean; claim: object | undefined; resumed: object | undefined },
+): void {
+  meter.count("connects:accepted");
+  if (!asksForMore) return;
+  if (resumed) meter.count("recoveries:recovered");
+  else meter.count(claim ? "recoveries:gap" : "recoveries:unknown");
+}
+
+/** By the code that the application gives, or what else there is to say. */
+export function countRefusal(meter: Meter, { message, data }: Pick<Refusal, "message" | "data">): void {
+  const { code } = (data ?? {}) as { readonly code?: unknown };
+  if (typeof code === "string") meter.count(`connects:${code}`);
+  else meter.count(message === "Invalid namespace" ? "connects:INVALID_NAMESPACE" : "connects:REFUSED");
+}
+
+export function countReceived(meter: Meter, { polling }: Session, frame: Frame): void {
+  meter.count(polling ? "frames_in:polling" : "frames_in:websocket");
+  meter.count("bytes_in", frameBytes(frame));
+}
+
+/** What some sessions are given over their WebSockets in one go. */
+export interface Given {
+  readonly sessions: readonly Session[];
+  readonly frames: number;
+  /** Of all frames, to each of them. */
+  readonly bytes: number;
+}
+
+/** Looks at each frame once, whoever wants to know how large it is. */
+export function weigh(effects: readonly Effect[]): Given[] {
+  return effects.flatMap((effect) => {
+    if (effect.type !== "send") return [];
+    let bytes = 0;
+    for (const frame of effect.frames) bytes += frameBytes(frame);
+    return [{ sessions: effect.sessions, frames: effect.frames.length, bytes }];
+  });
+}
+
+/** Each frame once per recipient; its bytes, too. */
+export function countGiven(meter: Meter, given: readonly Given[]): void {
+  let [all, allBytes] = [0, 0];
+  for (const { sessions, frames, bytes } of given) {
+    all += frames * sessions.length;
+    allBytes += bytes * sessions.length;
+  }
+  if (all > 0) meter.count("frames_out:websocket", all);
+  if (allBytes > 0) meter.count("bytes_out", allBytes);
+}
+
+/** The answers to polls. */
+export function countPolled(meter: Meter, effects: readonly Effect[]): void {
+  for (const effect of effects) {
+    if (effect.type !== "answer-poll") continue;
+    meter.count("frames_out:polling");
+    meter.count("bytes_out", frameBytes(effect.payload));
+  }
+}
+
+/** Where the peer or the network ended it, there is no reason but the application's word for that. */
+export function countClosed(meter: Meter, { reason, disconnect }: Closing): void {
+  meter.count(`closed:${reason || disconnect}`);
+}

@@ -1,0 +1,63 @@
+// Sessions without any proof of who they are, in no namespace yet: counted by network over all servers of an isolate, because
+// what each of them may send before it says who it is adds up (LIM-5). Called by the server of each room.
+import { CLOSING_MS } from "../wire/closings.ts";
+import { boundsOf } from "../wire/client-address.ts";
+
+interface Entry {
+  readonly network: string;
+  /** An object that slept or died says nothing more of its sessions; by then this one is over, in milliseconds since 1970. */
+  untilMs: number;
+}
+
+const PRUNE_AT_SIZE_MIN = 128;
+
+export class UnjoinedSessions {
+  readonly #entries = new Map<string, Entry>();
+  readonly #counts = new Map<string, number>();
+  #pruneAtSize = PRUNE_AT_SIZE_MIN;
+
+  /** @param joinMs how long it may stay without joining */
+  add(sid: string, address: string, { nowMs, joinMs }: { nowMs: number; joinMs: number }): void {
+    if (this.#entries.has(sid)) return;
+    const network = networkAround(address);
+    this.#entries.set(sid, { network, untilMs: nowMs + joinMs + CLOSING_MS });
+    this.#counts.set(network, this.#countOf(network) + 1);
+  }
+
+  /** It joined, or its connection is gone. */
+  remove(sid: string): void {
+    const entry = this.#entries.get(sid);
+    if (!entry) return;
+    this.#entries.delete(sid);
+    const count = this.#countOf(entry.network) - 1;
+    if (count > 0) this.#counts.set(entry.network, count);
+    else this.#counts.delete(entry.network);
+  }
+
+  /** It was closed from this side. */
+  closing(sid: string, nowMs: number): void {
+    const entry = this.#entries.get(sid);
+    if (entry) entry.untilMs = Math.min(entry.untilMs, nowMs + CLOSING_MS);
+  }
+
+  /** @param max sessions of one network; 0 is no limit. @returns whether one more may not come */
+  isFull(address: string, max: number, nowMs: number): boolean {
+    if (max === 0) return false;
+    const network = networkAround(address);
+    // All are looked at where that may change the answer, or they have become many: a flood must not have each look at all others.
+    if (this.#countOf(network) >= max || this.#entries.size >= this.#pruneAtSize) this.#prune(nowMs);
+    return this.#countOf(network) >= max;
+  }
+
+  #prune(nowMs: number): void {
+    for (const [sid, { untilMs }] of this.#entries) if (untilMs <= nowMs) this.remove(sid);
+    this.#pruneAtSize = Math.max(PRUNE_AT_SIZE_MIN, 2 * this.#entries.size);
+  }
+
+  #countOf(network: string): number {
+    return this.#counts.get(network) ?? 0;
+  }
+}
+
+/** The widest that has a bound: memory does not care how many networks somebody has. */
+const networkAround = (address: string): string => boundsOf(address).at(-1)!.name;

@@ -1,0 +1,210 @@
+// The sockets of one namespace and the channels they are in: who hears what. In memory only; after
+// sleep it is built again from the sessions' records.
+import { checkEventName, encodeEvent } from "../wire/socket-io.ts";
+import type { Frame } from "../wire/engine-io.ts";
+import type { Outbox } from "../engine/outbox.ts";
+import type { Recovery } from "../recovery/recovery.ts";
+import type { Session } from "../engine/session.ts";
+import type { Socket } from "./socket.ts";
+
+/** A selection of sockets; without `channels` it is everyone in the namespace. */
+export interface Audience {
+  readonly channels?: readonly string[];
+  readonly except?: readonly string[];
+  readonly isVolatile?: boolean;
+}
+
+/** What a namespace may want to hear of its hub. */
+export interface HubEvents {
+  channelCreated?(channel: string): void;
+  channelDeleted?(channel: string): void;
+  channelJoined?(channel: string, socket: Socket): void;
+  channelLeft?(channel: string, socket: Socket): void;
+  outgoing?(socket: Socket, event: string, args: readonly unknown[]): void;
+}
+
+export class Hub {
+  readonly nsp: string;
+  readonly sockets = new Map<string, Socket>();
+  readonly #channels = new Map<string, Set<Socket>>();
+  readonly #outbox: Outbox;
+  readonly #events: HubEvents;
+  readonly recovery: Recovery | undefined;
+  /** The sessions of all sockets. Replaced, never changed: effects hold on to it. */
+  #everyone: Recipients | undefined;
+
+  constructor(nsp: string, outbox: Outbox, recovery: Recovery | undefined, events: HubEvents) {
+    this.nsp = nsp;
+    this.#outbox = outbox;
+    this.recovery = recovery;
+    this.#events = events;
+  }
+
+  /** The channels that somebody is in. */
+  get channels(): ReadonlyMap<string, ReadonlySet<Socket>> {
+    return this.#channels;
+  }
+
+  add(socket: Socket): void {
+    this.#seat(socket);
+    for (const channel of socket.channels) this.#enter(socket, channel);
+  }
+
+  /** A socket that slept: it joins nothing anew, so nobody is told. */
+  restore(socket: Socket): void {
+    this.#seat(socket);
+    for (const channel of socket.channels) this.#put(socket, channel);
+  }
+
+  #seat(socket: Socket): void {
+    this.sockets.set(socket.id, socket);
+    this.#everyone = undefined;
+  }
+
+  remove(socket: Socket): void {
+    this.sockets.delete(socket.id);
+    this.#everyone = undefined;
+    for (const channel of socket.channels) this.#exit(socket, channel);
+  }
+
+  join(socket: Socket, channel: string): void {
+    if (!socket.connected || socket.channels.has(channel)) return;
+    socket.stays?.join(channel, this.#seq);
+    socket.enter(channel);
+    this.#enter(socket, channel);
+    this.#outbox.save(socket.session);
+  }
+
+  leave(socket: Socket, channel: string): void {
+    if (!socket.channels.has(channel)) return;
+    socket.stays?.leave(channel, this.#seq);
+    socket.exit(channel);
+    this.#exit(socket, channel);
+    this.#outbox.save(socket.session);
+  }
+
+  /** The place that the namespace's recovery log has reached. */
+  get #seq(): number {
+    return this.recovery?.log.lastSeq ?? 0;
+  }
+
+  #enter(socket: Socket, channel: string): void {
+    const isNew = !this.#channels.has(channel);
+    this.#put(socket, channel);
+    if (isNew) this.#events.channelCreated?.(channel);
+    this.#events.channelJoined?.(channel, socket);
+  }
+
+  #put(socket: Socket, channel: string): void {
+    const members = this.#channels.get(channel);
+    if (members) members.add(socket);
+    else this.#channels.set(channel, new Set([socket]));
+  }
+
+  #exit(socket: Socket, channel: string): void {
+    const members = this.#channels.get(channel);
+    members?.delete(socket);
+    this.#events.channelLeft?.(channel, socket);
+    if (members?.size !== 0) return;
+    this.#channels.delete(channel);
+    this.#events.channelDeleted?.(channel);
+  }
+
+  emit(audience: Audience, event: string, args: readonly unknown[]): void {
+    this.emitAll(audience, event, [args]);
+  }
+
+  /**
+   * One event several times over, as one effect: each recipient gets all of it in one go.
+   * @param seqs their places in the recovery log, where the application keeps its events itself
+   */
+  emitAll(
+    audience: Audience,
+    event: string,
+    argLists: ReadonlyArray<readonly unknown[]>,
+    seqs?: readonly number[],
+  ): void {
+    // Before it is kept: what no client can be told must not be there to be replayed.
+    checkEventName(event);
+    // Before it has its place: whatever they emit comes first, there and on the line.
+    this.#tellEachOutgoing(audience, event, argLists);
+    const offsets = this.#offsetsOf(audience, event, argLists, seqs);
+    const { plain, recoverable } = this.#recipientsOf(audience);
+    if (plain.length + recoverable.length === 0) return;
+    const encode = (withOffset: boolean): Frame[] =>
+      argLists.flatMap((args, at) => encodeEvent(this.nsp, event, withOffset ? [...args, offsets[at]] : args));
+    // Encoded once per kind of client, whoever receives it.
+    if (plain.length > 0) this.#outbox.send(plain, encode(false));
+    if (recoverable.length > 0) this.#outbox.send(recoverable, encode(true));
+  }
+
+  /** Keeps what may have to be replayed, also where nobody is there to hear it now. */
+  #offsetsOf(
+    { channels, except, isVolatile }: Audience,
+    event: string,
+    argLists: ReadonlyArray<readonly unknown[]>,
+    seqs: readonly number[] | undefined,
+  ): string[] {
+    const { recovery } = this;
+    if (!recovery) return [];
+    const { log } = recovery;
+    return argLists.map((args, at) => {
+      const broadcast = { event, args, ...(channels && { channels }), ...(except && { except }) };
+      const kept = isVolatile ? undefined : log.append?.(broadcast);
+      return recovery.offset(seqs?.[at] ?? kept ?? log.lastSeq);
+    });
+  }
+
+  #tellEachOutgoing(audience: Audience, event: string, argLists: ReadonlyArray<readonly unknown[]>): void {
+    if (!this.#events.outgoing) return;
+    for (const socket of this.select(audience)) {
+      for (const args of argLists) this.#events.outgoing(socket, event, args);
+    }
+  }
+
+  /** Tells the namespace's `onAnyOutgoing`, where there is one. */
+  tellOutgoing(socket: Socket, event: string, args: readonly unknown[]): void {
+    this.#events.outgoing?.(socket, event, args);
+  }
+
+  #recipientsOf(audience: Audience): Recipients {
+    const { channels, except, isVolatile } = audience;
+    if (!channels && !except && !isVolatile) return (this.#everyone ??= divide(this.sockets.values()));
+    const selected = this.select(audience);
+    return divide(isVolatile ? [...selected].filter(({ session }) => isReady(session)) : selected);
+  }
+
+  select({ channels, except }: Audience): Set<Socket> {
+    const selected = channels ? this.#socketsIn(channels) : new Set(this.sockets.values());
+    if (except) for (const socket of this.#socketsIn(except)) selected.delete(socket);
+    return selected;
+  }
+
+  #socketsIn(channels: readonly string[]): Set<Socket> {
+    const found = new Set<Socket>();
+    for (const channel of channels) {
+      const own = this.sockets.get(channel);
+      if (own) found.add(own);
+      for (const socket of this.#channels.get(channel) ?? []) found.add(socket);
+    }
+    return found;
+  }
+}
+
+/** Clients that know recovery get an offset at the end of each event; the others must not (REC-1). */
+interface Recipients {
+  readonly plain: readonly Session[];
+  readonly recoverable: readonly Session[];
+}
+
+function divide(sockets: Iterable<Socket>): Recipients {
+  const plain: Session[] = [];
+  const recoverable: Session[] = [];
+  for (const { pid, session } of sockets) (pid === undefined ? plain : recoverable).push(session);
+  return { plain, recoverable };
+}
+
+/** A polling client is ready to receive while a poll of it waits. */
+export function isReady({ polling }: Session): boolean {
+  return !polling || polling.waitingSinceMs !== undefined;
+}

@@ -1,0 +1,299 @@
+// What an application extends: one class per namespace, with a table of event handlers.
+// Handlers belong to the class and state to `socket.data`: after sleep a new instance serves the same
+// sockets, so closures made in `onConnect` would be gone while methods and plain data are there.
+import type { RefreshAnswer } from "../../protocol/chat-events.ts";
+import type { DisconnectReason } from "../wire/closings.ts";
+import type { Identity } from "../../protocol/identity.ts";
+import type { AskAnswer } from "./acks.ts";
+import { BroadcastOperator, listed } from "./broadcast.ts";
+import type { Deadline, DeadlineOptions, Deadlines } from "../../clock/deadlines.ts";
+import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
+import type { Hub } from "./hub.ts";
+import type { RecoveryLog } from "../recovery/recovery.ts";
+import type { ServerHandlers, ServerSide } from "./server-side.ts";
+import type { Handshake } from "../engine/session.ts";
+import type { Socket } from "./socket.ts";
+
+/** A CONNECT that waits for its verdict. */
+export interface ConnectRequest {
+  /** The name the client asked for, which matters where a namespace has many. */
+  readonly nsp: string;
+  /** The `auth` of the client, exactly as it came: untrusted. */
+  readonly auth: Readonly<Record<string, unknown>>;
+  readonly handshake: Handshake;
+  /** Whom the token names, which was verified; absent where anybody may come in (TOK-4). */
+  readonly identity?: Identity;
+}
+
+export interface Refusal {
+  readonly accepted: false;
+  readonly message: string;
+  readonly data?: unknown;
+  /** It may pass by itself within that time, and its client is to come back then: SIO-13. */
+  readonly passesInMs?: number;
+}
+
+/** `data` becomes `socket.data`; a refusal reaches the client as CONNECT_ERROR. */
+export type Verdict<Data> = { readonly accepted: true; readonly data: Data } | Refusal;
+
+export type Handlers<Incoming extends EventsMap, Client> = {
+  readonly [Event in EventName<Incoming>]: (
+    socket: Client,
+    ...args: EventArgs<Incoming, Event>
+  ) => void | Promise<void>;
+};
+
+/** What goes on with the answer to `socket.ask`, by name. */
+export type Continuations<Client> = Readonly<
+  Record<string, (socket: Client, answer: AskAnswer, data: unknown) => void | Promise<void>>
+>;
+
+/** Runs before `authorize`; a refusal ends the matter. */
+export type ConnectMiddleware = (request: ConnectRequest) => Refusal | void | Promise<Refusal | void>;
+
+/** Runs before an event's handler. What it returns as an error the client gets as event `error`; the handler is not called then. */
+export type EventMiddleware<Client> = (socket: Client, event: string, args: readonly unknown[]) => Error | void;
+
+/** What the server gives a namespace when it takes it in. */
+export interface NamespaceContext {
+  readonly hub: Hub;
+  readonly deadlines: Deadlines;
+  /** Milliseconds since 1970, as of the current input. */
+  readonly now: () => number;
+  /** A fresh id that nobody can guess. */
+  readonly newId: () => string;
+  /** Runs `work` as a turn: for what happens after an await. */
+  turn<Result>(work: () => Result): Result;
+  /** A failure that the application survived but the operator should hear of. */
+  readonly report: (problem: string, error: unknown) => void;
+  readonly serverSide: ServerSide;
+  /** TOK-3: takes another token of the socket's user. A client that went meanwhile gets no answer. */
+  refreshToken(socket: Socket, token: string, reply: (answer: RefreshAnswer) => void): Promise<void>;
+}
+
+export abstract class Namespace<
+  Incoming extends EventsMap = EventsMap,
+  Outgoing extends EventsMap = EventsMap,
+  // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
+  Data = any,
+  Between extends EventsMap = EventsMap,
+> {
+  abstract readonly handlers: Handlers<Incoming, Socket<Outgoing, Data>>;
+  /** What other rooms tell this one: SIO-12. */
+  readonly serverHandlers: ServerHandlers<Between> = {} as ServerHandlers<Between>;
+  readonly continuations: Continuations<Socket<Outgoing, Data>> = {};
+  /** Who may ask to come in: those with a token that opens the room, or anybody, and then no token is looked at (TOK-4). */
+  readonly authenticate: "token" | "anybody" = "token";
+  /** Makes connections recoverable: what was broadcast meanwhile is replayed from this log. */
+  readonly recovery?: { readonly log: RecoveryLog; readonly windowMs: number };
+  readonly connectMiddleware: ConnectMiddleware[] = [];
+  readonly eventMiddleware: Array<EventMiddleware<Socket<Outgoing, Data>>> = [];
+  #context: NamespaceContext | undefined;
+  #deadlines: Deadline[] = [];
+
+  /** Decides on a CONNECT whose token was verified; without it everyone with one is let in, with an empty `socket.data`. */
+  authorize?(request: ConnectRequest): Verdict<Data> | Promise<Verdict<Data>>;
+
+  /**
+   * The last word on a CONNECT that was accepted, in the very turn that lets the socket in: the place for
+   * limits on how many there are, which an asynchronous `authorize` could only check too early.
+   */
+  admit?(data: Data): Refusal | undefined;
+
+  /**
+   * `socket.data` of a recovered socket, from what it was and what `authorize` says now. Without it the old one is
+   * taken: a namespace that keeps rights in it has to let the new token have its say.
+   */
+  mergeData?(remembered: Data, fresh: Data): Data;
+
+  /** Whose a socket is: only the same owner can recover it. By default that of its token. */
+  ownerOf(_data: Data, user = ""): string {
+    return user;
+  }
+
+  /** Called once when the server starts or wakes, before any socket is there: the place to add deadlines. */
+  onStart?(): void;
+
+  /** Called once in a socket's life, after the client has its CONNECT answer; never again on waking. */
+  onConnect?(socket: Socket<Outgoing, Data>): void | Promise<void>;
+
+  /** A socket has another token of its user, whose name, role and rooms may be others than those that let it in. */
+  onRefresh?(socket: Socket<Outgoing, Data>, identity: Identity): void;
+
+  /** Called for each socket that is still there after sleep: the place to rebuild what memory held. */
+  onRestore?(socket: Socket<Outgoing, Data>): void | Promise<void>;
+
+  /**
+   * Called once when the object has started or woken and every socket that is still there was restored; in a namespace made
+   * on demand later, when it is made. Whoever was there and is not in `sockets` has gone, and neither `onDisconnecting` nor
+   * `onDisconnect` is called for it: those by long-polling when the object slept, everybody when it died.
+   */
+  onWake?(): void;
+
+  /** Called once when a socket is gone; it is in no channel any more and can be sent nothing. */
+  onDisconnect?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void | Promise<void>;
+
+  /** Called before a socket leaves its channels: `socket.rooms` still names them. */
+  onDisconnecting?(socket: Socket<Outgoing, Data>, reason: DisconnectReason): void | Promise<void>;
+
+  /** Every event, before its handler. The last of `args` may be the ack callback. */
+  onAny?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
+
+  /** Every event to a socket, once per recipient. */
+  onAnyOutgoing?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
+
+  /** An event that no handler is there for; the last of `args` may be the ack callback. */
+  onUnknownEvent?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
+
+  /** The first socket entered a channel; the last one left it; one came; one went. */
+  onChannelCreated?(channel: string): void;
+  onChannelDeleted?(channel: string): void;
+  onChannelJoined?(channel: string, socket: Socket<Outgoing, Data>): void;
+  onChannelLeft?(channel: string, socket: Socket<Outgoing, Data>): void;
+
+  /** Adds a step before `authorize`. Called in the constructor or `onStart`. */
+  protected use(middleware: ConnectMiddleware): void {
+    this.connectMiddleware.push(middleware);
+  }
+
+  /** Adds a step before every event's handler. Called in the constructor or `onStart`. */
+  protected useEvents(middleware: EventMiddleware<Socket<Outgoing, Data>>): void {
+    this.eventMiddleware.push(middleware);
+  }
+
+  /** Called by the server that takes this namespace in. */
+  start(context: NamespaceContext): void {
+    if (this.#context)
+      throw new Error(
+        "this namespace already belongs to a server: make one for each, in the function that makes the server",
+      );
+    this.#context = context;
+    this.onStart?.();
+  }
+
+  /** Called by the server when it lets an empty dynamic namespace go. */
+  stop(): void {
+    for (const deadline of this.#deadlines) this.#context?.deadlines.remove(deadline);
+  }
+
+  protected get context(): NamespaceContext {
+    if (!this.#context) throw new Error("this namespace belongs to no server yet");
+    return this.#context;
+  }
+
+  /** The sockets in this namespace, by id. */
+  get sockets(): ReadonlyMap<string, Socket<Outgoing, Data>> {
+    return this.context.hub.sockets as ReadonlyMap<string, Socket<Outgoing, Data>>;
+  }
+
+  /** The channels that somebody is in, and who. */
+  get channels(): ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>> {
+    return this.context.hub.channels as ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>>;
+  }
+
+  /** @param name stands in the record of why a room woke */
+  protected deadline(name: string, run: (nowMs: number) => void, options?: DeadlineOptions): Deadline {
+    const deadline = this.context.deadlines.add(name, run, options);
+    this.#deadlines.push(deadline);
+    return deadline;
+  }
+
+  /** Everyone in the namespace, to be narrowed by `to`, `except` and the rest. */
+  get everyone(): BroadcastOperator<Outgoing, Data> {
+    return new BroadcastOperator<Outgoing, Data>(this.context.hub, {});
+  }
+
+  emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
+    return this.everyone.emit(event, ...args);
+  }
+
+  /**
+   * The same event once per list of arguments, in order, as one burst per recipient.
+   * @param seqs their places in the namespace's own recovery log
+   */
+  protected emitAll<Event extends EventName<Outgoing>>(
+    event: Event,
+    argLists: ReadonlyArray<EventArgs<Outgoing, Event>>,
+    seqs?: readonly number[],
+  ): void {
+    this.context.hub.emitAll({}, event, argLists, seqs);
+  }
+
+  to(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.to(channel);
+  }
+
+  in(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.to(channel);
+  }
+
+  except(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.except(channel);
+  }
+
+  get volatile(): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.volatile;
+  }
+
+  get local(): BroadcastOperator<Outgoing, Data> {
+    return this.everyone;
+  }
+
+  compress(_compress: boolean): BroadcastOperator<Outgoing, Data> {
+    return this.everyone;
+  }
+
+  timeout(ms: number): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.timeout(ms);
+  }
+
+  emitWithAck<Event extends EventName<Outgoing>>(
+    event: Event,
+    ...args: QuestionArgs<Outgoing, Event>
+  ): Promise<Array<AnswerOf<Outgoing, Event>>> {
+    return this.everyone.emitWithAck(event, ...args);
+  }
+
+  /**
+   * Tells the same namespace in other rooms, at most once: SIO-12. What could not be told is in the log.
+   * @throws Error for a name that no room can have, more than `SERVER_SIDE_ROOMS_MAX`, or no way to other rooms
+   */
+  serverSideEmit<Event extends EventName<Between>>(
+    rooms: string | readonly string[],
+    event: Event,
+    ...args: EventArgs<Between, Event>
+  ): true {
+    this.context.serverSide.emit(listed(rooms), { nsp: this.context.hub.nsp, event, args });
+    return true;
+  }
+
+  /**
+   * The same, and waits for what their handlers return, in the order of `rooms`. Rejects when one answer is missing after
+   * `SERVER_SIDE_WAIT_MS`, or a room has no handler; the error's `responses` holds those that came.
+   */
+  async serverSideEmitWithAck<Event extends EventName<Between>>(
+    rooms: string | readonly string[],
+    event: Event,
+    ...args: EventArgs<Between, Event>
+  ): Promise<Array<Awaited<ReturnType<Between[Event]>>>> {
+    const { serverSide, hub } = this.context;
+    const answers = await serverSide.ask(listed(rooms), { nsp: hub.nsp, event, args });
+    return answers as Array<Awaited<ReturnType<Between[Event]>>>;
+  }
+
+  fetchSockets(): Array<Socket<Outgoing, Data>> {
+    return this.everyone.fetchSockets();
+  }
+
+  socketsJoin(channel: string | readonly string[]): void {
+    this.everyone.socketsJoin(channel);
+  }
+
+  socketsLeave(channel: string | readonly string[]): void {
+    this.everyone.socketsLeave(channel);
+  }
+
+  disconnectSockets(close = false): void {
+    this.everyone.disconnectSockets(close);
+  }
+}

@@ -1,0 +1,145 @@
+// Events from the server of one room to that of another: Socket.IO's serverSideEmit, where each room is a server. They go
+// straight from object to object, at most once; what has to arrive belongs into the storage of who tells it.
+import { isRoomName } from "../../protocol/room-name.ts";
+import { ACK_AWAIT_MS_MAX } from "./acks.ts";
+import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
+import type { EventArgs, EventName, EventsMap } from "./events.ts";
+
+/** `args` are plain data (structured clone). */
+export interface ServerSideEvent {
+  /** The room that tells it. */
+  readonly from: string;
+  readonly nsp: string;
+  readonly event: string;
+  readonly args: readonly unknown[];
+}
+
+/** What the handler returned, or why there is no answer. */
+export type ServerSideAnswer =
+  | { readonly ok: true; readonly answer: unknown }
+  | { readonly ok: false; readonly reason: string };
+
+/** The way to another room's server. What it rejects with is that the room could not be reached. */
+export type Reach = (room: string, event: Omit<ServerSideEvent, "from">) => Promise<ServerSideAnswer>;
+
+/** What a namespace does with the events of other rooms; what is returned is the answer to those who wait for one. */
+export type ServerHandlers<Between extends EventsMap> = {
+  readonly [Event in EventName<Between>]: (from: string, ...args: EventArgs<Between, Event>) => unknown;
+};
+
+/** Rooms that one call reaches, at most: each is a request. */
+export const SERVER_SIDE_ROOMS_MAX = 1000;
+
+/** How long a call waits for answers, in ms: waiting keeps the object awake. */
+export const SERVER_SIDE_WAIT_MS = ACK_AWAIT_MS_MAX;
+
+interface Waiting {
+  readonly dueMs: number;
+  giveUp(): void;
+}
+
+export interface ServerSidePorts {
+  readonly reach: Reach | undefined;
+  readonly now: () => number;
+  readonly report: (problem: string, error: unknown) => void;
+  /** Runs `work` as a turn. */
+  readonly turn: <Result>(work: () => Result) => Result;
+}
+
+export class ServerSide {
+  readonly #ports: ServerSidePorts;
+  readonly #deadline: Deadline;
+  readonly #waiting = new Set<Waiting>();
+
+  constructor(deadlines: Deadlines, ports: ServerSidePorts) {
+    this.#ports = ports;
+    this.#deadline = deadlines.add("server-side answer", (atMs) => this.#expire(atMs), { keepsAwake: true });
+  }
+
+  /** @throws Error for a room that cannot be, too many of them, or a server that has no way to others */
+  emit(rooms: readonly string[], event: Omit<ServerSideEvent, "from">): void {
+    const reach = this.#reachOf(rooms);
+    for (const room of rooms) void this.#tell(reach, room, event);
+  }
+
+  async #tell(reach: Reach, room: string, event: Omit<ServerSideEvent, "from">): Promise<void> {
+    try {
+      const answer = await reach(room, event);
+      if (!answer.ok) this.#ports.report(`${event.event} was not heard in room ${room}`, new Error(answer.reason));
+    } catch (error) {
+      this.#ports.report(`${event.event} did not get to room ${room}`, error);
+    }
+  }
+
+  /**
+   * @returns answers in the order of `rooms`
+   * @throws Error when one is missing after `SERVER_SIDE_WAIT_MS`; its `responses` holds those that came
+   */
+  async ask(rooms: readonly string[], event: Omit<ServerSideEvent, "from">): Promise<unknown[]> {
+    const reach = this.#reachOf(rooms);
+    const results = await Promise.allSettled(rooms.map((room) => this.#inTime(answerOf(room, reach(room, event)))));
+    const failure = results.find((result) => result.status === "rejected");
+    const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    if (failure) throw Object.assign(failure.reason as Error, { responses });
+    return responses;
+  }
+
+  /** @returns what the namespace's handler answers; its failure reaches the other room as no more than that */
+  async hear(
+    namespace: { readonly serverHandlers: ServerHandlers<EventsMap> } | undefined,
+    { from, nsp, event, args }: ServerSideEvent,
+  ): Promise<ServerSideAnswer> {
+    if (!namespace) return { ok: false, reason: `it has no namespace ${nsp}` };
+    const { serverHandlers } = namespace;
+    const handler = Object.hasOwn(serverHandlers, event) ? serverHandlers[event] : undefined;
+    if (!handler) return { ok: false, reason: `namespace ${nsp} has no handler for it` };
+    try {
+      return { ok: true, answer: await this.#ports.turn(() => handler(from, ...args)) };
+    } catch (error) {
+      this.#ports.report(`the handler of ${event} from room ${from} failed`, error);
+      return { ok: false, reason: "its handler failed" };
+    }
+  }
+
+  #reachOf(rooms: readonly string[]): Reach {
+    const { reach } = this.#ports;
+    if (!reach) throw new Error("this object has no way to other rooms: its application gives no `rooms`");
+    if (rooms.length > SERVER_SIDE_ROOMS_MAX)
+      throw new RangeError(`at most ${SERVER_SIDE_ROOMS_MAX} rooms are reached at once, not ${rooms.length}`);
+    const wrong = rooms.find((room) => !isRoomName(room));
+    if (wrong !== undefined) throw new RangeError(`there can be no room ${JSON.stringify(wrong.slice(0, 80))}`);
+    return reach;
+  }
+
+  #inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        dueMs: this.#ports.now() + SERVER_SIDE_WAIT_MS,
+        giveUp: () => reject(new Error("operation has timed out")),
+      };
+      this.#waiting.add(waiting);
+      this.#deadline.pull(waiting.dueMs);
+      const stop = (): void => {
+        this.#waiting.delete(waiting);
+        if (this.#waiting.size === 0) this.#deadline.clear();
+      };
+      answer.finally(stop).then(resolve, reject);
+    });
+  }
+
+  #expire(nowMs: number): void {
+    for (const waiting of this.#waiting) {
+      if (waiting.dueMs > nowMs) this.#deadline.pull(waiting.dueMs);
+      else {
+        this.#waiting.delete(waiting);
+        waiting.giveUp();
+      }
+    }
+  }
+}
+
+async function answerOf(room: string, answering: Promise<ServerSideAnswer>): Promise<unknown> {
+  const answer = await answering;
+  if (answer.ok) return answer.answer;
+  throw new Error(`room ${room}: ${answer.reason}`);
+}

@@ -1,0 +1,57 @@
+// Decides on a CONNECT: by its token, by middleware and by the namespace, at once where they can. The server asks it.
+import type { Identity } from "../../protocol/identity.ts";
+import type { ConnectRequest, Namespace, Verdict } from "./namespace.ts";
+import type { TokenLife } from "./token-life.ts";
+
+/** A verdict, or why there is none. */
+export interface Judged {
+  readonly verdict?: Verdict<unknown>;
+  readonly error?: unknown;
+  /** Whom the token named, where one had to be shown. */
+  readonly identity?: Identity;
+}
+
+/**
+ * What a namespace says of a CONNECT. Asynchronous only where it, its middleware, or a token is; never throws.
+ * @param tokens verifies who asks, where anybody wants to know
+ */
+export function judge(
+  namespace: Namespace,
+  request: ConnectRequest,
+  tokens: TokenLife | undefined,
+): Judged | Promise<Judged> {
+  try {
+    const judged = decide(namespace, request, namespace.authenticate === "anybody" ? undefined : tokens);
+    return isPromise(judged) ? judged.catch((error: unknown): Judged => ({ error })) : judged;
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** TOK-4: the token comes before middleware and namespace, which may rely on its user. */
+function decide(namespace: Namespace, request: ConnectRequest, tokens?: TokenLife): Judged | Promise<Judged> {
+  if (!tokens) return andThen(ask(namespace, request), (verdict) => ({ verdict }));
+  return andThen(tokens.identify(request), (identity) => {
+    if ("accepted" in identity) return { verdict: identity };
+    return andThen(ask(namespace, { ...request, identity }), (verdict) => ({ verdict, identity }));
+  });
+}
+
+/** Middleware first, in order, then the namespace itself. */
+function ask(namespace: Namespace, request: ConnectRequest, from = 0): Verdict<unknown> | Promise<Verdict<unknown>> {
+  const middleware = namespace.connectMiddleware[from];
+  if (!middleware) return namespace.authorize?.(request) ?? { accepted: true, data: {} };
+  return andThen(middleware(request), (refusal) => refusal ?? ask(namespace, request, from + 1));
+}
+
+/** Goes on at once where nothing has to be waited for: a CONNECT that needs no key is answered in its own turn. */
+export function andThen<Value, Result>(
+  value: Value | Promise<Value>,
+  goOn: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return isPromise(value) ? value.then(goOn) : goOn(value);
+}
+
+export function isPromise<Value>(value: Value | Promise<Value>): value is Promise<Value> {
+  return typeof value === "object" && value !== null && "then" in value;
+}

@@ -1,0 +1,110 @@
+// What each event may be refused for besides its payload, event by event: too often, unreadable, and where nobody may speak.
+import { describe, expect, it } from "vitest";
+
+import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
+import { EPOCH } from "../host/chat-room.ts";
+import { cast, OK, post, refusalOf, type Cast } from "../host/moderated-room.ts";
+
+const ID = `${EPOCH}-1`;
+
+/** A room with a message, by ada. */
+async function talk(): Promise<Cast> {
+  const given = await cast();
+  expect(await post(given.ada)).toMatchObject(OK);
+  given.room.quiet();
+  return given;
+}
+
+describe("RATE_LIMITED: asked too often", () => {
+  it.each<[event: string, payload: object]>([
+    ["get-message", { id: ID }],
+    ["kick", { user: "nobody" }],
+    ["ban", { user: "nobody" }],
+    ["unban", { user: "nobody" }],
+    ["mute", { user: "nobody", seconds: 5 }],
+    ["unmute", { user: "nobody" }],
+    ["slow-mode", { seconds: 0 }],
+    ["read-only", { on: false }],
+    ["grant", { user: "nobody", role: "reader" }],
+    ["revoke", { user: "nobody" }],
+    ["audit", { limit: 1 }],
+    ["moderation-state", { limit: 1 }],
+    ["refresh-token", { token: "none" }],
+  ])("%s", async (event, payload) => {
+    const { room, mia } = await talk();
+    const ask = (): Promise<unknown> => mia.ask(event, payload);
+    for (let i = 0; i < REQUEST_LIMIT.burst; i++) expect(await ask()).not.toEqual(refusalOf("RATE_LIMITED"));
+    expect(await ask()).toEqual(refusalOf("RATE_LIMITED"));
+    room.shell.advance(1000 / REQUEST_LIMIT.perSecond);
+    expect(await ask()).not.toEqual(refusalOf("RATE_LIMITED"));
+  });
+});
+
+describe("INTERNAL: what is stored could not be read", () => {
+  it.each<[event: string, payload: object]>([
+    ["get-message", { id: ID }],
+    ["audit", {}],
+    ["moderation-state", {}],
+    ["read-marks", {}],
+  ])("%s, and asked again it is answered", async (event, payload) => {
+    const { room, mia } = await talk();
+    await mia.ask("ban", { user: "nobody" });
+    room.shell.evict();
+    room.log.unreadable = room.state.unreadable = new Error("damaged");
+    expect(await mia.ask(event, payload)).toEqual(refusalOf("INTERNAL"));
+    expect(room.shell.reports).toMatchObject([{ problem: "what is stored could not be read" }]);
+    room.log.unreadable = room.state.unreadable = undefined;
+    expect(await mia.ask(event, payload)).toMatchObject(OK);
+  });
+});
+
+describe("get-message: MSG-10", () => {
+  it("is for readers too", async () => {
+    const { room } = await talk();
+    const rita = await room.join({ user: "rita", role: "reader" });
+    expect(await rita.ask("get-message", { id: ID })).toMatchObject({ ok: true, message: { id: ID, sender: "ada" } });
+  });
+
+  it.each(["get-message", "search", "history", "presence", "read-marks", "refresh-token", "audit", "moderation-state"])(
+    "to a stranger, whose session it ends: %s, SIO-4",
+    async (event) => {
+      const { room, ben } = await talk();
+      const stranger = await room.join({ user: "sam", role: "moderator", rooms: ["elsewhere"] });
+      stranger.emit(event, { id: ID, query: "post" });
+      expect(stranger.closing).toMatchObject({ code: 1002 });
+      expect(await ben.ask("presence", {})).toMatchObject({ count: 3 });
+    },
+  );
+});
+
+describe("who may not speak: MOD-6, MOD-7", () => {
+  const SAYING: ReadonlyArray<[event: string, payload: object, heard: string]> = [
+    ["react", { id: ID, emoji: "👍", on: true }, "reaction"],
+    ["typing", { on: true }, "typing"],
+    ["edit-message", { id: ID, content: "other words" }, "message-edited"],
+  ];
+
+  it.each(SAYING)("MUTED: %s", async (event, payload, heard) => {
+    const { room, mia, ada, ben } = await talk();
+    await mia.ask("mute", { user: "ada", seconds: 60 });
+    expect(await ada.ask(event, payload)).toEqual(refusalOf("MUTED"));
+    room.quiet();
+    expect(ben.received(heard)).toEqual([]);
+    await mia.ask("unmute", { user: "ada" });
+    expect(await ada.ask(event, payload)).toMatchObject(OK);
+    room.quiet();
+    expect(ben.received(heard)).toHaveLength(1);
+  });
+
+  it.each(SAYING)("ROOM_READ_ONLY: %s", async (event, payload, heard) => {
+    const { room, mia, ada, ben } = await talk();
+    await mia.ask("read-only", { on: true });
+    expect(await ada.ask(event, payload)).toEqual(refusalOf("ROOM_READ_ONLY"));
+    room.quiet();
+    expect(ben.received(heard)).toEqual([]);
+    await mia.ask("read-only", { on: false });
+    expect(await ada.ask(event, payload)).toMatchObject(OK);
+    room.quiet();
+    expect(ben.received(heard)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,83 @@
+// Sending everybody away, and what a room says of itself to those outside.
+import { describe, expect, it } from "vitest";
+
+import { ROOM_DELETED, shutdownNotice } from "../../src/chat/room/farewell.ts";
+import type { Notice } from "../../src/protocol/chat-events.ts";
+import { ChatRoom, ROOM } from "../host/chat-room.ts";
+import { START_MS } from "../host/harness.ts";
+import { fc } from "../host/properties.ts";
+
+describe("a goodbye", () => {
+  it("comes after the acks of all who wait for one: API-9, API-10", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    await ada.ask("chat-message", { content: "opens the window" });
+    const waiting = ada.call("chat-message", { content: "waits" });
+    const outside = room.ask("backend", "chat-message", { content: "waits, too" });
+    expect(waiting.acks).toEqual([]);
+    room.chat.sayGoodbye(() => ROOM_DELETED);
+    expect(waiting.answer).toMatchObject({ ok: true, seq: 2 });
+    expect(outside.answer).toMatchObject({ ok: true, seq: 3 });
+    expect(room.log.messages.map(({ content }) => content)).toEqual(["opens the window", "waits", "waits, too"]);
+    expect(ada.received<Notice>("notice")).toEqual([{ code: "ROOM_DELETED", message: expect.any(String) }]);
+    expect(ada.packets.at(-1)!.data).toEqual(["notice", ROOM_DELETED]);
+  });
+
+  it("names each its own moment: API-10", async () => {
+    const room = new ChatRoom();
+    const people = await Promise.all(["ada", "ben", "cleo"].map((user) => room.join(user)));
+    room.chat.sayGoodbye(({ id }) => shutdownNotice(id, 10_000));
+    const moments = people.map((client) => client.received<Notice>("notice")[0]!.retryAfterMs);
+    expect(new Set(moments).size).toBe(3);
+  });
+
+  it("spreads the moments evenly over the window, and keeps within it: API-10", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 0, max: 600_000 }), (id, withinMs) => {
+        const { retryAfterMs } = shutdownNotice(id, withinMs);
+        expect(retryAfterMs).toBeGreaterThanOrEqual(0);
+        expect(retryAfterMs).toBeLessThanOrEqual(Math.max(0, withinMs - 1));
+      }),
+    );
+    const slots = Array.from({ length: 10 }, () => 0);
+    for (let i = 0; i < 10_000; i++) slots[Math.floor(shutdownNotice(`socket-${i}`, 1000).retryAfterMs! / 100)]!++;
+    for (const count of slots) expect(Math.abs(count - 1000)).toBeLessThan(150);
+  });
+});
+
+describe("a room seen from outside: API-2", () => {
+  it("says who is there and how far it got", async () => {
+    const room = new ChatRoom();
+    expect(room.chat.overview()).toEqual({ room: ROOM, members: 0, lastSeq: 0, lastActivity: null });
+    const ada = await room.join("ada");
+    await room.join("ada");
+    await room.join("ben");
+    await ada.ask("chat-message", { content: "hello" });
+    room.quiet();
+    const seen = { room: ROOM, members: 2, lastSeq: 1, lastActivity: START_MS };
+    expect(room.chat.overview()).toEqual(seen);
+    room.shell.evict();
+    expect(room.chat.overview()).toEqual(seen);
+  });
+
+  it("answers as it answers an event, and knows no other", () => {
+    const room = new ChatRoom();
+    expect(room.ask("backend", "chat-message", { content: "hello" }).answer).toMatchObject({ ok: true, seq: 1 });
+    expect(room.ask("backend", "history", {}).answer).toMatchObject({ ok: true, hasMore: false });
+    expect(room.ask("backend", "presence", {}).answer).toEqual({ ok: true, count: 0, members: [] });
+    expect(room.ask("backend", "history", { limit: 0 }).answer).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+    expect(room.ask("backend", "constructor", {}).answer).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
+    expect(room.ask("backend", "refresh-token", { token: "t" }).answer).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect(room.ask("eve", "chat-message", { content: "x" }, "reader").answer).toMatchObject({
+      error: { code: "FORBIDDEN" },
+    });
+  });
+
+  it("limits a caller like a member: CHAT-6", () => {
+    const room = new ChatRoom();
+    const answers = Array.from({ length: 11 }, () => room.ask("backend", "chat-message", { content: "x" }));
+    room.quiet();
+    expect(answers.filter(({ answer }) => answer && "ok" in answer)).toHaveLength(10);
+    expect(answers.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) } });
+  });
+});

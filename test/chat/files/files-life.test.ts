@@ -1,0 +1,203 @@
+// When files go: with their message, with its being forgotten, with the room. FILE-5, FILE-6
+import { describe, expect, it } from "vitest";
+
+import { POST_WINDOW_MS } from "../../../src/chat/files/attachments.ts";
+import { SWEEP_RETRY_MS } from "../../../src/chat/files/file-sweep.ts";
+import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
+import type { Attachment } from "../../../src/protocol/files-events.ts";
+import { EPOCH, identityOf, ROOM } from "../../host/chat-room.ts";
+import { DAY_MS, FileRoom, KEPT_MS, quietRoomWithFile, roomWithFile } from "../../host/file-room.ts";
+import { MemoryFiles } from "../../host/memory-files.ts";
+import { fc } from "../../host/properties.ts";
+
+describe("FILE-5: the file of a deleted message", () => {
+  const posted = async () => {
+    const { room, ada, attachment } = await roomWithFile();
+    await ada.ask("chat-message", { content: "look", attachment });
+    return { room, ada, attachment };
+  };
+
+  it("goes with it, and leaves nothing in the room", async () => {
+    const { room, ada } = await posted();
+    await ada.ask("delete-message", { id: `${EPOCH}-1` });
+    expect(room.log.messages[0]).not.toHaveProperty("attachment");
+    await room.pass(0);
+    expect(room.files.keys.size).toBe(0);
+    expect([...room.state.list({ prefix: "file-discarded:" })]).toEqual([]);
+    expect(JSON.stringify(room.log.batches)).not.toContain("me.png");
+  });
+
+  it("goes after a crash in between, and after trouble with the storage", async () => {
+    const { room, ada } = await posted();
+    room.files.failure = new Error("R2 is away");
+    await ada.ask("delete-message", { id: `${EPOCH}-1` });
+    room.shell.crash();
+    await room.pass(0);
+    expect(room.files.keys.size).toBe(1);
+    expect(room.shell.reports.length).toBeGreaterThan(0);
+    room.files.failure = undefined;
+    await room.pass(SWEEP_RETRY_MS);
+    expect(room.files.keys.size).toBe(0);
+  });
+
+  it("is read by nobody whom the room is asked about, even while it is still there: FILE-4", async () => {
+    const { room, ada, attachment } = await posted();
+    const other = await room.upload("ada");
+    const read = ({ key }: Attachment) => room.chat.permitReading(identityOf("ben"), { key, epoch: EPOCH });
+    expect(read(attachment)).toEqual({ ok: true });
+    room.files.failure = new Error("R2 is away");
+    await ada.ask("delete-message", { id: `${EPOCH}-1` });
+    await room.pass(0);
+    room.shell.evict();
+    expect(read(attachment)).toMatchObject({ error: { code: "NOT_FOUND" } });
+    expect(read(other)).toEqual({ ok: true });
+  });
+
+  it("that was deleted by a moderator goes too; one that stays, stays", async () => {
+    const { room, ada, attachment } = await posted();
+    const other = await room.upload("ada");
+    room.quiet();
+    await ada.ask("chat-message", { content: "stays", attachment: other });
+    const mona = await room.join({ user: "mona", role: "moderator" });
+    room.quiet();
+    await mona.ask("delete-message", { id: `${EPOCH}-1` });
+    await mona.ask("edit-message", { id: `${EPOCH}-2`, content: "edited" });
+    await room.pass(0);
+    expect(room.files.keys).toEqual(new Set([other.key]));
+    expect(room.files.keys).not.toContain(attachment.key);
+  });
+
+  it("a deletion without a file asks nothing of the storage", async () => {
+    const room = new FileRoom();
+    await room.call("chat-message", "ada", { content: "words" });
+    await room.call("delete-message", "ada", { id: `${EPOCH}-1` });
+    await room.pass(10 * KEPT_MS);
+    expect([room.files.operations, room.state.writes]).toEqual([[], 0]);
+  });
+});
+
+describe("FILE-6: files that no message can refer to any more", () => {
+  it("go when their messages are forgotten, posted or not, also while nobody is there", async () => {
+    const { room, attachment } = await quietRoomWithFile();
+    room.log.retention = { messages: Infinity, ageMs: KEPT_MS };
+    await room.call("chat-message", "ada", { content: "", attachment });
+    await room.upload("ada");
+    room.shell.evict();
+    await room.pass(KEPT_MS);
+    expect(room.files.keys.size).toBe(2);
+    await room.pass(POST_WINDOW_MS + DAY_MS);
+    expect(room.files.keys.size).toBe(0);
+  });
+
+  it("stay while a message may still stand that carries them", async () => {
+    const { room, attachment } = await quietRoomWithFile();
+    room.shell.advance(POST_WINDOW_MS);
+    await room.call("chat-message", "ada", { content: "", attachment });
+    // The log keeps it longer than it has to.
+    await room.pass(KEPT_MS + POST_WINDOW_MS);
+    expect(room.log.messages).toHaveLength(1);
+    expect(room.files.keys).toEqual(new Set([attachment.key]));
+  });
+
+  it("go sooner where so many messages are kept, not so long", async () => {
+    const { room, attachment } = await quietRoomWithFile();
+    await room.call("chat-message", "ada", { content: "", attachment });
+    room.shell.advance(POST_WINDOW_MS + DAY_MS);
+    room.log.retention = { messages: 2, ageMs: Infinity };
+    for (const content of ["1", "2", "3", "4"]) {
+      room.quiet();
+      await room.call("chat-message", "ada", { content });
+      room.log.trim(room.shell.nowMs);
+    }
+    room.quiet();
+    await room.pass(DAY_MS);
+    expect(room.files.keys.size).toBe(0);
+  });
+
+  it("go although nothing is said after what made the room forget", async () => {
+    const { room, attachment } = await quietRoomWithFile();
+    await room.call("chat-message", "ada", { content: "", attachment });
+    room.shell.advance(POST_WINDOW_MS + DAY_MS);
+    room.log.retention = { messages: 1, ageMs: Infinity };
+    await room.call("chat-message", "ada", { content: "the newest" });
+    room.quiet();
+    expect(room.log.messages).toHaveLength(1);
+    await room.pass(DAY_MS);
+    expect(room.files.keys.size).toBe(0);
+  });
+
+  it("of an earlier life of the room go at once, as many as there are, and those of its next life stay", async () => {
+    const room = new FileRoom();
+    const ofOthers = fileKey({ ...parseFileKey((await room.upload("ada")).key)!, room: `${ROOM}2` });
+    for (let i = 0; i < 9; i++)
+      room.files.keys.add(fileKey({ ...parseFileKey(ofOthers)!, room: ROOM, epoch: "old", id: `${i}` }));
+    room.files.keys.add(ofOthers);
+    room.chat.prepareErase()!();
+    room.shell.evict();
+    await room.pass(0);
+    expect([...room.files.keys].map((key) => key.slice(0, key.lastIndexOf("!") - 29))).toEqual([
+      `${ROOM}!${EPOCH}!`,
+      `${ROOM}2!${EPOCH}!`,
+    ]);
+  });
+
+  it("an upload that was under way when the room was deleted goes within a day", async () => {
+    const room = new FileRoom();
+    const late = (await room.upload("ada")).key.replace(`!${EPOCH}!`, "!old!");
+    room.files.keys.clear();
+    room.chat.prepareErase()!();
+    room.shell.evict();
+    await room.pass(0);
+    room.files.keys.add(late);
+    room.shell.evict();
+    await room.pass(DAY_MS);
+    expect(room.files.keys.size).toBe(0);
+  });
+
+  it("a room without files has nothing to wake for any more, until the next upload", async () => {
+    const { room } = await quietRoomWithFile();
+    await room.pass(KEPT_MS + POST_WINDOW_MS + DAY_MS);
+    expect(room.files.keys.size).toBe(0);
+    await room.pass(DAY_MS);
+    expect([room.shell.quietMs, [...room.state.list({ prefix: "file" })]]).toEqual([Infinity, []]);
+    await room.upload("ada");
+    await room.pass(KEPT_MS + POST_WINDOW_MS + 2 * DAY_MS);
+    expect(room.files.keys.size).toBe(0);
+  });
+
+  it("whatever is uploaded, posted, deleted and forgotten: no file goes that a message carries, and in the end all go", async () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant("upload" as const), post: fc.boolean(), delayMs: fc.nat(POST_WINDOW_MS - 1000) }),
+      fc.record({ do: fc.constant("delete" as const), at: fc.nat(20) }),
+      fc.record({ do: fc.constant("wait" as const), ms: fc.nat(KEPT_MS / 3) }),
+      fc.record({ do: fc.constantFrom("evict" as const, "crash" as const, "trouble" as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const room = new FileRoom(new MemoryFiles(2));
+        room.log.retention = { messages: 5, ageMs: KEPT_MS };
+        const ada = { user: "ada" };
+        for (const each of steps) {
+          if (each.do === "upload") {
+            const attachment = await room.upload(ada);
+            await room.pass(each.delayMs + 1000);
+            if (each.post) await room.call("chat-message", ada, { content: "", attachment });
+          } else if (each.do === "delete") {
+            const target = room.log.messages.filter(({ deleted }) => !deleted).at(each.at % 5);
+            if (target) await room.call("delete-message", ada, { id: target.id });
+          } else if (each.do === "wait") await room.pass(each.ms);
+          else if (each.do === "evict") room.shell.evict();
+          else if (each.do === "crash") room.shell.crash();
+          else room.files.failure = room.files.failure ? undefined : new Error("away");
+          const carried = room.log.messages.flatMap(({ attachment }) => attachment?.key ?? []);
+          for (const key of carried) expect(room.files.keys).toContain(key);
+        }
+        room.files.failure = undefined;
+        for (let i = 0; i < 4; i++) await room.pass((KEPT_MS + POST_WINDOW_MS) / 2);
+        for (let i = 0; i < 4; i++) await room.pass(DAY_MS);
+        expect(room.files.keys.size).toBe(0);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

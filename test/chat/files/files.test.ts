@@ -1,0 +1,173 @@
+// Files as the room sees them: whom it lets upload, and which attachments it believes.
+import { describe, expect, it } from "vitest";
+
+import { POST_WINDOW_MS, UPLOAD_COST } from "../../../src/chat/files/attachments.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/chat.ts";
+import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
+import { ChatRoom, EPOCH } from "../../host/chat-room.ts";
+import { FACTS, FileRoom, LIMITS, roomWithFile } from "../../host/file-room.ts";
+
+describe("FILE-2: an attachment", () => {
+  it("is posted by who uploaded it, heard by everyone, and read back, also after a sleep", async () => {
+    const { room, ada, attachment } = await roomWithFile();
+    const ben = await room.join("ben");
+    room.quiet();
+    room.shell.evict();
+    expect(await ada.ask("chat-message", { content: "", attachment })).toMatchObject({ ok: true, seq: 1 });
+    expect(ben.received("chat-message")).toMatchObject([{ content: "", attachment }]);
+    expect(await ben.ask("history", {})).toMatchObject({ messages: [{ attachment }] });
+    expect(room.log.messages[0]!.attachment).toEqual(attachment);
+  });
+
+  it("is not another's to post, by either door", async () => {
+    const { room, attachment } = await roomWithFile();
+    const ben = await room.join("ben");
+    const refused = { error: { code: "INVALID_PAYLOAD", message: expect.stringMatching(/^attachment: /) } };
+    expect(await ben.ask("chat-message", { content: "x", attachment })).toMatchObject(refused);
+    expect(
+      await room.call("chat-message", { user: "svc", role: "service" }, { content: "x", attachment }),
+    ).toMatchObject(refused);
+    expect(room.log.lastSeq).toBe(0);
+  });
+
+  it("is believed only as it was signed, whatever is changed", async () => {
+    const { ada, attachment } = await roomWithFile();
+    const parsed = parseFileKey(attachment.key)!;
+    const { width: _width, ...narrow } = attachment;
+    const twisted: unknown[] = [
+      { ...attachment, name: "you.png" },
+      { ...attachment, type: "text/html" },
+      { ...attachment, size: 99 },
+      { ...attachment, width: 4 },
+      narrow,
+      { ...attachment, key: `${attachment.key}0` },
+      { ...attachment, key: "../secret" },
+      { ...attachment, key: fileKey({ ...parsed, room: "other" }) },
+      { ...attachment, key: fileKey({ ...parsed, epoch: "e2" }) },
+      { ...attachment, key: fileKey({ ...parsed, uploadedMs: parsed.uploadedMs + 1 }) },
+      { ...attachment, key: fileKey({ ...parsed, id: "0".repeat(20) }) },
+      { ...attachment, key: fileKey({ ...parsed, mac: "0".repeat(32) }) },
+      { ...attachment, size: -1 },
+      { ...attachment, name: "" },
+      {},
+      { key: attachment.key },
+      "text",
+    ];
+    for (const each of twisted as Array<typeof attachment>) {
+      const answer = await ada.ask("chat-message", { content: "x", attachment: each });
+      expect(answer, JSON.stringify(each)).toMatchObject({
+        error: { code: expect.stringMatching(/INVALID_PAYLOAD|RATE/) },
+      });
+    }
+  });
+
+  it("of another room of the same server is none: its key is the room's own", async () => {
+    const [{ attachment }, { room, ada }] = [await roomWithFile(), await roomWithFile()];
+    Object.assign(room.log, { key: "another key" });
+    expect(await ada.ask("chat-message", { content: "x", attachment })).toMatchObject({
+      error: { code: "INVALID_PAYLOAD" },
+    });
+  });
+
+  it("drops what it does not know", async () => {
+    const { room, ada, attachment } = await roomWithFile();
+    await ada.ask("chat-message", { content: "", attachment: { ...attachment, url: "https://evil.test" } });
+    expect(room.log.messages[0]!.attachment).toEqual(attachment);
+  });
+
+  it("is posted within two days", async () => {
+    const { room, ada, attachment } = await roomWithFile();
+    room.shell.advance(POST_WINDOW_MS);
+    expect(await ada.ask("chat-message", { content: "1", attachment })).toMatchObject({ ok: true });
+    room.shell.advance(1000);
+    expect(await ada.ask("chat-message", { content: "2", attachment })).toMatchObject({
+      error: { code: "INVALID_PAYLOAD", message: expect.stringContaining("too long ago") },
+    });
+  });
+
+  it("sent again with the same clientMsgId is the same message", async () => {
+    const { ada, attachment } = await roomWithFile();
+    const post = { content: "", attachment, clientMsgId: "once" };
+    expect(await ada.ask("chat-message", post)).toMatchObject({ ok: true, seq: 1 });
+    expect(await ada.ask("chat-message", post)).toMatchObject({ ok: true, seq: 1, duplicate: true });
+  });
+
+  it("makes words needless, in a post and in an edit; without one they are not", async () => {
+    const { room, ada, attachment } = await roomWithFile();
+    expect(await ada.ask("chat-message", { content: " " })).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+    await ada.ask("chat-message", { content: "look", attachment });
+    room.quiet();
+    await ada.ask("chat-message", { content: "words" });
+    room.quiet();
+    expect(await ada.ask("edit-message", { id: `${EPOCH}-1`, content: "" })).toMatchObject({ ok: true });
+    expect(await ada.ask("edit-message", { id: `${EPOCH}-2`, content: "" })).toMatchObject({
+      error: { code: "INVALID_PAYLOAD" },
+    });
+    expect(room.log.messages).toMatchObject([{ content: "", attachment }, { content: "words" }]);
+    expect(await ada.ask("changes", { after: 0 })).toMatchObject({ messages: [{ content: "", attachment }] });
+  });
+});
+
+describe("FILE-1: the room's leave to upload", () => {
+  it("is not for readers, nor for who asks too often, and no event", async () => {
+    const room = new FileRoom();
+    expect(await room.permit({ user: "rita", role: "reader" })).toMatchObject({ error: { code: "FORBIDDEN" } });
+    const atOnce = Math.floor(REQUEST_LIMIT.burst / UPLOAD_COST);
+    for (let i = 0; i < atOnce; i++) expect(await room.permit("ada")).toMatchObject({ ok: true });
+    expect(await room.permit("ada")).toMatchObject({
+      error: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) },
+    });
+    expect(await room.permit("ben")).toMatchObject({ ok: true });
+    const cyd = await room.join("cyd");
+    expect(await cyd.ask("upload-file", { id: "0".repeat(20), ...FACTS })).toMatchObject({
+      error: { code: "UNKNOWN_EVENT" },
+    });
+  });
+
+  it.each<[size: number, atOnce: number]>([
+    [65_535, 10],
+    [65_536, 9],
+    [10 * 1024 * 1024, 1],
+    [100_000_000, 1],
+  ])("costs by the size too: of files of %i bytes a user stores %i at once", async (size, atOnce) => {
+    const room = new FileRoom();
+    for (let i = 0; i < atOnce; i++) expect(await room.permit("ada", { size })).toMatchObject({ ok: true });
+    expect(await room.permit("ada", { size })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    room.shell.advance((1000 * REQUEST_LIMIT.burst) / REQUEST_LIMIT.perSecond);
+    expect(await room.permit("ada", { size })).toMatchObject({ ok: true });
+  });
+
+  it("signs nothing that makes no sense", async () => {
+    const room = new FileRoom();
+    for (const facts of [{ name: "" }, { size: 0 }, { size: 1.5 }, { type: "" }, { width: 0 }, { id: "!" }]) {
+      expect(await room.permit("ada", facts), JSON.stringify(facts)).toMatchObject({
+        error: { code: "INVALID_PAYLOAD" },
+      });
+    }
+  });
+
+  it("costs one row in the room's life, and none after that, nor by posting", async () => {
+    const room = new FileRoom();
+    const ada = await room.join("ada");
+    await room.permit("ada");
+    expect(room.state.writes).toBe(1);
+    const { attachment } = await room.permit("ada");
+    room.shell.evict();
+    await room.permit("ada");
+    expect(room.state.writes).toBe(1);
+    await ada.ask("chat-message", { content: "", attachment });
+    expect([room.state.writes, room.log.rowsWritten]).toEqual([1, 1]);
+  });
+
+  it("that could not be noted is none", async () => {
+    const room = new FileRoom();
+    room.state.failure = new Error("disk full");
+    expect(await room.permit("ada")).toMatchObject({ error: { code: "INTERNAL" } });
+    expect(room.shell.reports).toHaveLength(1);
+  });
+
+  it("is told in welcome, and nowhere where there is no storage of files", async () => {
+    expect((await new FileRoom().join("ada")).received("welcome")).toMatchObject([{ files: LIMITS }]);
+    expect((await new ChatRoom().join("ada")).received("welcome")[0]).not.toHaveProperty("files");
+  });
+});

@@ -1,0 +1,153 @@
+// What rooms pass on at the edges: a clock that was set back, links that are gone while something is under way, very many
+// changes, and that nothing crosses in vain.
+import { describe, expect, it } from "vitest";
+
+import { RELAY_RETRY_MS_MAX } from "../../../src/chat/links/link.ts";
+import type { RelayBatch } from "../../../src/protocol/relay-batch.ts";
+import { change, linked, RelayWorld, say } from "../../host/relay-world.ts";
+
+const HOUR_MS = 3_600_000;
+
+function setBack(world: RelayWorld, ms: number): void {
+  for (const { shell } of world.rooms.values()) {
+    shell.nowMs -= ms;
+    shell.activeAtMs = shell.nowMs;
+  }
+}
+
+const itemsIn = (batches: readonly RelayBatch[]): number =>
+  batches.reduce((sum, { posts, changes }) => sum + posts.items.length + changes.items.length, 0);
+
+describe("a clock that was set back", () => {
+  it("RLY-2: between two lives delays no try by more than the longest wait", async () => {
+    const world = linked();
+    world.mood = "refuses";
+    await say(world, "a", "1");
+    world.room("a").shell.crash();
+    setBack(world, HOUR_MS);
+    world.room("a").shell.crash();
+    world.mood = "takes";
+    await world.pass(RELAY_RETRY_MS_MAX + 1000);
+    expect(world.story("b")).toEqual(["ada: 1 (a 1)"]);
+  });
+
+  it("RLY-2: in the middle of a life delays nothing", async () => {
+    const world = linked();
+    await say(world, "a", "1");
+    setBack(world, HOUR_MS);
+    await say(world, "a", "2");
+    expect(world.story("b")).toHaveLength(2);
+  });
+
+  it("RLY-6: gives two changes the same moment, and stops no link", async () => {
+    const world = linked();
+    await say(world, "a", "1");
+    await say(world, "a", "2");
+    world.mood = "refuses";
+    const { shell, log } = world.room("a");
+    const [{ id } = { id: "" }] = log.messages;
+    const atMs = shell.nowMs;
+    await change(world, "a", "edit-message", { id, content: "one" });
+    shell.crash();
+    setBack(world, shell.nowMs - atMs);
+    shell.crash();
+    await change(world, "a", "edit-message", { content: "two" });
+    const revs = log.changedAfter(0, 10).map(({ rev }) => rev);
+    expect(revs).toEqual([revs[0], revs[0]]);
+    world.mood = "takes";
+    await world.pass(RELAY_RETRY_MS_MAX + 1000);
+    expect(world.story("b")).toEqual(["ada: one (a 1)", "ada: two (a 2)"]);
+  });
+
+  it("RLY-6: hides no edit that is made then", async () => {
+    const world = linked();
+    await say(world, "a", "1");
+    await change(world, "a", "edit-message", { content: "one" });
+    world.room("a").shell.crash();
+    setBack(world, HOUR_MS);
+    world.room("a").shell.crash();
+    await change(world, "a", "edit-message", { content: "uno" });
+    expect(world.story("b")).toEqual(["ada: uno (a 1)"]);
+  });
+});
+
+describe("a link", () => {
+  it("RLY-1: begins behind what was said before, also where that is not stored yet", async () => {
+    const world = new RelayWorld(["a", "b"], "direct");
+    await say(world, "a", "1");
+    world.say("a", "2");
+    world.say("a", "3", "ben");
+    world.link("a", "b");
+    await say(world, "a", "4");
+    expect(world.story("b").map((line) => line.slice(5))).toEqual(["4 (a 4)"]);
+  });
+
+  it("RLY-8: that is taken back while a batch is under way is not told of any more", async () => {
+    const world = linked();
+    world.say("a", "1");
+    const { chat, shell } = world.room("a");
+    world.mood = "takes and says it did not";
+    shell.advance(1);
+    chat.links.remove("b");
+    await world.pass(60_000);
+    expect(shell.reports).toEqual([]);
+    expect(chat.links.all).toEqual([]);
+  });
+
+  it("RLY-4: is not asked again by what belongs to one that was there before", async () => {
+    const world = linked([["a", "b"]], "queue");
+    await say(world, "a", "1");
+    const [former] = world.sent;
+    const { links } = world.room("a").chat;
+    links.remove("b");
+    links.add("b");
+    await say(world, "a", "2", "3");
+    const { length } = world.sent;
+    links.rewind("b", former!, { seq: 0, rev: 0 });
+    await world.pass(2000);
+    expect(world.sent).toHaveLength(length);
+  });
+
+  it("RLY-6: passes on very many changes, and large ones, one batch after the other", async () => {
+    const world = linked();
+    await say(world, "a", ...Array.from({ length: 250 }, (_, i) => `${i}`));
+    world.mood = "refuses";
+    await say(world, "a", "held up");
+    const { messages } = world.room("a").log;
+    for (const { id, seq } of messages.slice(0, 250))
+      world
+        .room("a")
+        .ask(`mo-${seq % 50}`, "edit-message", { id, content: `${"語".repeat(seq > 150 ? 900 : 1)} ${seq}` });
+    world.mood = "takes";
+    await world.pass(RELAY_RETRY_MS_MAX);
+    const copies = world.room("b").log.messages.slice(0, 250);
+    expect(copies.filter(({ content, seq }) => content.endsWith(`語 ${seq}`))).toHaveLength(250);
+  });
+});
+
+describe("nothing crosses in vain", () => {
+  it("RLY-5: what came over a link does not go back over it", async () => {
+    const world = linked([
+      ["a", "b"],
+      ["b", "c"],
+      ["c", "b"],
+    ]);
+    await say(world, "a", "1");
+    await world.pass(5000);
+    expect(itemsIn(world.sent.filter(({ from }) => from === "c"))).toBe(0);
+  });
+
+  it("RLY-6: nor what becomes of a message from before the link, nor a change twice", async () => {
+    const world = new RelayWorld(["a", "b"], "direct");
+    await say(world, "a", "before");
+    const { id } = world.room("a").log.messages[0]!;
+    world.link("a", "b");
+    await say(world, "a", "1");
+    await change(world, "a", "edit-message", { content: "one" });
+    world.sent.length = 0;
+    world.room("a").ask("mo", "edit-message", { id, content: "changed" });
+    await change(world, "a", "react", { emoji: "👍", on: true });
+    await world.pass(5000);
+    expect(itemsIn(world.sent)).toBe(0);
+  });
+});

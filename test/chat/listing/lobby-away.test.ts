@@ -1,0 +1,128 @@
+// What a room does while the lobby cannot be told: it goes on, tries less and less often, and forgets nothing. LOB-3
+import { describe, expect, it } from "vitest";
+
+import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/lobby-report.ts";
+import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
+import { ChatRoom } from "../../host/chat-room.ts";
+import { ReportingRoom } from "../../host/lobby-room.ts";
+
+const HOUR_MS = 3_600_000;
+
+describe("a lobby that is away: LOB-3", () => {
+  it("disturbs nobody, is in the log once, and hears of the next change", async () => {
+    const reporting = new ReportingRoom();
+    reporting.failure = new Error("the lobby is moving");
+    const ada = await reporting.room.join("ada");
+    for (let i = 0; i < 20; i++) {
+      expect(await ada.ask("chat-message", { content: `${i}` })).toMatchObject({ ok: true });
+      await reporting.advance(2000);
+    }
+    expect(reporting.room.shell.reports).toMatchObject([{ problem: "the lobby could not be told" }]);
+    expect(reporting.take().length).toBeLessThan(8);
+    reporting.failure = undefined;
+    await reporting.advance(180_000);
+    reporting.take();
+    await reporting.post();
+    expect(reporting.take()).toEqual([{ members: 1, lastSeq: 21 }]);
+  });
+
+  it("is told after a while where nothing changes, less and less often, through sleep", async () => {
+    const reporting = new ReportingRoom();
+    reporting.failure = new Error("the lobby is moving");
+    await reporting.room.join("ada");
+    await reporting.settle();
+    reporting.take();
+    for (let i = 0; i < 180; i++) {
+      await reporting.advance(20_000);
+      reporting.room.shell.evict();
+    }
+    const tries = reporting.take().length;
+    expect(tries).toBeGreaterThanOrEqual(5);
+    expect(tries).toBeLessThanOrEqual(7);
+    reporting.failure = undefined;
+    await reporting.live(2 * HOUR_MS, 60_000);
+    expect(reporting.take().at(-1)).toEqual({ members: 1, lastSeq: 0 });
+  });
+
+  it("another tab, coming and going, is no reason to try more often", async () => {
+    const reporting = new ReportingRoom();
+    const { room } = reporting;
+    await room.join("ada");
+    await reporting.advance(60_000);
+    reporting.take();
+    reporting.failure = new Error("the lobby is moving");
+    for (let i = 0; i < 120; i++) {
+      const second = await room.join("ada");
+      await reporting.advance(15_000);
+      second.leave();
+      await reporting.advance(15_000);
+    }
+    expect(reporting.take().length).toBeLessThanOrEqual(8);
+  });
+
+  it("a stranger who opens a connection where nobody ever was makes no room wake for it", async () => {
+    const reporting = new ReportingRoom();
+    const { room } = reporting;
+    reporting.failure = new Error("the lobby is moving");
+    const stranger = room.shell.open();
+    await reporting.advance(11_000);
+    stranger.leave();
+    await reporting.settle();
+    expect(room.shell.quietMs).toBe(Infinity);
+  });
+
+  it("hears soon again from a room that tells who is there: ANN-7", async () => {
+    const reporting = new ReportingRoom();
+    reporting.onReport = () => ({ wantsPeople: true });
+    await reporting.room.join("ada");
+    await reporting.advance(60_000);
+    reporting.failure = new Error("the lobby is moving");
+    await reporting.room.join("ben");
+    await reporting.settle();
+    reporting.failure = undefined;
+    reporting.take();
+    await reporting.advance(REPORT_WINDOW_MS_MIN);
+    expect(reporting.take()).toEqual([{ members: 2, lastSeq: 0 }]);
+  });
+
+  it("without a lobby a room does as it always did", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
+    room.chat.tellLobby();
+    expect(room.shell.reports).toEqual([]);
+  });
+
+  it("a room that died says so also where the lobby is away just then", async () => {
+    const reporting = new ReportingRoom();
+    await reporting.room.join("ada");
+    await reporting.post();
+    await reporting.advance(60_000);
+    reporting.failure = new Error("away");
+    reporting.room.shell.crash();
+    reporting.room.shell.ring();
+    await reporting.settle();
+    reporting.failure = undefined;
+    reporting.take();
+    await reporting.advance(REPORT_AGAIN_MS);
+    expect(reporting.take()).toEqual([{ members: 0, lastSeq: 1 }]);
+  });
+
+  it("a room that died says so also where a stranger comes before its clock rings, and the lobby is away", async () => {
+    const reporting = new ReportingRoom();
+    const { room } = reporting;
+    await room.join("ada");
+    await reporting.post();
+    await reporting.advance(60_000);
+    reporting.failure = new Error("away");
+    room.shell.crash();
+    await room.joinWithToken("of nobody");
+    await reporting.settle();
+    room.shell.ring();
+    await reporting.settle();
+    reporting.failure = undefined;
+    reporting.take();
+    await reporting.advance(REPORT_AGAIN_MS);
+    expect(reporting.take()).toEqual([{ members: 0, lastSeq: 1 }]);
+  });
+});

@@ -1,0 +1,101 @@
+// How messages are written down: nothing is lost on the way, and what cannot be read says why.
+import { describe, expect, it } from "vitest";
+
+import { decodeBatch, encodeBatch, lifeOfBatch, UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
+import { messageId } from "../../../src/chat/log/message-id.ts";
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import { fc } from "../../host/properties.ts";
+
+const PLACE = { room: "lobby", epoch: "e1" };
+const text = fc.string({ unit: "binary" });
+
+const attachment = fc.oneof(
+  fc.record({ key: text, name: text, type: text, size: fc.nat() }),
+  fc.record({ key: text, name: text, type: text, size: fc.nat(), width: fc.nat(), height: fc.nat() }),
+);
+
+const message = fc.record(
+  {
+    sender: text,
+    name: text,
+    content: text,
+    timestamp: fc.nat(2 ** 45),
+    clientMsgId: text,
+    replyTo: text,
+    attachment,
+  },
+  { requiredKeys: ["sender", "name", "content", "timestamp"] },
+);
+
+const batch = fc
+  .tuple(fc.array(message, { minLength: 1, maxLength: 20 }), fc.nat(2 ** 40))
+  .map(([messages, before]): Message[] =>
+    messages.map((one, at) => {
+      const seq = before + 1 + at;
+      return { id: messageId(PLACE.epoch, seq), seq, room: PLACE.room, ...one };
+    }),
+  );
+
+const placeOf = (messages: readonly Message[]) => ({
+  ...PLACE,
+  firstSeq: messages[0]!.seq,
+  lastSeq: messages.at(-1)!.seq,
+});
+
+describe("a batch", () => {
+  it("is read back as it was written, whatever people wrote", () => {
+    fc.assert(
+      fc.property(batch, (messages) => {
+        expect(decodeBatch(encodeBatch(messages), placeOf(messages))).toEqual(messages);
+      }),
+    );
+  });
+
+  it("of version 1, which rooms began with, is read too", () => {
+    const stored =
+      '[1,[{"s":"ada","n":"Ada","c":"hello","t":1700000000000},{"s":"ben","c":"hi","t":1700000000500,"m":"c-1","r":"e1-7"}]]';
+    expect(decodeBatch(stored, { ...PLACE, firstSeq: 8, lastSeq: 9 })).toEqual([
+      { id: "e1-8", seq: 8, room: "lobby", sender: "ada", name: "Ada", content: "hello", timestamp: 1_700_000_000_000 },
+      {
+        id: "e1-9",
+        seq: 9,
+        room: "lobby",
+        sender: "ben",
+        name: "ben",
+        content: "hi",
+        timestamp: 1_700_000_000_500,
+        clientMsgId: "c-1",
+        replyTo: "e1-7",
+      },
+    ]);
+  });
+
+  it("says in which life of the log it was posted, which stands in the ids", () => {
+    const life = "0toyk0sdd8";
+    const plain = { room: "lobby", sender: "ada", name: "ada", content: '"x"]', timestamp: 1_700_000_000_000 };
+    const messages = [8, 9].map((seq) => ({ ...plain, seq, id: messageId("e1", seq, life) }));
+    const stored = encodeBatch(messages, life);
+    for (const text of [stored, `${stored}   `]) {
+      expect(lifeOfBatch(text)).toBe(life);
+      expect(decodeBatch(text, placeOf(messages))).toEqual(messages);
+    }
+    expect(lifeOfBatch(encodeBatch(messages))).toBe("");
+  });
+
+  it("says its time and each name once", () => {
+    const plain = { room: "lobby", sender: "ada", name: "ada", content: "hello", timestamp: 1_700_000_000_000 };
+    const messages = [1, 2, 3].map((seq) => ({ ...plain, seq, id: messageId("e1", seq) }));
+    expect(encodeBatch(messages)).toBe(
+      '[2,1700000000000,[{"s":"ada","c":"hello"},{"s":"ada","c":"hello"},{"s":"ada","c":"hello"}]]',
+    );
+  });
+
+  it.each(["", "null", "17", "{}", "[]", "[3,0,[]]", '["2",0,[{}]]', "[2,0]", "[2,0,{}]", "[2,0,[{},{}]]", "[1]"])(
+    "that reads %j is named as unreadable, with its place",
+    (body) => {
+      const read = (): unknown => decodeBatch(body, { ...PLACE, firstSeq: 17, lastSeq: 17 });
+      expect(read).toThrow(UnreadableBatch);
+      expect(read).toThrow("seq 17");
+    },
+  );
+});

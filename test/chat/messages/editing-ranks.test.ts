@@ -1,0 +1,155 @@
+// MOD-2 of messages: ranks decide who may edit and delete what somebody else wrote; events, history and audit list name who did.
+import { describe, expect, it } from "vitest";
+
+import type { Message } from "../../../src/protocol/chat-events.ts";
+import { ROOM, type ChatRoom } from "../../host/chat-room.ts";
+import type { Client } from "../../host/harness.ts";
+import { cast, OK, refusalOf, SERVICE, sleep, withGranted, type Cast } from "../../host/moderated-room.ts";
+import { linked } from "../../host/relay-world.ts";
+
+type Deed = "edit-message" | "delete-message";
+const DEEDS: readonly Deed[] = ["edit-message", "delete-message"];
+const HEARD = { "edit-message": "message-edited", "delete-message": "message-deleted" } as const;
+
+const idOf = async (said: Promise<unknown>): Promise<string> => ((await said) as { readonly id: string }).id;
+const says = (client: Client, content: string): Promise<string> => idOf(client.ask("chat-message", { content }));
+const serviceSays = (room: ChatRoom, content: string): Promise<string> =>
+  idOf(room.call("chat-message", SERVICE, { content }));
+const stored = (room: ChatRoom, id: string): Message => room.log.messages.find((message) => message.id === id)!;
+const newest = async (client: Client): Promise<unknown> =>
+  ((await client.ask("history", { limit: 1 })).messages as unknown[])[0];
+const audit = async ({ room }: Pick<Cast, "room">): Promise<unknown> =>
+  ((await room.call("audit", SERVICE, {})) as { readonly entries: unknown }).entries;
+
+describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
+  const tries = (client: Client, id: string): Promise<unknown> => client.ask(deed, { id, content: "rewritten" });
+
+  it("is refused of an equal, of somebody above and of a service, here or away", async () => {
+    const given = await withGranted(await cast());
+    const { room, mia, gil, ben } = given;
+    const [max, hal] = [await room.join({ user: "max", role: "moderator" }), await room.join("hal")];
+    await mia.ask("grant", { user: "hal", role: "moderator" });
+    const [byMia, byMax, byHal] = [await says(mia, "mia's"), await says(max, "max's"), await says(hal, "hal's")];
+    const byService = await serviceSays(room, "the service's");
+    const refused = [
+      [mia, byMax],
+      [mia, byService],
+      [gil, byMia],
+      [gil, byHal],
+      [gil, byService],
+    ] as const;
+    const before = room.log.messages;
+    for (const [client, id] of refused) expect(await tries(client, id)).toEqual(refusalOf("FORBIDDEN"));
+    // In which role somebody wrote is known while they are away, and after sleep.
+    for (const client of [max, hal]) client.leave();
+    room.shell.advance(60_000);
+    room.shell.evict();
+    for (const [client, id] of refused) expect(await tries(client, id)).toEqual(refusalOf("FORBIDDEN"));
+    expect(room.log.messages).toEqual(before);
+    expect(ben.received(HEARD[deed])).toEqual([]);
+    expect(await audit(given)).toMatchObject([{ action: "grant" }, { action: "grant" }]);
+  });
+
+  it("is what the room's grants say now: of who lost the role it is allowed, of who got it since it is not", async () => {
+    const { room, mia, gil, ada } = await withGranted(await cast());
+    const max = await room.join({ user: "max", role: "moderator" });
+    const [byMax, byAda, byGil] = [await says(max, "spam"), await says(ada, "hello"), await says(gil, "hi")];
+    await room.call("grant", SERVICE, { user: "max", role: "reader" });
+    await mia.ask("grant", { user: "ada", role: "moderator" });
+    expect(await tries(gil, byAda)).toEqual(refusalOf("FORBIDDEN"));
+    expect(await tries(mia, byMax)).toMatchObject(OK);
+    expect(await tries(mia, byGil)).toMatchObject(OK);
+    expect(await tries(mia, byAda)).toMatchObject(OK);
+  });
+
+  it("is for the backend, whatever the author's rank; what it says in a member's name is a member's", async () => {
+    const { room, mia } = await cast();
+    const byMia = await says(mia, "mia's");
+    const asMember = { user: "imported", role: "member" } as const;
+    const byMember = await idOf(room.call("chat-message", asMember, { content: "in a member's name" }));
+    expect(await room.call(deed, SERVICE, { id: byMia, content: "served" })).toMatchObject(OK);
+    expect(await tries(mia, byMember)).toMatchObject(OK);
+    const other = { user: "other-backend", role: "service" } as const;
+    const byOther = await idOf(room.call("chat-message", other, { content: "another service's" }));
+    expect(await room.call(deed, SERVICE, { id: byOther, content: "corrected" })).toMatchObject(OK);
+  });
+
+  it("is refused of a copy as of what it is a copy of", async () => {
+    const world = linked();
+    // As a service.
+    world.room("a").ask(SERVICE.user, "chat-message", { content: "official" });
+    await world.pass(1100);
+    world.room("b").shell.evict();
+    const [copy] = world.room("b").log.messages;
+    expect(copy).toMatchObject({ content: "official", origin: { room: "a" } });
+    expect(copy).not.toHaveProperty("role");
+    const mo = await world.room("b").join({ user: "mo", role: "moderator" });
+    expect(await tries(mo, copy!.id)).toEqual(refusalOf("FORBIDDEN"));
+  });
+
+  it("MOD-11: stands in the audit list; one's own does not, nor what could not be stored", async () => {
+    const given = await cast();
+    const { room, mia, ada } = given;
+    const [first, own] = [await says(ada, "first"), await says(ada, "second")];
+    await ada.ask(deed, { id: own, content: "my own" });
+    room.log.failure = new Error("disk full");
+    expect(await tries(mia, first)).toEqual(refusalOf("INTERNAL"));
+    room.log.failure = undefined;
+    expect(await audit(given)).toEqual([]);
+    await tries(mia, first);
+    const entry = { number: 1, at: expect.any(Number), action: deed, by: "mia", user: "ada", id: first, seq: 1 };
+    expect(await audit(given)).toEqual([entry]);
+    sleep(room);
+    expect(await audit(given)).toEqual([entry]);
+  });
+
+  it("MOD-11: is not done where the audit list cannot be written", async () => {
+    const { room, mia, ada, ben } = await cast();
+    const id = await says(ada, "hello");
+    room.state.failure = new Error("disk full");
+    expect(await tries(mia, id)).toEqual(refusalOf("INTERNAL"));
+    room.state.failure = undefined;
+    expect(stored(room, id)).toMatchObject({ content: "hello" });
+    expect(ben.received(HEARD[deed])).toEqual([]);
+  });
+});
+
+describe("who did it", () => {
+  it("MSG-1: is told with every edit, and stands in the history where it was not the author", async () => {
+    const { room, mia, ada, ben } = await cast();
+    const id = await says(ada, "hello");
+    await ada.ask("edit-message", { id, content: "hello!" });
+    expect(await newest(ben)).not.toHaveProperty("editedBy");
+    await mia.ask("edit-message", { id, content: "hello?" });
+    expect(ben.received("message-edited")).toMatchObject([{ by: "ada" }, { by: "mia" }]);
+    sleep(room);
+    const edited = { sender: "ada", content: "hello?", editedBy: "mia" };
+    expect(await newest(ben)).toMatchObject(edited);
+    expect(await ben.ask("get-message", { id })).toMatchObject({ message: edited });
+    expect(await ben.ask("changes", { after: 0 })).toMatchObject({ messages: [edited] });
+    await ada.ask("edit-message", { id, content: "mine again" });
+    expect(await newest(ben)).not.toHaveProperty("editedBy");
+  });
+
+  it("MSG-3: stands in a deleted message where it was not the author", async () => {
+    const { room, mia, ada, ben } = await cast();
+    const [first, second] = [await says(ada, "one"), await says(ada, "two")];
+    await ada.ask("delete-message", { id: first });
+    await mia.ask("delete-message", { id: second });
+    sleep(room);
+    const { messages } = await ben.ask("history", {});
+    const place = { room: ROOM, sender: "ada", name: "ada", content: "", timestamp: expect.any(Number), deleted: true };
+    expect(messages).toEqual([
+      { ...place, id: first, seq: 1 },
+      { ...place, id: second, seq: 2, deletedBy: "mia" },
+    ]);
+  });
+
+  it("is nothing of the role in which it was written: no answer and no event has that", async () => {
+    const { room, mia, ben } = await cast();
+    await says(mia, "a moderator's");
+    await serviceSays(room, "a service's");
+    const told = JSON.stringify([ben.received("chat-message"), await ben.ask("history", {})]);
+    expect(told).not.toMatch(/"role"|"w"/);
+  });
+});

@@ -1,0 +1,307 @@
+// Messages that change: edits, deletions, and what is left of both.
+import { describe, expect, it } from "vitest";
+
+import {
+  DELETE_COST,
+  EDIT_COST,
+  EDITS_KEPT_CHARS_MAX,
+  EDITS_KEPT_MAX,
+  VERSIONS_COST,
+} from "../../../src/chat/messages/editing.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/chat.ts";
+import { ChatRoom, EPOCH, ROOM, roomWith } from "../../host/chat-room.ts";
+import { START_MS, type Client } from "../../host/harness.ts";
+
+const MODERATOR = { user: "mona", role: "moderator" } as const;
+const READER = { user: "rita", role: "reader" } as const;
+const ID = `${EPOCH}-1`;
+
+/** ada has said "hello" and ben listens; so do a moderator and a reader. */
+async function talk(): Promise<{ room: ChatRoom; ada: Client; ben: Client; mona: Client; rita: Client }> {
+  const { room, people } = await roomWith("ada", "ben", MODERATOR, READER);
+  const [ada, ben, mona, rita] = people as [Client, Client, Client, Client];
+  await ada.ask("chat-message", { content: "hello" });
+  room.quiet();
+  return { room, ada, ben, mona, rita };
+}
+
+const history = async (client: Client): Promise<unknown[]> => (await client.ask("history", {})).messages as unknown[];
+
+describe("MSG-1: edit-message", () => {
+  it("changes one's own message, for everyone and in the history", async () => {
+    const { room, ada, ben } = await talk();
+    const editedAt = room.shell.nowMs;
+    expect(await ada.ask("edit-message", { id: ID, content: " hello, @ben " })).toEqual({ ok: true, editedAt });
+    const edit = { content: "hello, @ben", editedAt, mentions: ["ben"] };
+    const heard = { id: ID, seq: 1, ...edit, by: "ada", rev: expect.any(Number) };
+    for (const client of [ada, ben]) expect(client.received("message-edited")).toEqual([heard]);
+    const message = { id: ID, seq: 1, room: ROOM, sender: "ada", name: "ada", timestamp: expect.any(Number) };
+    room.shell.evict();
+    expect(await history(ben)).toEqual([{ ...message, ...edit }]);
+  });
+
+  it("says it once: the same content again changes nothing", async () => {
+    const { room, ada, ben } = await talk();
+    const first = await ada.ask("edit-message", { id: ID, content: "hi" });
+    room.quiet();
+    expect(await ada.ask("edit-message", { id: ID, content: "hi" })).toEqual(first);
+    expect(ben.received("message-edited")).toHaveLength(1);
+  });
+
+  it("is for moderators, at any time and with any message, and for the backend", async () => {
+    const { room, mona, ben } = await talk();
+    room.shell.advance(10 * 86_400_000);
+    expect(await mona.ask("edit-message", { id: ID, content: "moderated" })).toMatchObject({ ok: true });
+    const service = { user: "backend", role: "service" } as const;
+    expect(await room.call("edit-message", service, { id: ID, content: "served" })).toMatchObject({ ok: true });
+    expect(ben.received("message-edited")).toMatchObject([{ content: "moderated" }, { content: "served" }]);
+    expect(await history(ben)).toMatchObject([{ sender: "ada", content: "served" }]);
+  });
+
+  it("is for authors within EDIT_WINDOW_SECONDS only; 0 is never", async () => {
+    const room = new ChatRoom({ editWindowMs: 60_000 });
+    const ada = await room.join("ada");
+    await ada.ask("chat-message", { content: "hello" });
+    expect(ada.received("welcome")).toMatchObject([{ settings: { editWindowSeconds: 60 } }]);
+    room.shell.advance(60_000);
+    expect(await ada.ask("edit-message", { id: ID, content: "in time" })).toMatchObject({ ok: true });
+    room.shell.advance(1);
+    const late = { error: { code: "FORBIDDEN", message: expect.stringContaining("60 s") } };
+    expect(await ada.ask("edit-message", { id: ID, content: "late" })).toMatchObject(late);
+    const strict = new ChatRoom({ editWindowMs: 0 });
+    const ben = await strict.join("ben");
+    await ben.ask("chat-message", { content: "hello" });
+    expect(await ben.ask("edit-message", { id: ID, content: "!" })).toMatchObject({ error: { code: "FORBIDDEN" } });
+  });
+
+  it("stores a message of a relaxed room first", async () => {
+    const room = new ChatRoom({ durability: "relaxed" });
+    const ada = await room.join("ada");
+    for (let i = 0; i < 6; i++) {
+      ada.emit("chat-message", { content: `${i}` });
+      room.shell.advance(60);
+    }
+    const seq = ada.received("chat-message").length;
+    expect(room.log.lastSeq).toBeLessThan(seq);
+    const id = `${EPOCH}-${seq}`;
+    expect(await ada.ask("edit-message", { id, content: "edited" })).toMatchObject({ ok: true });
+    expect(room.log.messages.at(-1)).toMatchObject({ id, content: "edited" });
+  });
+});
+
+describe("MSG-2: versions", () => {
+  it("are kept for moderators, the oldest first", async () => {
+    const { room, ada, mona } = await talk();
+    room.shell.advance(1000);
+    await ada.ask("edit-message", { id: ID, content: "hello!" });
+    await mona.ask("edit-message", { id: ID, content: "hello?" });
+    room.shell.evict();
+    expect(await mona.ask("versions", { id: ID })).toEqual({
+      ok: true,
+      versions: [
+        { content: "hello", timestamp: START_MS + 1000, by: "ada" },
+        { content: "hello!", timestamp: room.shell.nowMs, by: "ada" },
+        // No two edits have the same moment.
+        { content: "hello?", timestamp: room.shell.nowMs + 1, by: "mona" },
+      ],
+    });
+  });
+
+  it("are bounded by number, and what was posted stays", async () => {
+    const { room, ada, mona } = await talk();
+    for (let i = 1; i <= EDITS_KEPT_MAX + 2; i++) {
+      await ada.ask("edit-message", { id: ID, content: `edit ${i}` });
+      room.quiet();
+    }
+    const { versions } = await mona.ask("versions", { id: ID });
+    expect(versions.map(({ content }: { content: string }) => content)).toEqual([
+      "hello",
+      ...Array.from({ length: EDITS_KEPT_MAX }, (_, i) => `edit ${i + 3}`),
+    ]);
+  });
+
+  it("are bounded by length: the present one stays, however long", async () => {
+    const room = new ChatRoom({ maxContentLength: 100_000 }, { maxPayloadBytes: 200_000 });
+    const mona = await room.join(MODERATOR);
+    await mona.ask("chat-message", { content: "hello" });
+    const long = EDITS_KEPT_CHARS_MAX / 2;
+    for (const letter of "abcd") {
+      await mona.ask("edit-message", { id: ID, content: letter.repeat(long) });
+      room.quiet();
+    }
+    const { versions } = await mona.ask("versions", { id: ID });
+    expect(versions.map(({ content }: { content: string }) => content[0]).join("")).toBe("hbcd");
+  });
+
+  it("are nobody else's", async () => {
+    const { ada, rita } = await talk();
+    for (const client of [ada, rita])
+      expect(await client.ask("versions", { id: ID })).toMatchObject({ error: { code: "FORBIDDEN" } });
+  });
+});
+
+describe("MSG-3: delete-message", () => {
+  it("leaves a tombstone at its place, for everyone and in the history", async () => {
+    const { room, ada, ben } = await talk();
+    expect(await ada.ask("delete-message", { id: ID })).toEqual({ ok: true });
+    for (const client of [ada, ben])
+      expect(client.received("message-deleted")).toEqual([{ id: ID, seq: 1, by: "ada", rev: expect.any(Number) }]);
+    room.shell.evict();
+    const place = { id: ID, seq: 1, room: ROOM, sender: "ada", name: "ada", timestamp: START_MS + 1000 };
+    expect(await history(ben)).toEqual([{ ...place, content: "", deleted: true }]);
+  });
+
+  it("takes everything with it: versions, reactions, mentions, what it answered", async () => {
+    const { room, ada, ben, mona } = await talk();
+    await ada.ask("chat-message", { content: "secret @ben", replyTo: ID });
+    const id = `${EPOCH}-2`;
+    await ada.ask("edit-message", { id, content: "secret too" });
+    await ben.ask("react", { id, emoji: "👍", on: true });
+    await mona.ask("delete-message", { id });
+    const { timestamp } = room.log.appended[1]!;
+    expect((await history(ben))[1]).toEqual({
+      id,
+      seq: 2,
+      room: ROOM,
+      sender: "ada",
+      name: "ada",
+      timestamp,
+      content: "",
+      deleted: true,
+      deletedBy: "mona",
+    });
+    expect(JSON.stringify([room.log.batches, [...room.log.changes]])).not.toMatch(/secret|👍/);
+    expect(await mona.ask("versions", { id })).toEqual({ ok: true, versions: [] });
+  });
+
+  it("may be said again, and is told once", async () => {
+    const { ada, ben, mona } = await talk();
+    for (const client of [ada, mona, ada]) expect(await client.ask("delete-message", { id: ID })).toEqual({ ok: true });
+    expect(ben.received("message-deleted")).toHaveLength(1);
+    expect(await ben.ask("delete-message", { id: ID })).toMatchObject({ error: { code: "FORBIDDEN" } });
+  });
+
+  it("is no way to post twice: sent again, the message does not come back", async () => {
+    const { room, ada, ben } = await talk();
+    const draft = { content: "once", clientMsgId: "c1" };
+    const { id, seq, timestamp } = await ada.ask("chat-message", draft);
+    room.quiet();
+    await ada.ask("delete-message", { id });
+    room.shell.evict();
+    expect(await ada.ask("chat-message", draft)).toEqual({ ok: true, id, seq, timestamp, duplicate: true });
+    expect(ben.received("chat-message")).toHaveLength(2);
+  });
+
+  it("does not harm answers: they stay, and new ones may come", async () => {
+    const { room, ada, ben } = await talk();
+    await ben.ask("chat-message", { content: "hi ada", replyTo: ID });
+    room.quiet();
+    await ada.ask("delete-message", { id: ID });
+    expect(await ben.ask("chat-message", { content: "what was that?", replyTo: ID })).toMatchObject({ ok: true });
+    expect(await history(ada)).toMatchObject([{ deleted: true }, { replyTo: ID }, { replyTo: ID }]);
+  });
+
+  it("is the end: it can neither be edited nor reacted to", async () => {
+    const { ada, mona } = await talk();
+    await ada.ask("delete-message", { id: ID });
+    const gone = { error: { code: "NOT_FOUND" } };
+    for (const client of [ada, mona]) {
+      expect(await client.ask("edit-message", { id: ID, content: "back" })).toMatchObject(gone);
+      expect(await client.ask("react", { id: ID, emoji: "👍", on: true })).toMatchObject(gone);
+      expect(await client.ask("reactions", { id: ID })).toMatchObject(gone);
+    }
+  });
+});
+
+describe("changing a message is refused", () => {
+  const EDIT = ["edit-message", { id: ID, content: "mine" }] as const;
+  const DELETE = ["delete-message", { id: ID }] as const;
+
+  it.each([EDIT, DELETE])("FORBIDDEN: %s by another member or a reader", async (event, payload) => {
+    const { ben, rita, ada } = await talk();
+    for (const client of [ben, rita]) {
+      expect(await client.ask(event, payload)).toMatchObject({ error: { code: "FORBIDDEN" } });
+    }
+    expect(await history(ada)).toMatchObject([{ content: "hello" }]);
+  });
+
+  it("FORBIDDEN: to an author who may only read now", async () => {
+    const { room } = await talk();
+    const ada = await room.join({ user: "ada", role: "reader" });
+    for (const [event, payload] of [EDIT, DELETE])
+      expect(await ada.ask(event, payload)).toMatchObject({ error: { code: "FORBIDDEN" } });
+  });
+
+  it.each(["edit-message", "delete-message", "versions"])("NOT_FOUND: %s of no message", async (event) => {
+    const { mona } = await talk();
+    for (const id of ["x", `${EPOCH}-2`, `${EPOCH}-0`, `${EPOCH}--1`, "other-1"]) {
+      expect(await mona.ask(event, { id, content: "x" })).toMatchObject({ error: { code: "NOT_FOUND" } });
+    }
+  });
+
+  it.each([
+    ["edit-message", {}],
+    ["edit-message", { id: ID }],
+    ["edit-message", { id: ID, content: 7 }],
+    ["edit-message", { id: ID, content: "  " }],
+    ["edit-message", { id: "", content: "x" }],
+    ["delete-message", { id: 1 }],
+    ["delete-message", {}],
+    ["versions", {}],
+  ])("INVALID_PAYLOAD: %s %j", async (event, payload) => {
+    const { mona, ben } = await talk();
+    expect(await mona.ask(event, payload)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+    expect(ben.received("message-edited")).toEqual([]);
+  });
+
+  it("TOO_LONG: more than MAX_CONTENT_LENGTH characters", async () => {
+    const { ada } = await talk();
+    const fits = "🦊".repeat(1000);
+    expect(await ada.ask("edit-message", { id: ID, content: fits })).toMatchObject({ ok: true });
+    expect(await ada.ask("edit-message", { id: ID, content: `${fits}!` })).toMatchObject({
+      error: { code: "TOO_LONG" },
+    });
+  });
+
+  it.each([
+    ["edit-message", EDIT_COST],
+    ["delete-message", DELETE_COST],
+    ["versions", VERSIONS_COST],
+  ])("RATE_LIMITED: %s too often", async (event, cost) => {
+    const { mona } = await talk();
+    const calls = Array.from({ length: REQUEST_LIMIT.burst / cost + 1 }, (_, i) =>
+      mona.call(event, { id: ID, content: `${i}` }),
+    );
+    expect(calls.at(-2)!.answer).toMatchObject({ ok: true });
+    expect(calls.at(-1)!.answer).toMatchObject({
+      error: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) },
+    });
+  });
+
+  it.each([EDIT, DELETE])("INTERNAL: %s could not be stored, and nobody hears of it", async (event, payload) => {
+    const { room, ada, ben } = await talk();
+    room.log.failure = new Error("disk full");
+    expect(await ada.ask(event, payload)).toMatchObject({ error: { code: "INTERNAL" } });
+    room.log.failure = undefined;
+    expect([...ben.received("message-edited"), ...ben.received("message-deleted")]).toEqual([]);
+    expect(await history(ada)).toMatchObject([{ content: "hello" }]);
+    expect(room.shell.reports).toMatchObject([{ problem: "a change could not be stored" }]);
+  });
+
+  it.each(["edit-message", "delete-message", "versions"])("INTERNAL: %s could not be read", async (event) => {
+    const { room, mona } = await talk();
+    room.log.unreadable = new Error("damaged");
+    expect(await mona.ask(event, { id: ID, content: "x" })).toMatchObject({ error: { code: "INTERNAL" } });
+  });
+
+  it.each(["edit-message", "delete-message", "versions", "react", "reactions", "changes"])(
+    "to a stranger, whose session it ends: %s, SIO-4",
+    async (event) => {
+      const { room, ada } = await talk();
+      const stranger = await room.join({ user: "sam", role: "moderator", rooms: ["elsewhere"] });
+      stranger.emit(event, { id: ID, content: "x", emoji: "👍", on: true, after: 0 });
+      expect(stranger.closing).toMatchObject({ code: 1002 });
+      expect(await history(ada)).toMatchObject([{ content: "hello" }]);
+    },
+  );
+});

@@ -1,0 +1,171 @@
+// Reactions: emoji below messages.
+import { describe, expect, it } from "vitest";
+
+import { REACTION_USERS_SHOWN_MAX } from "../../../src/chat/log/change.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/chat.ts";
+import {
+  EMOJI_PER_MESSAGE_MAX,
+  EMOJI_PER_USER_MAX,
+  REACT_COST,
+  REACTIONS_COST,
+  REACTIONS_PER_MESSAGE_MAX,
+} from "../../../src/chat/messages/reacting.ts";
+import { EPOCH, roomWith, type ChatRoom, type Person } from "../../host/chat-room.ts";
+import type { Client } from "../../host/harness.ts";
+
+const ID = `${EPOCH}-1`;
+
+async function talk(...others: Person[]): Promise<{ room: ChatRoom; ada: Client; ben: Client; people: Client[] }> {
+  const { room, people } = await roomWith("ada", "ben", ...others);
+  const [ada, ben] = people as [Client, Client];
+  await ada.ask("chat-message", { content: "hello" });
+  room.quiet();
+  return { room, ada, ben, people };
+}
+
+const reactionsIn = async (client: Client): Promise<unknown> => (await client.ask("history", {})).messages[0].reactions;
+
+const emojiOf = (number: number): string => `:${number}:`;
+
+describe("MSG-4: react", () => {
+  it("sets a reaction and takes it back, for everyone and in the history", async () => {
+    const { room, ada, ben } = await talk();
+    expect(await ben.ask("react", { id: ID, emoji: "👍", on: true })).toEqual({ ok: true });
+    await ada.ask("react", { id: ID, emoji: "👍", on: true });
+    room.quiet();
+    room.shell.evict();
+    expect(await reactionsIn(ada)).toEqual([{ emoji: "👍", count: 2, users: ["ben", "ada"] }]);
+    await ben.ask("react", { id: ID, emoji: "👍", on: false });
+    const common = { id: ID, seq: 1, emoji: "👍", rev: expect.any(Number) };
+    for (const client of [ada, ben])
+      expect(client.received("reaction")).toEqual([
+        { ...common, user: "ben", on: true, count: 1 },
+        { ...common, user: "ada", on: true, count: 2 },
+        { ...common, user: "ben", on: false, count: 1 },
+      ]);
+    await ada.ask("react", { id: ID, emoji: "👍", on: false });
+    expect(await reactionsIn(ada)).toBeUndefined();
+  });
+
+  it("is told once, however often it is said", async () => {
+    const { room, ada, ben } = await talk();
+    for (const on of [false, true, true, false, false]) {
+      expect(await ben.ask("react", { id: ID, emoji: "🎉", on })).toEqual({ ok: true });
+    }
+    expect(ada.received("reaction")).toMatchObject([{ on: true }, { on: false }]);
+    expect(room.log.rowsWritten, "a row for the message, and one for each reaction").toBe(3);
+  });
+
+  it("takes whatever people use for an emoji", async () => {
+    const { ada, ben } = await talk();
+    for (const emoji of ["👩‍👩‍👧‍👦", "🇫🇷", "1️⃣", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", ":party_parrot:", "+1"])
+      expect(await ben.ask("react", { id: ID, emoji, on: true }), emoji).toEqual({ ok: true });
+    expect(ada.received("reaction")).toHaveLength(6);
+  });
+
+  it("stays with an edited message", async () => {
+    const { ada, ben } = await talk();
+    await ben.ask("react", { id: ID, emoji: "👍", on: true });
+    await ada.ask("edit-message", { id: ID, content: "hello again" });
+    expect((await ada.ask("history", {})).messages).toMatchObject([
+      { content: "hello again", reactions: [{ emoji: "👍", users: ["ben"] }] },
+    ]);
+  });
+});
+
+describe("MSG-5: reactions", () => {
+  it("names all users, of whom a message names the first", async () => {
+    const { room, ada } = await talk();
+    const users = Array.from({ length: REACTION_USERS_SHOWN_MAX + 2 }, (_, i) => `user-${i}`);
+    for (const user of users) await room.call("react", user, { id: ID, emoji: "👍", on: true });
+    const count = users.length;
+    expect(await reactionsIn(ada)).toEqual([{ emoji: "👍", count, users: users.slice(0, REACTION_USERS_SHOWN_MAX) }]);
+    const all = { ok: true, reactions: [{ emoji: "👍", count, users }] };
+    expect(await ada.ask("reactions", { id: ID })).toEqual(all);
+    const reader = await room.join({ user: "rita", role: "reader" });
+    expect(await reader.ask("reactions", { id: ID })).toEqual(all);
+  });
+
+  it("of a message without any is empty", async () => {
+    const { ada } = await talk();
+    expect(await ada.ask("reactions", { id: ID })).toEqual({ ok: true, reactions: [] });
+  });
+});
+
+describe("a reaction is refused", () => {
+  it.each([
+    {},
+    { id: ID, on: true },
+    { id: ID, emoji: "👍" },
+    { id: ID, emoji: "", on: true },
+    { id: ID, emoji: "two words", on: true },
+    { id: ID, emoji: "\u0000", on: true },
+    { id: ID, emoji: "\ud83d", on: true },
+    { id: ID, emoji: "x".repeat(33), on: true },
+    { id: 1, emoji: "👍", on: true },
+    { id: ID, emoji: "👍", on: 1 },
+  ])("INVALID_PAYLOAD: %j", async (payload) => {
+    const { ada, ben } = await talk();
+    expect(await ben.ask("react", payload)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+    expect(ada.received("reaction")).toEqual([]);
+  });
+
+  it("FORBIDDEN: by a reader", async () => {
+    const { ada, people } = await talk({ user: "rita", role: "reader" });
+    expect(await people[2]!.ask("react", { id: ID, emoji: "👍", on: true })).toMatchObject({
+      error: { code: "FORBIDDEN" },
+    });
+    expect(ada.received("reaction")).toEqual([]);
+  });
+
+  it("FORBIDDEN: with more emoji than one user may set, or a message takes", async () => {
+    const { room, ben } = await talk();
+    const set = (user: string, number: number): Promise<unknown> =>
+      room.call("react", user, { id: ID, emoji: emojiOf(number), on: true });
+    for (let i = 0; i < EMOJI_PER_USER_MAX; i++) expect(await set("cleo", i)).toEqual({ ok: true });
+    const forbidden = { error: { code: "FORBIDDEN" } };
+    expect(await set("cleo", 99)).toMatchObject(forbidden);
+    for (let i = EMOJI_PER_USER_MAX; i < EMOJI_PER_MESSAGE_MAX; i++) expect(await set("dora", i)).toEqual({ ok: true });
+    expect(await set("emil", 99)).toMatchObject(forbidden);
+    expect(await set("emil", 0), "one that is there").toEqual({ ok: true });
+    expect(await ben.ask("react", { id: ID, emoji: emojiOf(99), on: false }), "nothing to take back").toEqual({
+      ok: true,
+    });
+  });
+
+  it("FORBIDDEN: where a message has as many as it takes", async () => {
+    const { room, ada, ben } = await talk();
+    const users = Array.from({ length: REACTIONS_PER_MESSAGE_MAX }, (_, i) => `user-${i}`);
+    room.log.keep(1, 1, { edits: [], reactions: new Map([["👍", users]]) });
+    expect(await ben.ask("react", { id: ID, emoji: "👍", on: true })).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect((await ada.ask("reactions", { id: ID })).reactions).toMatchObject([{ count: users.length }]);
+  });
+
+  it.each(["react", "reactions"])("NOT_FOUND: %s, no such message", async (event) => {
+    const { ben } = await talk();
+    expect(await ben.ask(event, { id: "x-1", emoji: "👍", on: true })).toMatchObject({ error: { code: "NOT_FOUND" } });
+  });
+
+  it.each([
+    ["react", REACT_COST],
+    ["reactions", REACTIONS_COST],
+  ])("RATE_LIMITED: %s too often", async (event, cost) => {
+    const { ben } = await talk();
+    const calls = Array.from({ length: REQUEST_LIMIT.burst / cost + 1 }, (_, i) =>
+      ben.call(event, { id: ID, emoji: "👍", on: i % 2 === 0 }),
+    );
+    expect(calls.at(-2)!.answer).toMatchObject({ ok: true });
+    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
+  });
+
+  it("INTERNAL: it could not be stored, and nobody hears of it; or not be read", async () => {
+    const { room, ada, ben } = await talk();
+    room.log.failure = new Error("disk full");
+    const failed = { error: { code: "INTERNAL" } };
+    expect(await ben.ask("react", { id: ID, emoji: "👍", on: true })).toMatchObject(failed);
+    expect(ada.received("reaction")).toEqual([]);
+    room.log.unreadable = new Error("damaged");
+    for (const event of ["react", "reactions"])
+      expect(await ben.ask(event, { id: ID, emoji: "👍", on: true })).toMatchObject(failed);
+  });
+});

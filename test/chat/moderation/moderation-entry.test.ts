@@ -1,0 +1,295 @@
+// MOD-3, MOD-4, MOD-5: who is put out, and who may not come in or come back.
+import { describe, expect, it } from "vitest";
+
+import type { Member } from "../../../src/protocol/chat-events.ts";
+import type { Client } from "../../host/harness.ts";
+import { START_MS } from "../../host/harness.ts";
+import { identityOf, type ChatRoom, type Person } from "../../host/chat-room.ts";
+import { cast, OK, post, refusalOf, SERVICE, sleep, type Cast } from "../../host/moderated-room.ts";
+
+const NOW_MS = START_MS + 1000;
+
+const noticeOf = (code: string, more: object = {}): object => ({ code, message: expect.any(String), ...more });
+
+/** What a client heard from a moment on, by names of events. */
+const heardSince = ({ packets }: Client, count: number): unknown[] =>
+  packets.slice(count).map(({ type, data }) => (Array.isArray(data) ? data[0] : type));
+
+/** A client that knows recovery, of somebody for whom the Worker vouches. */
+async function joinRecoverably({ shell }: ChatRoom, person: string | Person, auth?: object): Promise<Client> {
+  return shell.open({ identity: identityOf(person), canRecover: true }).connect(auth);
+}
+
+function ticketOf({ packets }: Client): { sid: string; pid: string; offset: string } {
+  const accepted = packets.find(({ data }) => data !== undefined && "pid" in (data as object))!;
+  const last = packets.findLast(({ data }) => Array.isArray(data))!.data as unknown[];
+  return { ...(accepted.data as { sid: string; pid: string }), offset: last.at(-1) as string };
+}
+
+const isRecovered = (client: Client, { pid }: { pid: string }): boolean => ticketOf(client).pid === pid;
+
+describe("MOD-3: banned", () => {
+  it("all tabs hear why and are disconnected for good; the others hear of it, and that the user left", async () => {
+    const { room, mia, ada, ben } = await cast();
+    const tab = await room.join("ada");
+    const counts = [ada, tab].map(({ packets }) => packets.length);
+    expect(await mia.ask("ban", { user: "ada", seconds: 60, reason: "spam" })).toEqual(OK);
+    for (const [i, client] of [ada, tab].entries()) {
+      expect(heardSince(client, counts[i]!)).toEqual(["moderation", "notice", 1]);
+      expect(client.received("notice")).toEqual([
+        noticeOf("BANNED", { message: expect.stringContaining("spam"), retryAfterMs: 60_000 }),
+      ]);
+      expect(client.closing).toMatchObject({ code: 4003 });
+    }
+    room.shell.advance(10_000);
+    expect(ben.received("presence").at(-1)).toEqual({ count: 2, joined: [], left: [{ user: "ada" }] });
+    await post(ben);
+    expect(heardSince(ada, counts[0]!)).toHaveLength(3);
+  });
+
+  it("CONNECT is refused until the ban ends, with every kind of token, through sleep and crash", async () => {
+    const { room, mia } = await cast();
+    await mia.ask("ban", { user: "ada", seconds: 60 });
+    const tries = (): Array<Promise<Client>> => [
+      room.join("ada"),
+      room.join({ user: "ada", name: "Somebody else", role: "reader" }),
+      room.joinWithToken(room.token("ada")),
+    ];
+    const refusal = (retryAfterMs: number): object => ({
+      message: expect.any(String),
+      data: { code: "BANNED", until: NOW_MS + 60_000, retryAfterMs },
+    });
+    for (const client of await Promise.all(tries())) expect(client.refusal).toEqual(refusal(60_000));
+    sleep(room);
+    for (const client of await Promise.all(tries())) expect(client.refusal).toEqual(refusal(59_000));
+    room.shell.crash();
+    for (const client of await Promise.all(tries())) {
+      expect(client.refusal).toEqual(refusal(59_000));
+      expect(client.packets).toHaveLength(1);
+    }
+    room.shell.advance(58_999);
+    expect((await room.join("ada")).refusal).toEqual(refusal(1));
+    room.shell.advance(1);
+    for (const client of await Promise.all(tries())) expect(client.received("welcome")).toHaveLength(1);
+  });
+
+  it("a ban without seconds is for good, and says its reason and no end", async () => {
+    const { room, mia } = await cast();
+    await mia.ask("ban", { user: "zoe", reason: "spam" });
+    room.shell.crash();
+    room.shell.advance(10 * 365 * 86_400_000);
+    expect((await room.join("zoe")).refusal).toEqual({
+      message: expect.stringContaining("spam"),
+      data: { code: "BANNED" },
+    });
+  });
+
+  it("unban lets the user in again", async () => {
+    const { room, mia, ben } = await cast();
+    await mia.ask("ban", { user: "ada" });
+    expect(await mia.ask("unban", { user: "ada" })).toEqual(OK);
+    expect(ben.received("moderation").at(-1)).toEqual({ action: "unban", by: "mia", user: "ada" });
+    const ada = await room.join("ada");
+    expect(await post(ada)).toMatchObject(OK);
+  });
+
+  it("nothing can be asked from outside either", async () => {
+    const { room, mia } = await cast();
+    await mia.ask("ban", { user: "ada", seconds: 60 });
+    for (const event of ["chat-message", "history", "presence"])
+      expect(await room.call(event, "ada", { content: "x" })).toEqual(refusalOf("FORBIDDEN"));
+    expect(await room.call("history", "ben", {})).toMatchObject(OK);
+  });
+
+  it("a CONNECT that waits for its token's verification while the ban comes is refused", async () => {
+    const { room, mia } = await cast();
+    const verifying = Promise.withResolvers<void>();
+    room.authenticating = verifying.promise;
+    const late = room.shell.open();
+    late.send(`40${JSON.stringify({ token: room.token("zoe") })}`);
+    mia.emit("ban", { user: "zoe" });
+    verifying.resolve();
+    await room.shell.settle();
+    expect(late.refusal).toMatchObject({ data: { code: "BANNED" } });
+  });
+
+  it("nobody slips in between the verdict on their token and their place, whenever the ban comes", async () => {
+    for (let ticks = 0; ticks < 20; ticks++) {
+      const { room, mia } = await cast();
+      const late = room.shell.open();
+      late.send(`40${JSON.stringify({ token: room.token("zoe") })}`);
+      for (let i = 0; i < ticks; i++) await Promise.resolve();
+      mia.emit("ban", { user: "zoe" });
+      await room.shell.settle();
+      const isOut = late.closing !== undefined || late.refusal?.data.code === "BANNED";
+      expect(isOut, `after ${ticks} ticks`).toBe(true);
+      const { members } = await mia.ask("presence", {});
+      expect(members.filter(({ connections }: Member) => connections > 0)).toHaveLength(3);
+    }
+  });
+
+  it("a post that waits to be stored is answered before its author is out", async () => {
+    const { room, mia, ada } = await cast({ flushWindowMs: 500 });
+    await post(mia);
+    const call = ada.call("chat-message", { content: "last words" });
+    await mia.ask("ban", { user: "ada" });
+    ada.emit("chat-message", { content: "too late" });
+    room.quiet();
+    expect(call.answer).toMatchObject(OK);
+    expect(room.log.messages.map(({ content }) => content)).not.toContain("too late");
+  });
+});
+
+describe("MOD-4: kicked", () => {
+  it("all tabs hear why and are disconnected for good, and may come back at once", async () => {
+    const { room, mia, ada, ben } = await cast();
+    const tab = await room.join("ada");
+    expect(await mia.ask("kick", { user: "ada", reason: "calm down" })).toEqual(OK);
+    for (const client of [ada, tab]) {
+      expect(client.received("notice")).toEqual([
+        noticeOf("KICKED", { message: expect.stringContaining("calm down") }),
+      ]);
+      expect(client.frames.at(-1)).toBe("41");
+      expect(client.closing).toMatchObject({ code: 4003 });
+    }
+    expect(ben.received("moderation")).toEqual([{ action: "kick", by: "mia", user: "ada", reason: "calm down" }]);
+    const back = await room.join("ada");
+    expect(await post(back)).toMatchObject(OK);
+  });
+});
+
+describe("PRES-2: who is kicked or banned has left at once", () => {
+  const gone = { count: 2, joined: [], left: [{ user: "ada" }] };
+  const hush = ({ room, ben }: Cast): void => {
+    room.quiet();
+    ben.packets.length = 0;
+  };
+
+  it.each(["kick", "ban"])("by a %s of all their tabs, once", async (deed) => {
+    const scene = await cast();
+    const { room, mia, ben } = scene;
+    await room.join("ada");
+    hush(scene);
+    expect(await mia.ask(deed, { user: "ada" })).toEqual(OK);
+    expect(ben.received("presence")).toEqual([gone]);
+    expect(await mia.ask("presence", {})).toMatchObject({ count: 2, members: [{ user: "ben" }, { user: "mia" }] });
+    room.afterGrace();
+    expect(ben.received("presence")).toEqual([gone]);
+  });
+
+  it("also when they went a moment before the ban", async () => {
+    const scene = await cast();
+    const { mia, ada, ben } = scene;
+    hush(scene);
+    ada.leave();
+    expect(await mia.ask("ban", { user: "ada" })).toEqual(OK);
+    expect(ben.received("presence")).toEqual([gone]);
+  });
+
+  it("who comes back after a kick is a newcomer", async () => {
+    const scene = await cast();
+    const { room, mia, ben } = scene;
+    hush(scene);
+    await mia.ask("kick", { user: "ada" });
+    await room.join("ada");
+    room.shell.advance(1000);
+    expect(ben.received("presence").slice(1)).toEqual([{ count: 3, joined: [{ user: "ada", name: "ada" }], left: [] }]);
+  });
+});
+
+describe("MOD-5: recovery after a kick or a ban", () => {
+  const putOut: ReadonlyArray<[what: string, (given: Cast) => Promise<unknown>]> = [
+    ["a kick", ({ mia }) => mia.ask("kick", { user: "rex" })],
+    [
+      "a ban that was lifted",
+      async ({ mia }) => {
+        await mia.ask("ban", { user: "rex" });
+        return mia.ask("unban", { user: "rex" });
+      },
+    ],
+    [
+      "a ban that ended",
+      async ({ room, mia }) => {
+        await mia.ask("ban", { user: "rex", seconds: 1 });
+        room.shell.advance(1000);
+      },
+    ],
+  ];
+  const meanwhile: ReadonlyArray<[what: string, (room: ChatRoom) => void]> = [
+    ["the room stays awake", () => undefined],
+    ["the room sleeps", sleep],
+    ["the room crashes", ({ shell }) => shell.crash()],
+  ];
+  const cases = putOut.flatMap(([what, act]) => meanwhile.map(([then, pass]) => [what, then, act, pass] as const));
+
+  it.each(cases)("%s, %s: a fresh start, with nothing replayed", async (_what, _then, act, pass) => {
+    const given = await cast();
+    const { room, ben } = given;
+    const rex = await joinRecoverably(room, "rex");
+    await post(ben);
+    const ticket = ticketOf(rex);
+    await act(given);
+    await post(ben);
+    pass(room);
+    const back = await joinRecoverably(room, "rex", ticket);
+    expect(isRecovered(back, ticket)).toBe(false);
+    expect(back.received("chat-message")).toEqual([]);
+    // What they have now can be recovered as ever, also when the room sleeps.
+    const fresh = ticketOf(back);
+    back.leave();
+    await room.call("chat-message", "cyd", { content: "missed" });
+    sleep(room);
+    const again = await joinRecoverably(room, "rex", fresh);
+    expect(isRecovered(again, fresh)).toBe(true);
+    expect(again.received("chat-message")).toMatchObject([{ content: "missed" }]);
+  });
+
+  it("a line that was broken when the ban came is of no use afterwards", async () => {
+    const { room, mia, ben } = await cast();
+    const rex = await joinRecoverably(room, "rex");
+    await post(ben);
+    const ticket = ticketOf(rex);
+    rex.leave();
+    await mia.ask("ban", { user: "rex" });
+    await post(ben);
+    const refused = await joinRecoverably(room, "rex", ticket);
+    expect(refused.refusal).toMatchObject({ data: { code: "BANNED" } });
+    expect(refused.packets).toHaveLength(1);
+    await mia.ask("unban", { user: "rex" });
+    expect(isRecovered(await joinRecoverably(room, "rex", ticket), ticket)).toBe(false);
+  });
+
+  it("a refused CONNECT takes no connection along that a ban does not bind", async () => {
+    const { room, mia } = await cast();
+    const granted = await room.join("gil");
+    await mia.ask("grant", { user: "gil", role: "moderator" });
+    await granted.ask("ban", { user: "max" });
+    const max = await joinRecoverably(room, { user: "max", role: "moderator" });
+    const twin = await joinRecoverably(room, "max", ticketOf(max));
+    expect(twin.refusal).toMatchObject({ data: { code: "BANNED" } });
+    expect(max.closing).toBeUndefined();
+  });
+
+  it("who is muted comes back muted, with what was missed", async () => {
+    const { room, mia, ben } = await cast();
+    const rex = await joinRecoverably(room, "rex");
+    await mia.ask("mute", { user: "rex", seconds: 60 });
+    await post(ben);
+    const ticket = ticketOf(rex);
+    rex.leave();
+    await post(ben);
+    const back = await joinRecoverably(room, "rex", ticket);
+    expect(isRecovered(back, ticket)).toBe(true);
+    expect(back.received("chat-message")).toHaveLength(1);
+    expect(back.received("welcome")).toMatchObject([{ moderation: { mutedUntil: NOW_MS + 60_000 } }]);
+    expect(await post(back)).toEqual(refusalOf("MUTED"));
+  });
+});
+
+describe("a moderator of the backend", () => {
+  it("bans, and the room answers once it holds", async () => {
+    const { room, ada } = await cast();
+    expect(await room.call("ban", SERVICE, { user: "ada" })).toEqual(OK);
+    expect(ada.closing).toMatchObject({ code: 4003 });
+  });
+});

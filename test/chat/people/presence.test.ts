@@ -1,0 +1,396 @@
+// Presence is about people. Who hears what of whom, and when.
+import { describe, expect, it } from "vitest";
+
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../../src/chat/room/leavers.ts";
+import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
+import { FIND_LENGTH_MAX } from "../../../src/protocol/schemas/payloads.ts";
+import type { Member, PresenceChange } from "../../../src/protocol/chat-events.ts";
+import { PRESENCE_WINDOW_LARGE_MS, PRESENCE_WINDOW_MS } from "../../../src/chat/people/presence.ts";
+import { ChatRoom, roomWith } from "../../host/chat-room.ts";
+import { START_MS, type Client } from "../../host/harness.ts";
+
+const LEFT_MS = LEAVE_GRACE_MS + LEAVE_GATHER_MS;
+const benLeft = { count: 1, joined: [], left: [{ user: "ben" }] };
+
+describe("PRES-1, CHAT-5: members are people", () => {
+  it("tells everyone of a newcomer, by name", async () => {
+    const { room, people } = await roomWith("ada");
+    const ben = await room.join({ user: "ben", name: "Ben" });
+    const change = { count: 2, joined: [{ user: "ben", name: "Ben" }], left: [] };
+    expect(people[0]!.received("presence")).toEqual([change]);
+    expect(ben.received("presence")).toEqual([change]);
+  });
+
+  it("says nothing of a member's second tab, or of a tab that goes while another stays", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    const tab = await room.join("ben");
+    room.quiet();
+    tab.leave();
+    room.afterGrace();
+    expect(people[0]!.received("presence")).toEqual([]);
+    people[1]!.leave();
+    room.afterGrace();
+    expect(people[0]!.received("presence")).toEqual([benLeft]);
+  });
+
+  it("lists members, their connections, and since when they are there", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join({ user: "ada", name: "Ada" });
+    room.shell.advance(1000);
+    const ben = await room.join("ben");
+    room.shell.advance(1000);
+    await room.join("ben");
+    expect(await ada.ask("presence", {})).toEqual({
+      ok: true,
+      count: 2,
+      members: [
+        { user: "ada", name: "Ada", connections: 1, since: START_MS },
+        { user: "ben", name: "ben", connections: 2, since: START_MS + 1000 },
+      ],
+    });
+    ben.leave();
+    const { members } = await ada.ask("presence", {});
+    expect(members[1]).toMatchObject({ user: "ben", connections: 1, since: START_MS + 1000 });
+  });
+
+  it("is there for a reader, and refuses what is no object", async () => {
+    const { people, room } = await roomWith("ada");
+    const reader = await room.join({ user: "rita", role: "reader" });
+    expect(await reader.ask("presence", {})).toMatchObject({ ok: true, count: 2 });
+    expect(await people[0]!.ask("presence", "all")).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+  });
+
+  it.each(["__proto__", "constructor"])("knows a member called %s", async (user) => {
+    const { room, people } = await roomWith("ada");
+    (await room.join({ user, name: "P" })).leave();
+    room.afterGrace();
+    const odd = await room.join({ user, name: "P" });
+    room.quiet();
+    expect(people[0]!.received("presence").at(-1)).toMatchObject({ count: 2, joined: [{ user, name: "P" }] });
+    expect(await odd.ask("presence", {})).toMatchObject({ count: 2 });
+  });
+
+  it("does not keep somebody whose line breaks while a new token is verified", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    const verifying = Promise.withResolvers<void>();
+    room.authenticating = verifying.promise;
+    people[1]!.call("refresh-token", { token: room.token("ben") });
+    people[1]!.leave();
+    room.afterGrace();
+    verifying.resolve();
+    await room.shell.settle();
+    expect(await people[0]!.ask("presence", {})).toMatchObject({ count: 1, members: [{ user: "ada" }] });
+  });
+});
+
+describe("PRES-6, PRES-7: finding members, and what they may do", () => {
+  it("finds members by a part of name or id, in any case, also beyond those who are listed", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join({ user: "ada", name: "Ada" });
+    for (let at = 0; at < MEMBERS_LISTED_MAX; at++) await room.join(`crowd-${at}`);
+    await room.join({ user: "u-77", name: "Zoë Late" });
+    const { members } = await ada.ask("presence", {});
+    expect(members).toHaveLength(MEMBERS_LISTED_MAX);
+    for (const find of ["late", "ZOË", "u-77", " zoë l "])
+      expect(await ada.ask("presence", { find })).toMatchObject({ count: 202, members: [{ user: "u-77" }] });
+    expect(await ada.ask("presence", { find: "nobody" })).toEqual({ ok: true, count: 202, members: [] });
+    expect((await ada.ask("presence", { find: "crowd" })).members).toHaveLength(MEMBERS_LISTED_MAX);
+  });
+
+  it.each([
+    ["", "is empty"],
+    ["x".repeat(FIND_LENGTH_MAX + 1), "at most 64 characters"],
+  ])("refuses to look for %j", async (find, why) => {
+    const { people } = await roomWith("ada");
+    expect(await people[0]!.ask("presence", { find })).toMatchObject({
+      error: { code: "INVALID_PAYLOAD", message: expect.stringContaining(why) },
+    });
+    expect(await people[0]!.ask("presence", { find: "x".repeat(FIND_LENGTH_MAX) })).toMatchObject({ members: [] });
+  });
+
+  it("tells roles: of the token, of the room, and the highest of several connections", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    const rolesOf = async (): Promise<unknown> =>
+      Object.fromEntries(
+        (await people[0]!.ask("presence", {})).members.map(({ user, role, granted }: Member) => [
+          user,
+          [role, granted],
+        ]),
+      );
+    const mia = await room.join({ user: "mia", role: "moderator" });
+    await room.join({ user: "rita", role: "reader" });
+    await room.join({ user: "mia" });
+    room.quiet();
+    const joined = people[0]!.received("presence").flatMap((change) => (change as PresenceChange).joined);
+    expect(joined).toEqual([
+      { user: "mia", name: "mia", role: "moderator" },
+      { user: "rita", name: "rita", role: "reader" },
+    ]);
+    await mia.ask("grant", { user: "ben", role: "moderator" });
+    await mia.ask("grant", { user: "rita", role: "member" });
+    expect(await rolesOf()).toEqual({
+      ada: [undefined, undefined],
+      ben: ["moderator", true],
+      mia: ["moderator", undefined],
+      rita: [undefined, undefined],
+    });
+    await mia.ask("revoke", { user: "ben" });
+    mia.leave();
+    expect(await rolesOf()).toMatchObject({ ben: [undefined, undefined], mia: [undefined, undefined] });
+  });
+});
+
+describe("PRES-2: a reload is no leave", () => {
+  it("tells the others who left, once they had time to come back", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    people[1]!.leave();
+    room.shell.advance(LEAVE_GRACE_MS);
+    expect(people[0]!.received("presence")).toEqual([]);
+    room.shell.advance(LEAVE_GATHER_MS);
+    expect(people[0]!.received("presence")).toEqual([benLeft]);
+  });
+
+  it("counts and lists who may be back meanwhile, with no connection", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    people[1]!.leave();
+    const { count, members } = await people[0]!.ask("presence", {});
+    expect(count).toBe(2);
+    expect(members[1]).toEqual({ user: "ben", name: "ben", connections: 0, since: START_MS });
+    const cleo = await room.join("cleo");
+    expect(cleo.received("welcome")).toMatchObject([{ presence: { count: 3 } }]);
+  });
+
+  it("says nothing of who comes back in time, whose stay goes on", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    for (let reloads = 0; reloads < 3; reloads++) {
+      people[1]!.leave();
+      room.shell.advance(LEAVE_GRACE_MS - 1);
+      people[1] = await room.join("ben");
+    }
+    room.afterGrace();
+    expect(people[0]!.received("presence")).toEqual([]);
+    const { members } = await people[0]!.ask("presence", {});
+    expect(members[1]).toEqual({ user: "ben", name: "ben", connections: 1, since: START_MS });
+  });
+
+  it("tells of those who went at about the same time in one event", async () => {
+    const { room, people } = await roomWith("ada", "ben", "cleo", "dan");
+    people[1]!.leave();
+    room.shell.advance(LEAVE_GATHER_MS);
+    people[2]!.leave();
+    room.shell.advance(1);
+    people[3]!.leave();
+    room.shell.advance(LEAVE_GRACE_MS - 1);
+    expect(people[0]!.received("presence")).toEqual([
+      { count: 2, joined: [], left: [{ user: "ben" }, { user: "cleo" }] },
+    ]);
+    room.afterGrace();
+    expect(people[0]!.received("presence")[1]).toEqual({ count: 1, joined: [], left: [{ user: "dan" }] });
+  });
+
+  it("gathers joins within a window into one event", async () => {
+    const { room, people } = await roomWith("ada");
+    await room.join("ben");
+    await room.join("cleo");
+    await room.join("dan");
+    room.shell.advance(PRESENCE_WINDOW_MS - 1);
+    expect(people[0]!.received("presence")).toHaveLength(1);
+    room.shell.advance(1);
+    expect(people[0]!.received("presence")).toMatchObject([
+      { count: 2, joined: [{ user: "ben" }] },
+      { count: 4, joined: [{ user: "cleo" }, { user: "dan" }], left: [] },
+    ]);
+  });
+
+  it("forgets an emptied room at once, and leaves nothing due in it", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    for (const person of people) person.leave();
+    expect(room.shell.quietMs).toBe(Infinity);
+    const cleo = await room.join("cleo");
+    expect(cleo.received("welcome")).toMatchObject([{ presence: { count: 1 } }]);
+    expect(await cleo.ask("presence", {})).toMatchObject({ members: [{ user: "cleo" }] });
+  });
+
+  it("leaves nothing due when everyone was told, or is back", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    const quietMs = (): number => room.shell.quietMs;
+    const before = quietMs();
+    people[1]!.leave();
+    expect(quietMs()).toBe(LEFT_MS);
+    await room.join("ben");
+    expect(quietMs()).toBe(before);
+  });
+
+  it("gives no grace where more go than those who stay can remember: 8 each", async () => {
+    const users = Array.from({ length: 10 }, (_, i) => `u${i}`);
+    const { room, people } = await roomWith("ada", ...users);
+    for (const person of people.slice(1)) person.leave();
+    room.shell.advance(PRESENCE_WINDOW_MS);
+    expect(people[0]!.received("presence")).toEqual([{ count: 9, joined: [], left: [{ user: "u8" }, { user: "u9" }] }]);
+    room.afterGrace();
+    expect(people[0]!.received("presence")[1]).toMatchObject({
+      count: 1,
+      left: users.slice(0, 8).map((user) => ({ user })),
+    });
+  });
+});
+
+describe("PRES-3: a large room", () => {
+  async function largeRoom(): Promise<{ room: ChatRoom; people: Client[] }> {
+    const room = new ChatRoom();
+    const people: Client[] = [];
+    for (let i = 0; i <= MEMBERS_LISTED_MAX; i++) {
+      people.push(await room.join(`user-${i}`));
+      room.shell.advance(1);
+    }
+    room.afterGrace();
+    for (const { packets } of people) packets.length = 0;
+    return { room, people };
+  }
+
+  it("tells how many are there, not who; one member fewer, and it tells who", async () => {
+    const { room, people } = await largeRoom();
+    const [ada] = people as [Client];
+    const last = await room.join("last");
+    expect(ada.received("presence")).toEqual([{ count: MEMBERS_LISTED_MAX + 2, joined: [], left: [] }]);
+    last.leave();
+    room.afterGrace();
+    expect(ada.received("presence")[1]).toEqual({ count: MEMBERS_LISTED_MAX + 1, joined: [], left: [] });
+    people.at(-1)!.leave();
+    room.afterGrace();
+    const left = [{ user: `user-${MEMBERS_LISTED_MAX}` }];
+    expect(ada.received("presence")[2]).toEqual({ count: MEMBERS_LISTED_MAX, joined: [], left });
+  });
+
+  it("tells it at most once a second", async () => {
+    const { room, people } = await largeRoom();
+    await room.join("one");
+    await room.join("two");
+    room.shell.advance(PRESENCE_WINDOW_LARGE_MS - 1);
+    expect(people[0]!.received("presence")).toHaveLength(1);
+    room.shell.advance(1);
+    expect(people[0]!.received("presence")[1]).toMatchObject({ count: MEMBERS_LISTED_MAX + 3 });
+  });
+
+  it("lists those who have been there longest, before and after sleep", async () => {
+    const { room, people } = await largeRoom();
+    const first = await people.at(-1)!.ask("presence", {});
+    expect(first.count).toBe(MEMBERS_LISTED_MAX + 1);
+    expect(first.members.map(({ user }: { user: string }) => user)).toEqual(
+      Array.from({ length: MEMBERS_LISTED_MAX }, (_, i) => `user-${i}`),
+    );
+    // Whoever reloads comes last among the records, and keeps the place.
+    people[0]!.leave();
+    await room.join("user-0");
+    room.shell.evict();
+    const second = await people.at(-1)!.ask("presence", {});
+    expect(second).toEqual(first);
+  });
+});
+
+describe("PRES-4: presence after sleep", () => {
+  it("announces nobody a second time", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    for (let i = 0; i < 3; i++) {
+      room.shell.evict();
+      room.afterGrace();
+    }
+    for (const person of people) expect(person.received("presence")).toEqual([]);
+  });
+
+  it("counts and lists the same people", async () => {
+    const { room, people } = await roomWith("ada", "ben", "ben");
+    const before = await people[0]!.ask("presence", {});
+    room.shell.evict();
+    expect(await people[0]!.ask("presence", {})).toEqual(before);
+    expect(before).toMatchObject({ count: 2 });
+  });
+
+  it("tells who leaves, once their last tab is gone", async () => {
+    const { room, people } = await roomWith("ada", "ben", "ben");
+    room.shell.evict();
+    people[1]!.leave();
+    room.afterGrace();
+    expect(people[0]!.received("presence")).toEqual([]);
+    room.shell.evict();
+    people[2]!.leave();
+    room.afterGrace();
+    expect(people[0]!.received("presence")).toEqual([benLeft]);
+  });
+
+  it("tells who went before it slept, when their time is over", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    people[1]!.leave();
+    room.shell.advance(2000);
+    room.shell.evict();
+    expect(await people[0]!.ask("presence", {})).toMatchObject({
+      count: 2,
+      members: [{}, { user: "ben", connections: 0 }],
+    });
+    room.shell.advance(LEFT_MS - 2001);
+    expect(people[0]!.received("presence")).toEqual([]);
+    room.shell.advance(1);
+    expect(people[0]!.received("presence")).toEqual([benLeft]);
+    room.shell.evict();
+    room.afterGrace();
+    expect(people[0]!.received("presence"), "and only once").toHaveLength(1);
+  });
+
+  it("says nothing of who went before it slept and is back in time", async () => {
+    const { room, people } = await roomWith("ada", "ben");
+    people[1]!.leave();
+    room.shell.advance(2000);
+    room.shell.evict();
+    const ben = await room.join("ben");
+    room.shell.evict();
+    room.afterGrace();
+    expect(people[0]!.received("presence")).toEqual([]);
+    expect(await ben.ask("presence", {})).toMatchObject({ members: [{}, { connections: 1, since: START_MS }] });
+  });
+
+  it("remembers who went also when those who remember go themselves", async () => {
+    const { room, people } = await roomWith("ada", "ben", "cleo", "dan");
+    const last = people.pop()!;
+    for (const person of people) {
+      person.leave();
+      room.shell.advance(100);
+      room.shell.evict();
+    }
+    room.afterGrace();
+    const left = last.received<{ left: Array<{ user: string }> }>("presence").flatMap((change) => change.left);
+    expect(left.map(({ user }) => user)).toEqual(["ada", "ben", "cleo"]);
+  });
+
+  it("shows a member whose tabs bear different names under the same name as before", async () => {
+    const { room, people } = await roomWith("ada");
+    const first = await room.join({ user: "ben", name: "Ben" });
+    await room.join({ user: "ben", name: "Benjamin" });
+    first.leave();
+    room.quiet();
+    const before = await people[0]!.ask("presence", {});
+    room.shell.evict();
+    expect(await people[0]!.ask("presence", {})).toEqual(before);
+  });
+
+  it("shows a member whose new token bears another name under the same name as before", async () => {
+    const { room, people } = await roomWith("ada");
+    await people[0]!.ask("refresh-token", { token: room.token({ user: "ada", name: "Countess" }) });
+    const before = await people[0]!.ask("presence", {});
+    room.shell.evict();
+    expect(await people[0]!.ask("presence", {})).toEqual(before);
+  });
+});
+
+it("PRES-5: after a crash nobody is there until they come back, and everyone is counted right", async () => {
+  const { room, people } = await roomWith("ada", "ben", "cleo");
+  people[2]!.leave();
+  room.shell.crash();
+  room.afterGrace();
+  const ada = await room.join("ada");
+  expect(ada.received("welcome")).toMatchObject([{ presence: { count: 1 } }]);
+  const ben = await room.join("ben");
+  expect(ben.received("welcome")).toMatchObject([{ presence: { count: 2 } }]);
+  room.afterGrace();
+  expect(ada.received("presence").flatMap(({ left }) => left)).toEqual([]);
+  expect(await ada.ask("presence", {})).toMatchObject({ count: 2, members: [{ user: "ada" }, { user: "ben" }] });
+});

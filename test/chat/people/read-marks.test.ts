@@ -1,0 +1,82 @@
+// READ-4: how marks are kept: many in a row, and no more than so many in all.
+import { describe, expect, it } from "vitest";
+
+import { READ_MARK_PAGES_MAX, ReadMarks, READERS_PER_PAGE } from "../../../src/chat/people/read-marks.ts";
+import { MemoryState } from "../../host/chat-room.ts";
+import { fc } from "../../host/properties.ts";
+
+const rowsOf = (state: MemoryState): number => [...state.list({ prefix: "" })].length;
+
+function readBy(count: number): { state: MemoryState; marks: ReadMarks } {
+  const state = new MemoryState();
+  const marks = new ReadMarks(state);
+  for (let i = 0; i < count; i++) marks.advance({ user: `user-${i}`, seq: i + 1 });
+  marks.store();
+  return { state, marks };
+}
+
+describe("the marks of many readers", () => {
+  it.each([
+    [READERS_PER_PAGE - 1, 1],
+    [READERS_PER_PAGE, 1],
+    [READERS_PER_PAGE + 1, 2],
+  ])("%i of them take %i rows", (readers, rows) => {
+    expect(rowsOf(readBy(readers).state)).toBe(rows);
+  });
+
+  it("cost one row for those who moved, and none where nobody did", () => {
+    const { state, marks } = readBy(READERS_PER_PAGE + 1);
+    state.writes = 0;
+    marks.store();
+    expect(state.writes).toBe(0);
+    marks.advance({ user: "user-3", seq: 900 });
+    marks.advance({ user: "user-4", seq: 900 });
+    marks.store();
+    expect(state.writes).toBe(1);
+  });
+
+  it("are bounded: the oldest page is given up, and its readers begin anew", () => {
+    const readers = READERS_PER_PAGE * READ_MARK_PAGES_MAX;
+    const { state, marks } = readBy(readers);
+    expect(rowsOf(state)).toBe(READ_MARK_PAGES_MAX);
+    marks.advance({ user: "one-more", seq: 7 });
+    marks.advance({ user: "user-1", seq: 8 });
+    marks.store();
+    expect(rowsOf(state)).toBe(READ_MARK_PAGES_MAX);
+    const again = new ReadMarks(state);
+    const kept = ["one-more", "user-0", "user-1", `user-${READERS_PER_PAGE}`].map((user) => again.get(user));
+    expect(kept).toEqual([7, 0, 8, READERS_PER_PAGE + 1]);
+  });
+
+  it.each(["__proto__", "constructor", ""])("may be of somebody called %j", (user) => {
+    const { marks } = readBy(1);
+    expect(marks.get(user)).toBe(0);
+    marks.advance({ user, seq: 5 });
+    expect(marks.get(user)).toBe(5);
+  });
+});
+
+it("whatever is read, stored and forgotten: a mark is the highest that was stored or brought along", () => {
+  const step = fc.oneof(
+    fc.record({ user: fc.constantFrom("ada", "ben", "cleo"), seq: fc.nat(20) }),
+    fc.constantFrom("store", "sleep"),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const state = new MemoryState();
+      const truth = new Map<string, number>();
+      let marks = new ReadMarks(state);
+      for (const step of steps) {
+        if (step === "store") marks.store();
+        else if (step === "sleep") {
+          marks = new ReadMarks(state);
+          for (const [user, seq] of truth) marks.restore({ user, seq });
+        } else {
+          expect(marks.advance(step)).toBe(step.seq > (truth.get(step.user) ?? 0));
+          truth.set(step.user, Math.max(step.seq, truth.get(step.user) ?? 0));
+        }
+      }
+      for (const [user, seq] of truth) expect(marks.get(user)).toBe(seq);
+    }),
+  );
+});

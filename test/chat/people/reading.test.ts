@@ -1,0 +1,244 @@
+// Reading: marks that only move forward, what others hear of them, and what is left to read.
+import { describe, expect, it } from "vitest";
+
+import {
+  READ_MARKS_SHOWN_MAX,
+  READ_STORE_GATHER_MS,
+  READ_STORE_INTERVAL_MS,
+  READ_TELL_WINDOW_MS,
+  READ_TOLD_MEMBERS_MAX,
+} from "../../../src/chat/people/reading.ts";
+import { ChatRoom, roomWith } from "../../host/chat-room.ts";
+import type { Client } from "../../host/harness.ts";
+
+/** A room with messages in it. */
+async function roomToRead(messages: number, ...users: string[]): Promise<{ room: ChatRoom; people: Client[] }> {
+  const { room, people } = await roomWith(...users);
+  for (let i = 0; i < messages; i++) {
+    people[0]!.emit("chat-message", { content: `text ${i}` });
+    room.quiet();
+  }
+  for (const { packets } of people) packets.length = 0;
+  return { room, people };
+}
+
+const welcomeOf = (client: Client): { readSeq: number; unread: number } => {
+  const [{ readSeq, unread }] = client.received("welcome") as [{ readSeq: number; unread: number }];
+  return { readSeq, unread };
+};
+
+const marksOf = async (client: Client): Promise<unknown> => (await client.ask("read-marks", {})).marks;
+
+describe("READ-1: a mark", () => {
+  it("is told to everyone, the reader's own tabs too", async () => {
+    const { people } = await roomToRead(3, "ada", "ben", "ben");
+    expect(await people[1]!.ask("read", { seq: 2 })).toEqual({ ok: true });
+    for (const person of people) expect(person.received("read")).toEqual([{ user: "ben", seq: 2 }]);
+  });
+
+  it("only moves forward", async () => {
+    const { room, people } = await roomToRead(3, "ada", "ben");
+    for (const seq of [2, 2, 1, 0]) {
+      expect(await people[1]!.ask("read", { seq })).toEqual({ ok: true });
+      room.quiet();
+    }
+    expect(people[0]!.received("read")).toEqual([{ user: "ben", seq: 2 }]);
+    expect(await marksOf(people[0]!)).toEqual([{ user: "ben", seq: 2 }]);
+  });
+
+  it("may be set by a reader, and is one for all tabs of a user", async () => {
+    const { room, people } = await roomToRead(3, "ada");
+    const [first, second] = [await room.join({ user: "rita", role: "reader" }), await room.join("rita")];
+    await first.ask("read", { seq: 3 });
+    await second.ask("read", { seq: 1 });
+    room.quiet();
+    expect(people[0]!.received("read")).toEqual([{ user: "rita", seq: 3 }]);
+  });
+});
+
+describe("READ-2: marks are told in bursts", () => {
+  it("the newest of each user, at once in a quiet room and then once a second", async () => {
+    const { room, people } = await roomToRead(5, "ada", "ben", "cleo");
+    for (const seq of [1, 2, 3]) {
+      people[1]!.emit("read", { seq });
+      people[2]!.emit("read", { seq: seq + 1 });
+    }
+    expect(people[0]!.received("read")).toEqual([{ user: "ben", seq: 1 }]);
+    room.shell.advance(READ_TELL_WINDOW_MS - 1);
+    expect(people[0]!.received("read")).toHaveLength(1);
+    room.shell.advance(1);
+    expect(people[0]!.received("read").slice(1)).toEqual([
+      { user: "cleo", seq: 4 },
+      { user: "ben", seq: 3 },
+    ]);
+  });
+
+  it("to nobody but the user's own tabs in a large room", async () => {
+    const users = Array.from({ length: READ_TOLD_MEMBERS_MAX + 1 }, (_, i) => `user-${i}`);
+    const { room, people } = await roomToRead(2, ...users, "user-1");
+    const [other, first, second] = [people[0]!, people[1]!, people.at(-1)!];
+    first.emit("read", { seq: 1 });
+    for (const tab of [first, second]) expect(tab.received("read")).toEqual([{ user: "user-1", seq: 1 }]);
+    expect(other.received("read")).toEqual([]);
+    people[2]!.leave();
+    room.afterGrace();
+    first.emit("read", { seq: 2 });
+    expect(other.received("read"), "one member fewer").toEqual([{ user: "user-1", seq: 2 }]);
+  });
+});
+
+describe("READ-3: what is left to read", () => {
+  it("is what came after the mark, one's own messages too", async () => {
+    const { room, people } = await roomToRead(3, "ada");
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 0, unread: 3 });
+    people[0]!.emit("read", { seq: 2 });
+    expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 2, unread: 1 });
+    people[0]!.emit("read", { seq: 3 });
+    expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 3, unread: 0 });
+  });
+
+  it("does not count what the room no longer keeps", async () => {
+    const { room, people } = await roomToRead(5, "ada");
+    people[0]!.emit("read", { seq: 1 });
+    room.log.batches.splice(0, 3);
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 0, unread: 2 });
+    expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 1, unread: 2 });
+  });
+
+  it("is nothing in a new room", async () => {
+    const room = new ChatRoom();
+    expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 0, unread: 0 });
+  });
+});
+
+describe("READ-4: a mark is kept", () => {
+  it("through sleep, wherever it was set", async () => {
+    const { room, people } = await roomToRead(4, "ada", "ben", "ben");
+    for (const seq of [1, 2]) people[1]!.emit("read", { seq });
+    people[2]!.emit("read", { seq: 3 });
+    room.quiet();
+    room.shell.evict();
+    expect(await marksOf(people[0]!)).toEqual([{ user: "ben", seq: 3 }]);
+    people[2]!.leave();
+    room.quiet();
+    room.shell.evict();
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 3, unread: 1 });
+  });
+
+  it("after its user went, and the room slept empty", async () => {
+    const { room, people } = await roomToRead(4, "ada", "ben");
+    for (const seq of [1, 2, 3]) people[1]!.emit("read", { seq });
+    for (const person of people) person.leave();
+    room.shell.advance(READ_STORE_GATHER_MS);
+    expect(room.shell.quietMs).toBe(Infinity);
+    room.shell.evict();
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 3, unread: 1 });
+  });
+
+  it("through a crash, but for what was read in the last seconds", async () => {
+    const { room, people } = await roomToRead(4, "ada");
+    people[0]!.emit("read", { seq: 1 });
+    people[0]!.emit("read", { seq: 2 });
+    room.shell.crash();
+    const ada = await room.join("ada");
+    expect(welcomeOf(ada)).toEqual({ readSeq: 1, unread: 3 });
+    ada.emit("read", { seq: 2 });
+    room.shell.advance(READ_STORE_INTERVAL_MS);
+    ada.emit("read", { seq: 3 });
+    room.shell.crash();
+    expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 3, unread: 1 });
+  });
+
+  it("also when it could not be stored at first: the operator hears of it, the reader does not", async () => {
+    const { room, people } = await roomToRead(4, "ada");
+    room.state.failure = new Error("disk full");
+    expect(await people[0]!.ask("read", { seq: 2 })).toEqual({ ok: true });
+    expect(room.shell.reports).toMatchObject([{ problem: "read marks could not be stored" }]);
+    room.state.failure = undefined;
+    people[0]!.leave();
+    room.quiet();
+    room.shell.crash();
+    expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 2, unread: 2 });
+  });
+});
+
+describe("READ-4: a mark that could not be stored when its user went", () => {
+  it("is stored as soon as that can be done, and the room does not sleep before", async () => {
+    const { room, people } = await roomToRead(4, "ada", "ben");
+    for (const seq of [1, 2, 3]) people[1]!.emit("read", { seq });
+    people[1]!.leave();
+    room.state.failure = new Error("disk full");
+    room.shell.advance(READ_STORE_GATHER_MS + READ_STORE_INTERVAL_MS);
+    expect(room.shell.reports.length).toBeGreaterThan(0);
+    room.state.failure = undefined;
+    room.shell.advance(READ_STORE_INTERVAL_MS);
+    room.shell.crash();
+    expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 3, unread: 1 });
+  });
+
+  it("is given up after a minute: a room whose storage is broken may sleep", async () => {
+    const { room, people } = await roomToRead(4, "ada");
+    for (const seq of [1, 2]) people[0]!.emit("read", { seq });
+    room.state.failure = new Error("disk full");
+    people[0]!.leave();
+    room.shell.advance(10 * 60_000);
+    const problems = room.shell.reports.length;
+    expect(problems).toBeLessThan(30);
+    room.shell.advance(60 * 60_000);
+    expect(room.shell.reports.length).toBe(problems);
+  });
+});
+
+describe("READ-5: read-marks", () => {
+  it("lists the furthest first, for anybody", async () => {
+    const { room, people } = await roomToRead(3, "ada", "ben", "cleo");
+    expect(await marksOf(people[0]!)).toEqual([]);
+    for (const [i, person] of people.entries()) person.emit("read", { seq: [1, 3, 3][i]! });
+    const marks = [
+      { user: "ben", seq: 3 },
+      { user: "cleo", seq: 3 },
+      { user: "ada", seq: 1 },
+    ];
+    expect(await marksOf(await room.join({ user: "rita", role: "reader" }))).toEqual(marks);
+    expect(await room.call("read-marks", "backend", {})).toEqual({ ok: true, marks });
+  });
+
+  it("is clipped", async () => {
+    const users = Array.from({ length: READ_MARKS_SHOWN_MAX + 1 }, (_, i) => `user-${i}`);
+    const { people } = await roomToRead(1, ...users);
+    for (const person of people) person.emit("read", { seq: 1 });
+    expect(await marksOf(people[0]!)).toHaveLength(READ_MARKS_SHOWN_MAX);
+  });
+});
+
+describe("read is refused", () => {
+  it.each([[{}], [{ seq: -1 }], [{ seq: 1.5 }], [{ seq: "2" }], [{ seq: 4 }]])(
+    "INVALID_PAYLOAD: %j",
+    async (payload) => {
+      const { people } = await roomToRead(3, "ada", "ben");
+      expect(await people[0]!.ask("read", payload)).toMatchObject({
+        error: { code: "INVALID_PAYLOAD", message: expect.stringMatching(/^seq: /) },
+      });
+      expect(people[1]!.received("read")).toEqual([]);
+    },
+  );
+
+  it("FORBIDDEN: to who asks from outside, and sees nothing", async () => {
+    const { room } = await roomToRead(3, "ada");
+    expect(await room.call("read", "ada", { seq: 1 })).toMatchObject({ error: { code: "FORBIDDEN" } });
+  });
+
+  it.each(["read", "read-marks"])("RATE_LIMITED: %s too often", async (event) => {
+    const { people } = await roomToRead(1, "ada");
+    const calls = Array.from({ length: 201 }, () => people[0]!.call(event, { seq: 1 }));
+    expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
+  });
+
+  it.each(["read", "read-marks"])("to a stranger, whose session it ends: %s, SIO-4", async (event) => {
+    const { room, people } = await roomToRead(3, "ada");
+    const stranger = await room.join({ user: "sam", rooms: ["elsewhere"] });
+    stranger.emit(event, { seq: 1 });
+    expect(stranger.closing).toMatchObject({ code: 1002 });
+    expect(await marksOf(people[0]!)).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+// Typing: told once, ended in time, and never to the one who types.
+import { describe, expect, it } from "vitest";
+
+import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
+import { TYPING_COST, TYPING_MS, TYPISTS_SHOWN_MAX } from "../../../src/chat/people/typing.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/chat.ts";
+import { ChatRoom, roomWith } from "../../host/chat-room.ts";
+
+const adaTypes = (on: boolean): object => ({ user: "ada", name: "Ada", on });
+
+const trio = () => roomWith({ user: "ada", name: "Ada" }, "ben", { user: "ada", name: "Ada on her phone" });
+
+describe("TYP-1: who types", () => {
+  it("is told to the others, and to no tab of the one who types", async () => {
+    const { people } = await trio();
+    expect(await people[0]!.ask("typing", { on: true })).toEqual({ ok: true });
+    expect(people.map((person) => person.received("typing"))).toEqual([[], [adaTypes(true)], []]);
+    expect(await people[0]!.ask("typing", { on: false })).toEqual({ ok: true });
+    expect(people.map((person) => person.received("typing"))).toEqual([[], [adaTypes(true), adaTypes(false)], []]);
+  });
+
+  it("is told once, however often it is said", async () => {
+    const { people } = await trio();
+    for (const on of [false, true, true, true, false, false]) people[0]!.emit("typing", { on });
+    expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false)]);
+    expect(people[0]!.received("error")).toEqual([]);
+  });
+
+  it("is told to everyone who comes", async () => {
+    const { room, people } = await trio();
+    people[0]!.emit("typing", { on: true });
+    const cleo = await room.join("cleo");
+    expect(cleo.received("welcome")).toMatchObject([{ typing: [{ user: "ada", name: "Ada" }] }]);
+    const tab = await room.join("ada");
+    expect(tab.received("welcome"), "but not of themselves").toMatchObject([{ typing: [] }]);
+  });
+
+  it("is told to a newcomer within bounds", async () => {
+    const users = Array.from({ length: TYPISTS_SHOWN_MAX + 1 }, (_, i) => `user-${i}`);
+    const { room, people } = await roomWith(...users);
+    for (const person of people) person.emit("typing", { on: true });
+    const [welcome] = (await room.join("late")).received("welcome");
+    expect(welcome.typing).toHaveLength(TYPISTS_SHOWN_MAX);
+  });
+
+  it("is told to nobody in a large room", async () => {
+    const users = Array.from({ length: MEMBERS_LISTED_MAX + 1 }, (_, i) => `user-${i}`);
+    const { room, people } = await roomWith(...users);
+    expect(await people[0]!.ask("typing", { on: true })).toEqual({ ok: true });
+    expect((await room.join("late")).received("welcome")).toMatchObject([{ typing: [] }]);
+    room.shell.advance(TYPING_MS);
+    expect(people.flatMap((person) => person.received("typing"))).toEqual([]);
+  });
+});
+
+describe("TYP-2: typing ends", () => {
+  it("when nothing more is said of it", async () => {
+    const { room, people } = await trio();
+    people[0]!.emit("typing", { on: true });
+    room.shell.advance(TYPING_MS - 1);
+    people[0]!.emit("typing", { on: true });
+    room.shell.advance(TYPING_MS - 1);
+    expect(people[1]!.received("typing")).toEqual([adaTypes(true)]);
+    room.shell.advance(1);
+    expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false)]);
+  });
+
+  it("with the message", async () => {
+    const { people } = await trio();
+    people[0]!.emit("typing", { on: true });
+    people[0]!.emit("chat-message", { content: "there" });
+    expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false)]);
+  });
+
+  it("when the message could not be stored, only in time", async () => {
+    const { room, people } = await trio();
+    people[0]!.emit("typing", { on: true });
+    room.log.failure = new Error("disk full");
+    people[0]!.emit("chat-message", { content: "there" });
+    expect(people[1]!.received("typing")).toEqual([adaTypes(true)]);
+  });
+
+  it("with the connection that said so, and not with another", async () => {
+    const { people } = await trio();
+    people[0]!.emit("typing", { on: true });
+    people[2]!.emit("typing", { on: false });
+    people[2]!.leave();
+    expect(people[1]!.received("typing")).toEqual([adaTypes(true)]);
+    people[0]!.leave();
+    expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false)]);
+  });
+
+  it("for each at their own time", async () => {
+    const { room, people } = await roomWith("ada", "ben", "cleo");
+    people[0]!.emit("typing", { on: true });
+    room.shell.advance(1000);
+    people[1]!.emit("typing", { on: true });
+    room.shell.advance(TYPING_MS - 1000);
+    expect(people[2]!.received("typing").slice(2)).toMatchObject([{ user: "ada", on: false }]);
+    room.shell.advance(1000);
+    expect(people[2]!.received("typing").slice(3)).toMatchObject([{ user: "ben", on: false }]);
+  });
+
+  it("TYP-3: and the room may sleep as soon as nobody types", async () => {
+    const { room, people } = await trio();
+    room.shell.advance(2000);
+    expect(room.shell.canSleep).toBe(true);
+    people[0]!.emit("typing", { on: true });
+    room.shell.advance(2000);
+    expect(room.shell.canSleep, "what is in memory only keeps it awake").toBe(false);
+    people[0]!.emit("typing", { on: false });
+    room.shell.advance(2000);
+    expect(room.shell.canSleep).toBe(true);
+    room.shell.evict();
+    people[0]!.emit("typing", { on: true });
+    expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false), adaTypes(true)]);
+  });
+});
+
+describe("typing is refused", () => {
+  it.each([[{}], [{ on: "yes" }], [undefined], ["on"]])("INVALID_PAYLOAD: %j", async (payload) => {
+    const { people } = await trio();
+    expect(await people[0]!.ask("typing", payload)).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+    expect(people[1]!.received("typing")).toEqual([]);
+  });
+
+  it("FORBIDDEN: to a reader", async () => {
+    const { room, people } = await trio();
+    const reader = await room.join({ user: "rita", role: "reader" });
+    expect(await reader.ask("typing", { on: true })).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect(people[1]!.received("typing")).toEqual([]);
+  });
+
+  it("FORBIDDEN: to who asks from outside, and is not there to type", async () => {
+    const room = new ChatRoom();
+    expect(await room.call("typing", "ada", { on: true })).toMatchObject({ error: { code: "FORBIDDEN" } });
+  });
+
+  it("RATE_LIMITED: to who flickers", async () => {
+    const { people } = await trio();
+    const changes = REQUEST_LIMIT.burst / TYPING_COST;
+    for (let i = 0; i < changes; i++) expect(await people[0]!.ask("typing", { on: i % 2 === 0 })).toEqual({ ok: true });
+    expect(await people[0]!.ask("typing", { on: true })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    expect(people[1]!.received("typing")).toHaveLength(changes);
+  });
+
+  it("to a stranger, whose session it ends: SIO-4", async () => {
+    const { room, people } = await trio();
+    const stranger = await room.join({ user: "sam", rooms: ["elsewhere"] });
+    stranger.emit("typing", { on: true });
+    expect(stranger.refusal.data).toEqual({ code: "FORBIDDEN_ROOM" });
+    expect(stranger.closing).toMatchObject({ code: 1002 });
+    expect(people[1]!.received("typing")).toEqual([]);
+  });
+});

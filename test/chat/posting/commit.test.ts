@@ -1,0 +1,214 @@
+// Group commit: what is stored together, in which order the world learns of it, and what happens when
+// storing fails.
+import { describe, expect, it } from "vitest";
+
+import { BATCH_POSTS_MAX } from "../../../src/chat/posting/posts.ts";
+import { ChatRoom, SETTINGS, UNLIMITED } from "../../host/chat-room.ts";
+
+const WINDOW_MS = SETTINGS.flushWindowMs;
+const busyRoom = (): ChatRoom => new ChatRoom({ messageRate: UNLIMITED });
+const sizes = (room: ChatRoom): number[] => room.log.batches.map(({ length }) => length);
+
+describe("a batch", () => {
+  it("is committed at once in a quiet room", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    expect(ada.call("chat-message", { content: "1" }).answer).toMatchObject({ ok: true, seq: 1 });
+    room.shell.advance(WINDOW_MS);
+    expect(ada.call("chat-message", { content: "2" }).answer).toMatchObject({ ok: true, seq: 2 });
+    expect(sizes(room)).toEqual([1, 1]);
+  });
+
+  it("gathers what comes within the window of the last one, and is committed when it ends", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    const ben = await room.join("ben");
+    ada.emit("chat-message", { content: "1" });
+    const calls = [ada, ben, ada].map((client, i) => client.call("chat-message", { content: `${i + 2}` }));
+    room.shell.advance(WINDOW_MS - 1);
+    expect(ben.received("chat-message")).toHaveLength(1);
+    for (const { acks } of calls) expect(acks).toEqual([]);
+    room.shell.advance(1);
+    expect(sizes(room)).toEqual([1, 3]);
+    expect(calls.map(({ answer }) => answer.seq)).toEqual([2, 3, 4]);
+    expect(ben.received("chat-message").map(({ content }) => content)).toEqual(["1", "2", "3", "4"]);
+  });
+
+  it("is committed by the next post where a burst of input starves the timer", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    ada.emit("chat-message", { content: "1" });
+    ada.emit("chat-message", { content: "2" });
+    room.shell.nowMs += 2 * WINDOW_MS;
+    ada.emit("chat-message", { content: "3" });
+    expect(sizes(room)).toEqual([1, 2]);
+  });
+
+  it(`holds at most ${BATCH_POSTS_MAX} posts: the last of them does not wait`, async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    ada.emit("chat-message", { content: "leading edge" });
+    for (let i = 0; i < BATCH_POSTS_MAX - 1; i++) ada.emit("chat-message", { content: `${i}` });
+    expect(sizes(room)).toEqual([1]);
+    ada.emit("chat-message", { content: "full" });
+    expect(sizes(room)).toEqual([1, BATCH_POSTS_MAX]);
+    ada.emit("chat-message", { content: "next" });
+    expect(sizes(room)).toEqual([1, BATCH_POSTS_MAX]);
+    room.quiet();
+    expect(sizes(room)).toEqual([1, BATCH_POSTS_MAX, 1]);
+  });
+
+  it("gathers a burst of 2,000 posts in as few rows as its bound allows, though no timer runs meanwhile", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    const calls = Array.from({ length: 2000 }, (_, i) => ada.call("chat-message", { content: `${i}` }));
+    const waiting = calls.filter(({ acks }) => acks.length === 0).length;
+    expect(waiting).toBeLessThan(BATCH_POSTS_MAX);
+    room.quiet();
+    expect(room.log.lastSeq).toBe(2000);
+    expect(sizes(room).length).toBeLessThanOrEqual(Math.ceil(2000 / BATCH_POSTS_MAX) + 1);
+  });
+
+  it("is bounded in size too", async () => {
+    const room = new ChatRoom({ messageRate: UNLIMITED, maxContentLength: 50_000 });
+    const ada = await room.join("ada");
+    const content = "x".repeat(50_000);
+    for (let i = 0; i < 11; i++) ada.emit("chat-message", { content });
+    expect(Math.max(...sizes(room))).toBeLessThan(11);
+    expect(room.log.messages.length).toBeGreaterThanOrEqual(6);
+  });
+
+  it("leaves nothing due when it was committed", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    ada.emit("chat-message", { content: "1" });
+    ada.emit("chat-message", { content: "2" });
+    room.quiet();
+    expect(room.shell.quietMs).toBeGreaterThan(1000);
+  });
+
+  it("shows up in nobody's history before it is stored", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    ada.emit("chat-message", { content: "1" });
+    ada.emit("chat-message", { content: "2" });
+    expect((await ada.ask("history", {})).messages).toHaveLength(1);
+    const late = await room.join("late");
+    expect(late.received("welcome")).toMatchObject([{ lastSeq: 1 }]);
+    room.quiet();
+    expect(late.received("chat-message")).toMatchObject([{ seq: 2 }]);
+  });
+});
+
+describe("CHAT-2: the order of truth", () => {
+  it("is stored, then seen, then acked", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    const ben = await room.join("ben");
+    room.quiet();
+    const { journal } = room.shell;
+    journal.length = 0;
+    ada.call("chat-message", { content: "1" });
+    ada.call("chat-message", { content: "2" });
+    ben.call("chat-message", { content: "3" });
+    room.quiet();
+    const order = journal.map((line) => /append.*|\w+<4[23]\d*/.exec(line)![0]);
+    expect(order).toEqual([
+      "append 1",
+      "ada<42",
+      "ben<42",
+      "ada<430",
+      "append 2,3",
+      "ada<42",
+      "ada<42",
+      "ben<42",
+      "ben<42",
+      "ada<431",
+      "ben<430",
+    ]);
+  });
+});
+
+describe("while storing fails", () => {
+  it("each sender is answered INTERNAL and nobody sees the message", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    const ben = await room.join("ben");
+    ada.emit("chat-message", { content: "stored" });
+    room.log.failure = new Error("disk full at /secret/path");
+    const calls = [ada, ben].map((client) => client.call("chat-message", { content: "lost" }));
+    ben.emit("chat-message", { content: "lost, without an ack" });
+    room.quiet();
+    for (const { acks } of calls) {
+      expect(acks).toEqual([[{ error: { code: "INTERNAL", message: expect.not.stringContaining("secret") } }]]);
+    }
+    expect(ben.received("error")).toMatchObject([{ code: "INTERNAL" }]);
+    expect(ada.received("chat-message")).toHaveLength(1);
+    expect(ben.received("chat-message")).toHaveLength(1);
+    expect(room.shell.reports).toHaveLength(1);
+    expect([ada.closing, ben.closing]).toEqual([undefined, undefined]);
+  });
+
+  it("the seq has no hole afterwards, and the same clientMsgId can be posted again", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    ada.emit("chat-message", { content: "1" });
+    room.quiet();
+    room.log.failure = new Error("disk full");
+    const failed = ada.call("chat-message", { content: "2", clientMsgId: "c" });
+    expect(failed.answer).toMatchObject({ error: { code: "INTERNAL" } });
+    room.log.failure = undefined;
+    room.quiet();
+    const again = ada.call("chat-message", { content: "2", clientMsgId: "c" });
+    expect(again.answer).toEqual({ ok: true, id: expect.any(String), seq: 2, timestamp: room.shell.nowMs });
+    expect(room.log.messages.map(({ content }) => content)).toEqual(["1", "2"]);
+  });
+
+  it("everyone who waits for the same post is answered", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    const tab = await room.join("ada");
+    ada.emit("chat-message", { content: "leading edge" });
+    const calls = [ada, tab].map((client) => client.call("chat-message", { content: "2", clientMsgId: "c" }));
+    room.log.failure = new Error("disk full");
+    room.quiet();
+    for (const { answer } of calls) expect(answer).toMatchObject({ error: { code: "INTERNAL" } });
+  });
+});
+
+describe("what goes wrong in showing what is stored", () => {
+  it.each(["strict", "relaxed"] as const)("keeps nobody waiting for the ack (%s)", async (durability) => {
+    const broken = (): never => {
+      throw new Error("not on this platform");
+    };
+    const room = new ChatRoom({ messageRate: UNLIMITED, durability }, {}, { durable: broken });
+    const ada = await room.join("ada");
+    const first = ada.call("chat-message", { content: "first", clientMsgId: "c" });
+    expect(first.answer).toMatchObject({ ok: true, seq: 1 });
+    expect(ada.call("chat-message", { content: "first", clientMsgId: "c" }).answer).toMatchObject({ duplicate: true });
+    const calls = Array.from({ length: 10 }, () => {
+      room.shell.advance(WINDOW_MS * 2);
+      return ada.call("chat-message", { content: "more" });
+    });
+    room.quiet();
+    room.quiet();
+    expect(calls.map(({ answer }) => answer.seq)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    expect(ada.received("chat-message")).toHaveLength(11);
+    expect(room.shell.reports[0]).toMatchObject({ problem: expect.stringContaining("shown") });
+  });
+});
+
+describe("a sender who goes before the commit", () => {
+  it("is stored and seen all the same, and its ack goes nowhere", async () => {
+    const room = busyRoom();
+    const ada = await room.join("ada");
+    const ben = await room.join("ben");
+    ben.emit("chat-message", { content: "leading edge" });
+    const call = ada.call("chat-message", { content: "last words" });
+    ada.leave();
+    room.quiet();
+    expect(ben.received("chat-message").map(({ content }) => content)).toEqual(["leading edge", "last words"]);
+    expect(call.acks).toEqual([]);
+    expect(room.shell.reports).toEqual([]);
+  });
+});

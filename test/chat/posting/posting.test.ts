@@ -1,0 +1,221 @@
+// What a post is, what the room refuses, and how it says so.
+import { describe, expect, it } from "vitest";
+
+import type { Role } from "../../../src/protocol/chat-events.ts";
+import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import { START_MS } from "../../host/harness.ts";
+
+describe("a post", () => {
+  it("CHAT-2: reaches everyone, the sender too, as one message", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join({ user: "ada", name: "Ada" });
+    const ben = await room.join("ben");
+    const answer = await ada.ask("chat-message", { content: "  hello  " });
+    const message = {
+      id: `${EPOCH}-1`,
+      seq: 1,
+      room: ROOM,
+      sender: "ada",
+      name: "Ada",
+      content: "hello",
+      timestamp: START_MS,
+    };
+    expect(answer).toEqual({ ok: true, id: message.id, seq: 1, timestamp: START_MS });
+    expect(ada.received("chat-message")).toEqual([message]);
+    expect(ben.received("chat-message")).toEqual([message]);
+    expect(room.log.messages).toEqual([message]);
+  });
+
+  it("keeps its clientMsgId and replyTo, and drops what the room does not know", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    const { id } = await ada.ask("chat-message", { content: "first" });
+    room.quiet();
+    ada.emit("chat-message", { content: "second", clientMsgId: "c-2", replyTo: id, sender: "eve", seq: 99, extra: 1 });
+    const [, second] = ada.received("chat-message");
+    expect(second).toMatchObject({ seq: 2, sender: "ada", clientMsgId: "c-2", replyTo: id });
+    expect(second).not.toHaveProperty("extra");
+  });
+
+  it("CHAT-3: needs no answer when it was good and carried no ack", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    ada.emit("chat-message", { content: "hello" });
+    expect(ada.received("chat-message")).toHaveLength(1);
+    expect(ada.received("error")).toEqual([]);
+  });
+
+  it("CHAT-2: gets seq values that rise by exactly 1, whoever posts", async () => {
+    const room = new ChatRoom({ messageRate: UNLIMITED });
+    const people = await Promise.all(["ada", "ben", "cleo"].map((user) => room.join(user)));
+    for (let i = 0; i < 30; i++) {
+      people[i % 3]!.emit("chat-message", { content: `${i}` });
+      room.shell.advance(i % 7 === 0 ? 60 : 3);
+    }
+    room.quiet();
+    const expected = Array.from({ length: 30 }, (_, i) => i + 1);
+    for (const person of people) expect(person.received("chat-message").map(({ seq }) => seq)).toEqual(expected);
+  });
+
+  it.each(["reader"] satisfies Role[])("FORBIDDEN: a %s may not post, but hears and reads", async (role) => {
+    const room = new ChatRoom();
+    const quiet = await room.join({ user: "quiet", role });
+    const ada = await room.join("ada");
+    expect(await quiet.ask("chat-message", { content: "hello" })).toMatchObject({ error: { code: "FORBIDDEN" } });
+    ada.emit("chat-message", { content: "hello" });
+    expect(quiet.received("chat-message")).toHaveLength(1);
+    expect(await quiet.ask("history", {})).toMatchObject({ ok: true, hasMore: false });
+    expect(room.log.messages).toHaveLength(1);
+  });
+
+  it.each(["member", "moderator", "service"] satisfies Role[])("a %s may post", async (role) => {
+    const room = new ChatRoom();
+    const client = await room.join({ user: "u", role });
+    expect(await client.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
+  });
+
+  it("takes the payload {content, userId, timestamp} of older clients, and believes none of its claims", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    ada.emit("chat-message", { content: "hello", userId: "eve", timestamp: 1 });
+    expect(ada.received("chat-message")).toMatchObject([{ content: "hello", sender: "ada", timestamp: START_MS }]);
+    expect(ada.received("chat-message")[0]).not.toHaveProperty("userId");
+  });
+});
+
+describe("INVALID_PAYLOAD", () => {
+  it.each<[what: string, payload: unknown]>([
+    ["no content", {}],
+    ["null", null],
+    ["a string", "hello"],
+    ["a number", 7],
+    ["a list", [{ content: "hello" }]],
+    ["content of another type", { content: 7 }],
+    ["empty content", { content: "" }],
+    ["content of spaces", { content: " \n\t\u00a0 " }],
+    ["an empty clientMsgId", { content: "x", clientMsgId: "" }],
+    ["a clientMsgId that is a number", { content: "x", clientMsgId: 1 }],
+    ["a clientMsgId of 65 characters", { content: "x", clientMsgId: "c".repeat(65) }],
+    ["a replyTo that is an object", { content: "x", replyTo: {} }],
+    ["a replyTo with a length that cannot be compared", { content: "x", replyTo: { length: { toString: 1 } } }],
+    [
+      "the same, and what nests deep",
+      { replyTo: { length: { toString: 1 } }, deep: JSON.parse(`${"[".repeat(4000)}${"]".repeat(4000)}`) as unknown },
+    ],
+    ["content hidden in a prototype", JSON.parse('{"__proto__":{"content":"x"}}')],
+  ])("answers %s", async (_what, payload) => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    const answer = await ada.ask("chat-message", payload);
+    expect(answer).toEqual({ error: { code: "INVALID_PAYLOAD", message: expect.any(String) } });
+    expect(room.log.messages).toEqual([]);
+    expect(ada.closing).toBeUndefined();
+  });
+
+  it("names the field that is wrong", async () => {
+    const ada = await new ChatRoom().join("ada");
+    const { error } = await ada.ask("chat-message", { content: 7, clientMsgId: [] });
+    expect(error.message).toMatch(/content.*clientMsgId/);
+  });
+
+  it("names no field that is right", async () => {
+    const ada = await new ChatRoom().join("ada");
+    const attachment = { key: "01234567890123456789", name: "n", type: "image/png", size: 7 };
+    const { error } = await ada.ask("chat-message", { content: "x", replyTo: { length: { toString: 1 } }, attachment });
+    expect(error.message).toContain("replyTo");
+    expect(error.message).not.toContain("attachment");
+  });
+
+  it("answers an event without any argument", async () => {
+    const ada = await new ChatRoom().join("ada");
+    expect(await ada.ask("chat-message")).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
+  });
+
+  it("lets a clientMsgId of 64 characters pass", async () => {
+    const ada = await new ChatRoom().join("ada");
+    expect(await ada.ask("chat-message", { content: "x", clientMsgId: "c".repeat(64) })).toMatchObject({ ok: true });
+  });
+});
+
+describe("TOO_LONG", () => {
+  const LIMIT = 20;
+
+  it.each(["x", "é", "\u{1F600}"])(
+    "counts %s as one character: limit - 1 and limit pass, limit + 1 does not",
+    async (c) => {
+      const room = new ChatRoom({ maxContentLength: LIMIT });
+      const ada = await room.join("ada");
+      for (const length of [LIMIT - 1, LIMIT]) {
+        expect(await ada.ask("chat-message", { content: c.repeat(length) })).toMatchObject({ ok: true });
+        room.quiet();
+      }
+      const answer = await ada.ask("chat-message", { content: c.repeat(LIMIT + 1) });
+      expect(answer).toEqual({ error: { code: "TOO_LONG", message: expect.stringContaining(`${LIMIT}`) } });
+      expect(room.log.messages).toHaveLength(2);
+    },
+  );
+
+  it("does not count what trimming takes away", async () => {
+    const ada = await new ChatRoom({ maxContentLength: LIMIT }).join("ada");
+    const answer = await ada.ask("chat-message", { content: ` ${"x".repeat(LIMIT)}\n` });
+    expect(answer).toMatchObject({ ok: true });
+  });
+});
+
+describe("NOT_FOUND", () => {
+  it.each([`${EPOCH}-2`, `${EPOCH}-0`, `${EPOCH}--1`, `${EPOCH}-1.5`, `${EPOCH}-NaN`, `${EPOCH}-`, "e2-1", "1", "-1"])(
+    "answers a replyTo of %s where one message stands",
+    async (replyTo) => {
+      const room = new ChatRoom();
+      const ada = await room.join("ada");
+      ada.emit("chat-message", { content: "first" });
+      const answer = await ada.ask("chat-message", { content: "x", replyTo });
+      expect(answer).toMatchObject({ error: { code: "NOT_FOUND" } });
+    },
+  );
+
+  it("is not the answer where the message exists, after sleep too", async () => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    const { id } = await ada.ask("chat-message", { content: "first" });
+    room.quiet();
+    room.shell.evict();
+    expect(await ada.ask("chat-message", { content: "x", replyTo: id })).toMatchObject({ ok: true, seq: 2 });
+  });
+});
+
+describe("UNKNOWN_EVENT", () => {
+  it.each(["dance", "__proto__", "constructor", "toString", "hasOwnProperty", "", "chat-message ", "welcome", "error"])(
+    "answers the event %j",
+    async (event) => {
+      const room = new ChatRoom();
+      const ada = await room.join("ada");
+      expect(await ada.ask(event, { content: "x" })).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
+      expect(ada.closing).toBeUndefined();
+      expect(room.shell.reports).toEqual([]);
+    },
+  );
+
+  it("does not repeat an endless name", async () => {
+    const ada = await new ChatRoom().join("ada");
+    const { error } = await ada.ask("x".repeat(10_000));
+    expect(error.message.length).toBeLessThan(200);
+  });
+});
+
+describe("CHAT-3: without an ack callback", () => {
+  it.each<[code: string, event: string, payload: unknown]>([
+    ["INVALID_PAYLOAD", "chat-message", {}],
+    ["TOO_LONG", "chat-message", { content: "x".repeat(1001) }],
+    ["NOT_FOUND", "chat-message", { content: "x", replyTo: "nothing" }],
+    ["UNKNOWN_EVENT", "dance", {}],
+    ["INVALID_PAYLOAD", "history", { limit: 0 }],
+  ])("%s arrives as event error, to its sender only", async (code, event, payload) => {
+    const room = new ChatRoom();
+    const ada = await room.join("ada");
+    const ben = await room.join("ben");
+    ada.emit(event, payload);
+    expect(ada.received("error")).toEqual([{ code, message: expect.any(String) }]);
+    expect(ben.received("error")).toEqual([]);
+  });
+});

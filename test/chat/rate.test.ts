@@ -1,0 +1,266 @@
+// RATE_LIMITED: one token bucket per user and room, whatever the user does to get another.
+import { describe, expect, it } from "vitest";
+
+import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
+import { HISTORY_PER_TOKEN } from "../../src/chat/messages/history.ts";
+import { Buckets, DIRECT_OPENINGS } from "../../src/clock/rate-limit.ts";
+import { ChatRoom } from "../host/chat-room.ts";
+import { START_MS, type Client } from "../host/harness.ts";
+
+/** A rate so slow that no test refills it by the way. */
+const SLOW = { perSecond: 0.1, burst: 5 };
+const slowRoom = (): ChatRoom => new ChatRoom({ messageRate: SLOW });
+
+const guest = (user: string): { user: string; isGuest: true } => ({ user, isGuest: true });
+
+async function postsUntilLimited(client: Client, atMost = 20): Promise<number> {
+  for (let posts = 0; posts < atMost; posts++) {
+    const call = client.call("chat-message", { content: "x" });
+    if (call.acks.length > 0 && call.answer.error) return posts;
+  }
+  return atMost;
+}
+
+describe("RATE_LIMITED", () => {
+  it("lets a burst pass and refuses the next post, saying when to try again", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    expect(await postsUntilLimited(ada)).toBe(SLOW.burst);
+    room.shell.advance(4000);
+    expect(await ada.ask("chat-message", { content: "x" })).toEqual({
+      error: { code: "RATE_LIMITED", message: expect.stringMatching(/^Rate limit exceeded/), retryAfterMs: 6000 },
+    });
+    expect(ada.closing).toBeUndefined();
+  });
+
+  it("lets a post pass after retryAfterMs, and not a millisecond sooner", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    const { error } = await ada.ask("chat-message", { content: "x" });
+    room.shell.advance(error.retryAfterMs - 1);
+    expect(await postsUntilLimited(ada)).toBe(0);
+    room.shell.advance(1);
+    expect(await postsUntilLimited(ada)).toBe(1);
+  });
+
+  it("fills up again to the burst and no further", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    room.shell.advance(3_600_000);
+    expect(await postsUntilLimited(ada)).toBe(SLOW.burst);
+  });
+
+  it("arrives as event error where the post carried no ack, with the same fields", async () => {
+    const ada = await slowRoom().join("ada");
+    for (let i = 0; i <= SLOW.burst; i++) ada.emit("chat-message", { content: "x" });
+    expect(ada.received("error")).toEqual([
+      { code: "RATE_LIMITED", message: expect.stringMatching(/^Rate limit exceeded/), retryAfterMs: 10_000 },
+    ]);
+  });
+
+  it("is each user's own", async () => {
+    const room = slowRoom();
+    await postsUntilLimited(await room.join("ada"));
+    expect(await postsUntilLimited(await room.join("ben"))).toBe(SLOW.burst);
+  });
+
+  it("does not touch reading", async () => {
+    const ada = await slowRoom().join("ada");
+    await postsUntilLimited(ada);
+    expect(await ada.ask("history", {})).toMatchObject({ ok: true });
+    expect(await ada.ask("presence", {})).toMatchObject({ ok: true });
+  });
+
+  it("is shared by a user's tabs", async () => {
+    const room = slowRoom();
+    const [one, other] = [await room.join("ada"), await room.join("ada")];
+    expect(await postsUntilLimited(one, 3)).toBe(3);
+    expect(await postsUntilLimited(other)).toBe(2);
+    expect(await postsUntilLimited(one)).toBe(0);
+  });
+
+  it("is kept over sleep", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    room.quiet();
+    room.shell.evict();
+    expect(await postsUntilLimited(ada)).toBe(0);
+  });
+
+  it.each([0, 1])("is kept over sleep where only tab %d of two posted", async (poster) => {
+    const room = slowRoom();
+    const tabs = [await room.join("ada"), await room.join("ada")];
+    room.shell.advance(100);
+    await postsUntilLimited(tabs[poster]!);
+    room.quiet();
+    room.shell.evict();
+    for (const tab of tabs) expect(await postsUntilLimited(tab)).toBe(0);
+  });
+
+  it("is kept over sleep where several tabs posted at the same millisecond", async () => {
+    const room = slowRoom();
+    const tabs = await Promise.all(["ada", "ada", "ada"].map((user) => room.join(user)));
+    for (const tab of tabs) tab.emit("chat-message", { content: "x" });
+    room.quiet();
+    room.shell.evict();
+    expect(await postsUntilLimited(tabs[0]!)).toBe(SLOW.burst - 3);
+  });
+
+  it("is kept over sleep where the tab that posted is gone and another one stays", async () => {
+    const room = slowRoom();
+    const [one, other] = [await room.join("ada"), await room.join("ada")];
+    await postsUntilLimited(one);
+    one.leave();
+    room.quiet();
+    room.shell.evict();
+    expect(await postsUntilLimited(other)).toBe(0);
+  });
+
+  it("is not filled by going and coming back", async () => {
+    const room = slowRoom();
+    for (let i = 0; i < 3; i++) {
+      const ada = await room.join("ada");
+      expect(await postsUntilLimited(ada)).toBe(i === 0 ? SLOW.burst : 0);
+      ada.leave();
+    }
+  });
+
+  it("is not filled by a fresh token", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    await ada.ask("refresh-token", { token: room.token("ada") });
+    expect(await postsUntilLimited(ada)).toBe(0);
+  });
+
+  it("is not filled by others who come and go in hundreds", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    await postsUntilLimited(ada);
+    for (let i = 0; i < 300; i++) {
+      const guest = await room.join(`guest-${i}`);
+      guest.emit("chat-message", { content: "x" });
+      guest.leave();
+    }
+    expect(await postsUntilLimited(ada)).toBe(0);
+  });
+});
+
+describe("CHAT-6: whatever else a user asks for", () => {
+  const { burst, perSecond } = REQUEST_LIMIT;
+  const askUntilLimited = async (client: Client, event: string, payload: object): Promise<number> => {
+    for (let asked = 0; asked <= burst; asked++) {
+      const { error } = await client.ask(event, payload);
+      if (!error) continue;
+      expect(error).toMatchObject({ code: "RATE_LIMITED", retryAfterMs: expect.any(Number) });
+      return asked;
+    }
+    throw new Error("there is no limit");
+  };
+
+  it("takes from a bucket of its own, one token each, shared by the user's tabs", async () => {
+    const room = slowRoom();
+    const [ada, tab] = [await room.join("ada"), await room.join("ada")];
+    expect(await askUntilLimited(ada, "presence", {})).toBe(burst);
+    expect(await askUntilLimited(tab, "dance", {})).toBe(0);
+    expect(await tab.ask("chat-message", { content: "x" })).toMatchObject({ ok: true });
+    expect(await (await room.join("ben")).ask("presence", {})).toMatchObject({ ok: true });
+  });
+
+  it("costs more where a page is longer, and comes back with time", async () => {
+    const room = slowRoom();
+    const ada = await room.join("ada");
+    const limit = 2 * HISTORY_PER_TOKEN + 1;
+    expect(await askUntilLimited(ada, "history", { limit })).toBe(Math.floor(burst / 3));
+    room.shell.advance(1000);
+    expect(await askUntilLimited(ada, "history", { limit })).toBe(Math.floor((perSecond + (burst % 3)) / 3));
+  });
+});
+
+describe("CHAT-6: guests of one address", () => {
+  const guestRoom = (): ChatRoom => new ChatRoom({ messageRate: SLOW, guestRatePerIp: 0.1 });
+
+  it("post no more together than one of them may, and those of another address are not asked to wait for them", async () => {
+    const room = guestRoom();
+    const crowd = await Promise.all(["g1", "g2", "g3"].map((user) => room.join(guest(user), { address: "192.0.2.1" })));
+    let posted = 0;
+    for (const client of crowd) posted += await postsUntilLimited(client);
+    expect(posted).toBe(SLOW.burst);
+    expect(await crowd[0]!.ask("chat-message", { content: "x" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    const elsewhere = await room.join(guest("g4"), { address: "192.0.2.2" });
+    expect(await postsUntilLimited(elsewhere)).toBe(SLOW.burst);
+    room.shell.advance(10_000);
+    expect(await postsUntilLimited(crowd[2]!)).toBe(1);
+  });
+
+  it("edit no more together than they may post, and a member may", async () => {
+    const room = guestRoom();
+    const lines = { g1: await room.join(guest("g1"), { address: "192.0.2.1" }), ada: await room.join("ada") };
+    const other = await room.join(guest("g2"), { address: "192.0.2.1" });
+    const editsUntilLimited = async (client: Client): Promise<number> => {
+      room.shell.advance(100);
+      const { id } = (await client.ask("chat-message", { content: "first" })) as unknown as { id: string };
+      for (let edits = 0; ; edits++) {
+        const answer = await client.ask("edit-message", { id, content: `edit ${edits}` });
+        if ("error" in answer || edits === SLOW.burst) return edits;
+        // What has not changed costs no message.
+        expect(await client.ask("edit-message", { id, content: `edit ${edits}` })).toMatchObject({ ok: true });
+        room.shell.advance(100);
+      }
+    };
+    expect(await editsUntilLimited(lines.g1)).toBe(SLOW.burst - 1);
+    expect(await other.ask("chat-message", { content: "x" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    expect(await editsUntilLimited(lines.ada)).toBeGreaterThan(SLOW.burst - 1);
+  });
+
+  it("of one IPv6 network count as one; members behind the same address are nobody's guests", async () => {
+    const room = guestRoom();
+    const one = await room.join(guest("g1"), { address: "2001:db8::1" });
+    const other = await room.join(guest("g2"), { address: "2001:db8::2:1" });
+    expect(await postsUntilLimited(one)).toBe(SLOW.burst);
+    expect(await postsUntilLimited(other)).toBe(0);
+    const member = await room.join("ada", { address: "2001:db8::1" });
+    expect(await postsUntilLimited(member)).toBe(SLOW.burst);
+  });
+
+  it("sleep does not fill their bucket", async () => {
+    const room = guestRoom();
+    const one = await room.join(guest("g1"), { address: "192.0.2.1" });
+    const other = await room.join(guest("g2"), { address: "192.0.2.1" });
+    expect(await postsUntilLimited(one)).toBe(SLOW.burst);
+    room.shell.evict();
+    expect(await postsUntilLimited(other)).toBe(0);
+  });
+
+  it("a fresh token decides anew who is one; without the setting nobody is asked to share", async () => {
+    const room = guestRoom();
+    const one = await room.join(guest("g1"), { address: "192.0.2.1" });
+    const other = await room.join("g2", { address: "192.0.2.1" });
+    expect(await postsUntilLimited(one)).toBe(SLOW.burst);
+    expect(await postsUntilLimited(other, 1)).toBe(1);
+    await other.ask("refresh-token", { token: room.token(guest("g2")) });
+    expect(await other.ask("chat-message", { content: "x" })).toMatchObject({ error: { code: "RATE_LIMITED" } });
+    const free = slowRoom();
+    for (const user of ["g1", "g2"]) expect(await postsUntilLimited(await free.join(guest(user)))).toBe(SLOW.burst);
+  });
+});
+
+describe("DM-5: conversations that a user begins", () => {
+  it("20 at once, then ten a minute; what is given back counts for nothing, and is no more than there was", () => {
+    const openings = new Buckets(DIRECT_OPENINGS);
+    const takes = (atMs: number, times = 1): boolean[] =>
+      Array.from({ length: times }, () => openings.take("ada", START_MS + atMs).ok);
+    expect(takes(0, 20)).not.toContain(false);
+    expect(takes(0)).toEqual([false]);
+    expect(takes(5999)).toEqual([false]);
+    expect(takes(6000, 2)).toEqual([true, false]);
+    openings.giveBack("ada", START_MS + 6000);
+    expect(takes(6000, 2)).toEqual([true, false]);
+    const later = 3_600_000;
+    openings.giveBack("ada", START_MS + later);
+    expect(takes(later, 21).filter(Boolean)).toHaveLength(20);
+  });
+});

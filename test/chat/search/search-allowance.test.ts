@@ -1,0 +1,190 @@
+// Limits of searching: what a user's searches may look at, and how long searches rest between two turns.
+import { describe, expect, it } from "vitest";
+
+import { messageId } from "../../../src/chat/log/message-id.ts";
+import {
+  SEARCH_REST_LATER_MS,
+  SEARCH_REST_MS_PER_MESSAGE,
+  SEARCHED_MESSAGES_LIMIT,
+  SearchAllowance,
+} from "../../../src/chat/search/search-allowance.ts";
+import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
+import type { Call, Client } from "../../host/client.ts";
+import { START_MS } from "../../host/harness.ts";
+
+const MESSAGES = 20_000;
+const { perSecond, burst } = SEARCHED_MESSAGES_LIMIT;
+
+/** Nothing is indexed there, so that every search looks at everything. */
+async function roomOf(
+  count: number,
+  searchAllowance = new SearchAllowance(),
+): Promise<{ room: ChatRoom; ada: Client }> {
+  const room = new ChatRoom({ messageRate: UNLIMITED }, {}, { searchAllowance });
+  room.index.failure = new Error("there is no index");
+  for (let from = 1; from <= count; from += 100) {
+    const author = { room: ROOM, sender: "ada", name: "ada", timestamp: START_MS };
+    const batch = Array.from({ length: 100 }, (_, i) => from + i);
+    room.log.append(batch.map((seq) => ({ id: messageId(EPOCH, seq), seq, ...author, content: `word ${seq}` })));
+  }
+  return { room, ada: await room.join("ada") };
+}
+
+/** In which somebody has just searched so much that no rest can come later. */
+function spent(): SearchAllowance {
+  const allowance = new SearchAllowance();
+  allowance.pay("zoe", { looked: SEARCH_REST_LATER_MS / SEARCH_REST_MS_PER_MESSAGE, reckoned: 0 }, START_MS);
+  return allowance;
+}
+
+interface Answer {
+  readonly ok?: true;
+  readonly messages: readonly unknown[];
+  readonly error?: { readonly code: string; readonly retryAfterMs: number };
+}
+
+/** Turns the clock on until the answer is there. @returns how long that took, in ms */
+function wait(room: ChatRoom, call: Call<Answer>): number {
+  const sinceMs = room.shell.nowMs;
+  while (call.acks.length === 0 && room.shell.nowMs - sinceMs < 60_000) room.shell.advance(1);
+  return room.shell.nowMs - sinceMs;
+}
+
+const nowhere = (client: Client): Call<Answer> => client.call<Answer>("search", { query: "nowhere " });
+
+describe("SRCH-9: a user's searches", () => {
+  it("are paid for when it is known what they looked at, and refused while that is owed", async () => {
+    const { room, ada } = await roomOf(MESSAGES);
+    const began = room.shell.nowMs;
+    let searches = 0;
+    let refused: Answer["error"];
+    while (!refused && searches < 100) {
+      const call = nowhere(ada);
+      wait(room, call);
+      refused = call.answer.error;
+      if (!refused) searches++;
+      room.shell.advance(400);
+    }
+    expect(refused).toMatchObject({ code: "RATE_LIMITED" });
+    const earned = ((room.shell.nowMs - began) * perSecond) / 1000;
+    expect(searches * MESSAGES).toBeGreaterThanOrEqual(burst);
+    expect(searches * MESSAGES).toBeLessThanOrEqual(burst + earned + MESSAGES);
+
+    room.shell.advance(refused!.retryAfterMs - 400 - 1);
+    expect(nowhere(ada).answer.error).toMatchObject({ code: "RATE_LIMITED" });
+    room.shell.advance(1);
+    const call = nowhere(ada);
+    wait(room, call);
+    expect(call.answer).toMatchObject({ ok: true });
+  });
+
+  it("owe what several at a time looked at beyond what there was", async () => {
+    const { room, ada } = await roomOf(100_000);
+    const calls = Array.from({ length: 4 }, () => nowhere(ada));
+    for (const call of calls) wait(room, call);
+    for (const { answer } of calls) expect(answer).toMatchObject({ ok: true });
+    const { retryAfterMs } = nowhere(ada).answer.error!;
+    const tookMs = room.shell.nowMs - START_MS;
+    const owed = 400_000 - burst - (tookMs * perSecond) / 1000;
+    expect(Math.abs(retryAfterMs - (owed * 1000) / perSecond)).toBeLessThan(1000);
+  });
+
+  it("are counted together in all rooms of the isolate, and apart from those of others", async () => {
+    const shared = new SearchAllowance();
+    const one = await roomOf(MESSAGES, shared);
+    const other = await roomOf(MESSAGES, shared);
+    for (let searches = 0; searches < 2 * (burst / MESSAGES); searches++) {
+      const [here, there] = searches % 2 === 0 ? [one, other] : [other, one];
+      there.room.shell.advance(wait(here.room, nowhere(here.ada)));
+    }
+    for (const { ada } of [one, other]) expect(nowhere(ada).answer.error).toMatchObject({ code: "RATE_LIMITED" });
+    const ben = await other.room.join("ben");
+    const call = nowhere(ben);
+    wait(other.room, call);
+    expect(call.answer).toMatchObject({ ok: true });
+  });
+
+  it("of what is near cost next to nothing", async () => {
+    const { room, ada } = await roomOf(MESSAGES);
+    for (let searches = 0; searches < 200; searches++) {
+      expect(ada.call<Answer>("search", { query: "word " }).answer).toMatchObject({ ok: true });
+      room.shell.advance(400);
+    }
+  });
+});
+
+describe("SRCH-5: searches rest between two turns", () => {
+  it("for as long as their turns took three times over, however many there are", async () => {
+    for (const count of [1, 4]) {
+      const { room, ada } = await roomOf(MESSAGES, spent());
+      const calls = Array.from({ length: count }, () => nowhere(ada));
+      const tookMs = Math.max(...calls.map((call) => (wait(room, call), room.shell.nowMs - START_MS)));
+      expect(tookMs).toBeGreaterThan(0.95 * count * MESSAGES * SEARCH_REST_MS_PER_MESSAGE);
+      expect(tookMs).toBeLessThan(1.3 * count * MESSAGES * SEARCH_REST_MS_PER_MESSAGE);
+    }
+  });
+
+  it("so that what is said meanwhile is stored and answered between two turns", async () => {
+    const { room, ada } = await roomOf(MESSAGES, spent());
+    const ben = await room.join("ben");
+    const search = nowhere(ada);
+    room.shell.advance(15);
+    const post = ben.call("chat-message", { content: "hello" });
+    expect(post.answer).toMatchObject({ ok: true });
+    expect(search.acks).toEqual([]);
+  });
+
+  it("and rooms of one isolate have their turns one after another", async () => {
+    const shared = spent();
+    const rooms = await Promise.all([roomOf(MESSAGES, shared), roomOf(MESSAGES, shared), roomOf(MESSAGES, shared)]);
+    const calls = rooms.map(({ ada }) => nowhere(ada));
+    let tookMs = 0;
+    for (; calls.some(({ acks }) => acks.length === 0) && tookMs < 60_000; tookMs++)
+      for (const { room } of rooms) room.shell.advance(1);
+    expect(tookMs).toBeGreaterThan(0.95 * 3 * MESSAGES * SEARCH_REST_MS_PER_MESSAGE);
+  });
+
+  it("but after quiet their rest comes later: a search of 50,000 messages is done at once, the next one waits", async () => {
+    const messages = SEARCH_REST_LATER_MS / SEARCH_REST_MS_PER_MESSAGE;
+    const { room, ada } = await roomOf(messages - 1000);
+    expect(wait(room, nowhere(ada))).toBeLessThan(50);
+    expect(wait(room, nowhere(ada))).toBeGreaterThan(0.9 * SEARCH_REST_LATER_MS);
+    room.shell.advance(SEARCH_REST_LATER_MS);
+    expect(wait(room, nowhere(ada))).toBeLessThan(50);
+  });
+});
+
+describe("the allowance", () => {
+  it("gives out turns one behind the other, and more room behind one that looked at more than was reckoned", () => {
+    const allowance = spent();
+    const turns = [allowance.takeTurn(500, START_MS), allowance.takeTurn(500, START_MS)];
+    expect(turns).toEqual([START_MS, START_MS + 10]);
+    allowance.pay("ada", { looked: 2000, reckoned: 500 }, START_MS + 10);
+    expect(allowance.takeTurn(500, START_MS + 10)).toBe(START_MS + 20 + 30);
+  });
+
+  it("saves up no more rest than for a second, however long nobody searched", () => {
+    const allowance = new SearchAllowance();
+    const laterMs = START_MS + 3_600_000;
+    allowance.takeTurn(500, START_MS);
+    const turns = Array.from({ length: 101 }, () => allowance.takeTurn(500, laterMs));
+    expect(new Set(turns)).toEqual(new Set([laterMs]));
+    expect(allowance.takeTurn(500, laterMs)).toBe(laterMs + 10);
+  });
+
+  it("goes on where the clock was set back", () => {
+    const allowance = new SearchAllowance();
+    allowance.takeTurn(500, START_MS + 3_600_000);
+    expect(allowance.takeTurn(500, START_MS)).toBe(START_MS);
+  });
+
+  it("refuses from the message on that is owed", () => {
+    const allowance = new SearchAllowance();
+    allowance.pay("ada", { looked: burst - 1, reckoned: 0 }, START_MS);
+    expect(allowance.ask("ada", START_MS).ok).toBe(true);
+    expect(allowance.ask("ada", START_MS)).toEqual({ ok: false, retryAfterMs: 1 });
+    allowance.pay("ada", { looked: 10 * perSecond, reckoned: 0 }, START_MS);
+    expect(allowance.ask("ada", START_MS)).toEqual({ ok: false, retryAfterMs: 10_001 });
+    expect(allowance.ask("ada", START_MS + 10_001).ok).toBe(true);
+  });
+});

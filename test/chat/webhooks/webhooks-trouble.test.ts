@@ -1,0 +1,177 @@
+// A webhook's queue that fails, and a room in trouble itself: nothing is lost, and nobody waits.
+import { describe, expect, it } from "vitest";
+
+import { CHANGES_REMEMBERED_MAX } from "../../../src/chat/log/pending-changes.ts";
+import { WEBHOOK_RETRY_MS, WEBHOOK_RETRY_MS_MAX, WEBHOOK_SEND_MS_MAX } from "../../../src/chat/webhooks/webhooks.ts";
+import { WEBHOOK_EVENTS_MAX } from "../../../src/chat/webhooks/webhook-batch.ts";
+import { say, sayAll, told } from "../../host/webhook-room.ts";
+
+describe("a queue in trouble", () => {
+  it("HOOK-3: is tried again, less and less often, and gets everything in order", async () => {
+    const { room, ada } = await told();
+    room.queue.mood = "refuses";
+    const before = room.queue.asked;
+    await sayAll(room, ada, ["1", "2", "3"]);
+    await room.pass(WEBHOOK_RETRY_MS * 7.5);
+    expect(room.queue.asked).toBe(before + 4);
+    expect(room.shell.reports.map(({ problem }) => problem)).toEqual(
+      [1, 2, 4, 8].map((seconds) => `webhook events could not be queued; next try in ${seconds} s`),
+    );
+    await room.pass(3_600_000);
+    const { asked } = room.queue;
+    await room.pass(3_600_000);
+    expect(room.queue.asked - asked).toBe(3_600_000 / WEBHOOK_RETRY_MS_MAX);
+    room.queue.mood = "takes";
+    await room.pass(WEBHOOK_RETRY_MS_MAX);
+    expect(room.queue.story).toEqual(["posted 1 1", "posted 2 2", "posted 3 3"]);
+  });
+
+  it("HOOK-3: remembers through sleep and crashes when it was to be tried again", async () => {
+    const { room, ada } = await told();
+    room.queue.mood = "refuses";
+    await say(ada, "1");
+    await room.pass(20_000);
+    const { asked } = room.queue;
+    for (const end of [() => room.shell.evict(), () => room.shell.crash()]) {
+      end();
+      await room.pass(1000);
+    }
+    expect(room.queue.asked).toBe(asked);
+    room.queue.mood = "takes";
+    await room.pass(30_000);
+    expect(room.queue.story.slice(0, 1)).toEqual(["posted 1 1"]);
+  });
+
+  it("HOOK-3: that does not answer is given up, and what it says later changes nothing", async () => {
+    const { room, ada } = await told();
+    room.queue.mood = "is silent";
+    await say(ada, "1");
+    await room.pass(WEBHOOK_SEND_MS_MAX - 1000);
+    expect(room.shell.canSleep).toBe(false);
+    await room.pass(1500);
+    expect(room.shell.reports).toHaveLength(1);
+    room.queue.mood = "refuses";
+    room.queue.answerAtLast();
+    await room.pass(1);
+    room.shell.crash();
+    room.queue.mood = "takes";
+    await room.pass(10_000);
+    expect(room.queue.story[0]).toBe("posted 1 1");
+  });
+
+  it("HOOK-4: that may have told of somebody's leave, or may not: who is back has joined anew", async () => {
+    const { room } = await told();
+    const ben = await room.join("ben");
+    await room.pass(2000);
+    room.queue.mood = "takes and says it did not";
+    ben.leave();
+    await room.pass(6500);
+    await room.join("ben");
+    room.queue.mood = "takes";
+    await room.pass(60_000);
+    expect(room.queue.story).toEqual(["joined ben", "left ben", "joined ben"]);
+    const [first, , second] = room.queue.events;
+    expect(second!.id).not.toBe(first!.id);
+    expect(second!.order).toBeGreaterThan(room.queue.of("member.left")[0]!.order);
+  });
+
+  it("HOOK-3: keeps no room awake", async () => {
+    const { room, ada } = await told();
+    room.queue.mood = "refuses";
+    await say(ada, "1");
+    await room.pass(4000);
+    await room.pass(1500);
+    expect(room.shell.canSleep).toBe(true);
+  });
+
+  it("HOOK-3: does not slow down a post", async () => {
+    const { room, ada } = await told();
+    room.queue.mood = "is silent";
+    for (const content of ["1", "2", "3"]) {
+      await say(ada, content);
+      await room.pass(100);
+    }
+    expect(room.log.lastSeq).toBe(3);
+  });
+});
+
+describe("a room's own troubles", () => {
+  it("HOOK-3: more changes than it remembers one by one are found again", async () => {
+    const { room } = await told();
+    room.queue.mood = "refuses";
+    const count = CHANGES_REMEMBERED_MAX + 50;
+    for (let seq = 1; seq <= count; seq++) room.ask(`poster-${seq % 50}`, "chat-message", { content: "first" });
+    await room.pass(2000);
+    for (const [i, { id }] of room.log.messages.entries()) {
+      room.ask(`editor-${Math.floor(i / 5)}`, "edit-message", { id, content: "second" });
+      if (i % 3 === 0) room.ask(`liker-${i}`, "react", { id, emoji: "👍", on: true });
+    }
+    room.queue.mood = "takes";
+    await room.pass(10_000);
+    const edited = room.queue.of("message.edited").map(({ data }) => data.message);
+    expect(new Set(edited.map(({ seq }) => seq)).size).toBe(count);
+    expect(edited.every(({ content }) => content === "second")).toBe(true);
+    expect(edited.length).toBeLessThan(count * 1.1);
+  });
+
+  it("HOOK-3: where it cannot note how far it told, it tells again", async () => {
+    const { room, ada } = await told();
+    room.state.failure = new Error("disk full");
+    await say(ada, "1");
+    await room.pass(1500);
+    room.state.failure = undefined;
+    room.shell.crash();
+    await room.pass(1500);
+    expect(room.queue.story).toEqual(["posted 1 1", "posted 1 1"]);
+    const [first, second] = room.queue.events;
+    expect(second).toEqual(first);
+  });
+
+  it("HOOK-3: a log that cannot be read is tried again", async () => {
+    const { room, ada } = await told();
+    await say(ada, "1");
+    room.log.unreadable = new Error("disk on fire");
+    await room.pass(500);
+    expect(room.queue.story).toEqual([]);
+    room.log.unreadable = undefined;
+    await room.pass(2000);
+    expect(room.queue.story).toEqual(["posted 1 1"]);
+  });
+
+  it("HOOK-5: has the last word when it is deleted", async () => {
+    const { room, ada } = await told();
+    room.queue.mood = "refuses";
+    await say(ada, "1");
+    await room.pass(500);
+    room.queue.mood = "takes";
+    room.chat.sayGoodbye(() => ({ code: "ROOM_DELETED", message: "gone" }));
+    ada.leave();
+    room.chat.prepareErase();
+    expect(room.queue.story).toEqual(["posted 1 1", "left ada", "vacated"]);
+    const { writes } = room.state;
+    await room.pass(60_000);
+    expect(room.state.writes).toBe(writes);
+    expect(room.queue.story).toHaveLength(3);
+  });
+});
+
+it("HOOK-3: an edit is told also where the message was reacted to since, and more changes wait than a batch takes", async () => {
+  const { room, ada } = await told();
+  const ids: string[] = [];
+  for (let i = 0; i < WEBHOOK_EVENTS_MAX + 30; i++) {
+    ids.push(await say(ada, `post ${i}`));
+    await room.pass(60);
+  }
+  await room.pass(5000);
+  room.queue.mood = "refuses";
+  for (const [i, id] of ids.entries()) {
+    await room.call("edit-message", { user: `service-${i}`, role: "service" }, { id, content: `edited ${i}` });
+    await room.pass(20);
+  }
+  await room.call("react", { user: "ben", role: "service" }, { id: ids[0], emoji: "👍", on: true });
+  room.shell.crash();
+  room.queue.mood = "takes";
+  await room.pass(600_000);
+  const edited = new Set(room.queue.of("message.edited").map(({ data }) => data.message.id));
+  expect(ids.filter((id) => !edited.has(id))).toEqual([]);
+});

@@ -1,0 +1,151 @@
+// Uploads and downloads of the client: what is asked, what is tried again, and what is told.
+import { expect, it, vi } from "vitest";
+
+import type { FileError } from "../../../client/core/api.ts";
+import { Files, FILE_TRIES_MAX } from "../../../client/core/files.ts";
+import { OutboxStorage } from "../../../client/core/outbox-storage.ts";
+import type { Transfer, Transferred } from "../../../client/core/transfer.ts";
+import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { VirtualClock } from "../../host/virtual-clock.ts";
+
+const ATTACHMENT = { key: "lobby!e1!x!y", name: "me.png", type: "image/png", size: 3 };
+const PICTURE = new File(["abc"], "me.png", { type: "image/png" });
+const answer = (status: number, body: object | string): Transferred => ({
+  status,
+  body: new Blob([typeof body === "string" ? body : JSON.stringify(body)]),
+});
+const refusal = (status: number, code: string, more: object = {}): Transferred =>
+  answer(status, { error: { code, message: `${code}!`, ...more } });
+const GOOD = answer(201, { ok: true, attachment: ATTACHMENT });
+
+function world(answers: ReadonlyArray<Transferred | Error>, hasTokenFunction = true) {
+  const clock = new VirtualClock();
+  const asked: Transfer[] = [];
+  const tokens: unknown[] = [];
+  const files = new Files({
+    origin: "https://chat.test",
+    room: "lobby",
+    clock,
+    random: () => 0,
+    hasTokenFunction,
+    token: async (refused) => {
+      tokens.push(refused);
+      return `token-${tokens.length}`;
+    },
+    transfer: async (request) => {
+      asked.push(request);
+      const next = answers[asked.length - 1] ?? answers.at(-1)!;
+      if (next instanceof Error) throw next;
+      return next;
+    },
+  });
+  /** Lets every wait pass. */
+  const settle = async <Value>(promise: Promise<Value>): Promise<Value> => {
+    // Handled by whoever gets it, in the end.
+    promise.catch(() => undefined);
+    for (let i = 0; i < 2 * FILE_TRIES_MAX; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(60_000);
+    }
+    return promise;
+  };
+  return { files, asked, tokens, clock, settle };
+}
+
+it("uploads a file under its name, and hands back what a message carries", async () => {
+  const { files, asked } = world([GOOD]);
+  expect(await files.upload(PICTURE)).toEqual(ATTACHMENT);
+  expect(asked).toMatchObject([
+    { method: "POST", url: "https://chat.test/api/rooms/lobby/files?name=me.png", token: "token-1", body: PICTURE },
+  ]);
+  await files.upload(new Blob(["x"]), { name: "Grüße/😀?.txt" });
+  expect(new URL(asked[1]!.url).searchParams.get("name")).toBe("Grüße/😀?.txt");
+});
+
+it("downloads a file by its key", async () => {
+  const { files, asked } = world([answer(200, "bytes")]);
+  expect(await (await files.download(ATTACHMENT.key)).text()).toBe("bytes");
+  expect(asked).toMatchObject([{ method: "GET", url: "https://chat.test/files/lobby!e1!x!y" }]);
+});
+
+it("tries again what passes: a limit after the time that it names, a broken line, a storage out of reach", async () => {
+  const troubles = [
+    refusal(429, "RATE_LIMITED", { retryAfterMs: 5000 }),
+    new TypeError("offline"),
+    refusal(503, "UNAVAILABLE"),
+  ];
+  const { files, asked, settle } = world([...troubles, answer(502, "<html>"), GOOD]);
+  expect(await settle(files.upload(PICTURE))).toEqual(ATTACHMENT);
+  expect(asked).toHaveLength(FILE_TRIES_MAX);
+});
+
+it("waits as long as the limit says, and no shorter", async () => {
+  const { files, asked, clock } = world([refusal(429, "RATE_LIMITED", { retryAfterMs: 5000 }), GOOD]);
+  const uploading = files.upload(PICTURE);
+  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(4999);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toHaveLength(1);
+  clock.advance(1);
+  expect(await uploading).toEqual(ATTACHMENT);
+});
+
+it("gives up in the end, with the last words", async () => {
+  const { files, asked, settle } = world([new TypeError("offline")]);
+  await expect(settle(files.upload(PICTURE))).rejects.toMatchObject({ code: "NO_ANSWER" } satisfies Partial<FileError>);
+  expect(asked).toHaveLength(FILE_TRIES_MAX);
+});
+
+it.each([
+  [413, "TOO_LONG"],
+  [415, "UNSUPPORTED_MEDIA_TYPE"],
+  [403, "FORBIDDEN"],
+  [403, "MUTED"],
+  [404, "NOT_FOUND"],
+  [503, "MISCONFIGURED"],
+])("tells what does not pass at once: %i %s", async (status, code) => {
+  const { files, asked } = world([refusal(status, code)]);
+  await expect(files.upload(PICTURE)).rejects.toMatchObject({ code, message: `${code}!` });
+  expect(asked).toHaveLength(1);
+});
+
+it("asks once for another token where the last one ended", async () => {
+  const { files, tokens, asked } = world([refusal(401, "TOKEN_EXPIRED"), GOOD]);
+  expect(await files.upload(PICTURE)).toEqual(ATTACHMENT);
+  expect([tokens, asked.map(({ token }) => token)]).toEqual([
+    [undefined, "TOKEN_EXPIRED"],
+    ["token-1", "token-2"],
+  ]);
+  for (const hasTokenFunction of [true, false]) {
+    const other = world([refusal(401, "UNAUTHORIZED")], hasTokenFunction);
+    await expect(other.files.upload(PICTURE)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+    expect(other.asked).toHaveLength(hasTokenFunction ? 2 : 1);
+  }
+});
+
+it("ends when it is called off, before, between two tries, or by the room's end", async () => {
+  const reason = new Error("enough");
+  const { files, asked, clock } = world([new TypeError("offline")]);
+  await expect(files.upload(PICTURE, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  expect(asked).toHaveLength(0);
+  const controller = new AbortController();
+  const uploading = files.upload(PICTURE, { signal: controller.signal });
+  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  await new Promise((resolve) => setImmediate(resolve));
+  controller.abort(reason);
+  await expect(uploading).rejects.toBe(reason);
+  clock.advance(60_000);
+  const downloading = files.download("key");
+  files.close();
+  await expect(downloading).rejects.toMatchObject({ code: "CLOSED" });
+  await expect(files.upload(PICTURE)).rejects.toMatchObject({ code: "CLOSED" });
+  expect(asked).toHaveLength(1);
+});
+
+it("a message that waits keeps its file across a reload", () => {
+  const storage = new MemoryStorage();
+  const message = { clientMsgId: "c1", content: "", attachment: ATTACHMENT, order: 1 };
+  new OutboxStorage(storage, "https://chat.test", "lobby").put(message);
+  expect(new OutboxStorage(storage, "https://chat.test", "lobby").load()).toEqual([message]);
+});

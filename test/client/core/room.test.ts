@@ -1,0 +1,295 @@
+// A room as an application holds it, over WebSockets that the test plays the server of.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { MessageState, Room } from "../../../client/core/api.ts";
+import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
+import { connectRoom } from "../../../client/core/room.ts";
+import { FakeWebSocket } from "../../host/fake-websocket.ts";
+
+const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
+const SLEEP_MS = 80_000;
+
+const dialled: FakeWebSocket[] = [];
+let room: Room;
+let states: MessageState[];
+/** Lets what the client put off to the end of the turn happen. */
+const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+const line = (): FakeWebSocket => dialled.at(-1)!;
+const posts = (): string[] =>
+  dialled.flatMap(({ sent }) => sent.map(String)).filter((frame) => frame.includes("chat-m"));
+const outcomes = (): string[] => states.map((is) => (is.state === "failed" ? is.error.code : is.state));
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => {
+    const ws = new FakeWebSocket(url);
+    dialled.push(ws);
+    return ws;
+  });
+  dialled.length = 0;
+  states = [];
+  room = connectRoom("http://chat.example", "general", { token: () => "token" });
+  room.on("message-state", (state) => states.push(state));
+  await accept();
+  await welcome("ada");
+});
+afterEach(() => {
+  room.close();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** The server takes the newest connection, up to the answer to CONNECT. */
+async function accept(): Promise<void> {
+  await turn();
+  line().onopen!();
+  line().receive(`0${JSON.stringify(HANDSHAKE)}`);
+  await turn();
+  line().receive('40{"sid":"socket"}');
+  await turn();
+}
+
+async function welcome(user: string): Promise<void> {
+  line().receive(`42${JSON.stringify(["welcome", { user, lastSeq: 0, settings: { maxContentLength: 1000 } }])}`);
+  await turn();
+}
+
+/** The machine sleeps: time passes, and no timer runs. */
+function sleep(): void {
+  vi.setSystemTime(Date.now() + SLEEP_MS);
+}
+
+async function dialAgain(): Promise<void> {
+  const dials = dialled.length;
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(dialled.length).toBe(dials + 1);
+  await accept();
+}
+
+describe("API-10: a server that goes away for a while", () => {
+  it.each([2, 250, 9000, 599_000])(
+    "is dialled again after the %d ms that this client was given",
+    async (retryAfterMs) => {
+      const notice = { code: "SERVER_SHUTDOWN", message: "The server restarts", retryAfterMs };
+      line().receive(`42${JSON.stringify(["notice", notice])}`);
+      await turn();
+      line().onclose!({ code: 1012, reason: "service restart" });
+      await vi.advanceTimersByTimeAsync(retryAfterMs - 1);
+      expect([dialled.length, room.connection.state]).toEqual([1, "waiting"]);
+      await vi.advanceTimersByTimeAsync(2);
+      expect(dialled.length).toBe(2);
+    },
+  );
+});
+
+describe("search", () => {
+  it.each([
+    ["tea time", { query: "tea time" }],
+    [
+      { query: "tea", from: "ben", before: 7 },
+      { query: "tea", from: "ben", before: 7 },
+    ],
+  ])("asks the room for %j, and resolves with its answer", async (query, payload) => {
+    const asked = room.search(query);
+    await turn();
+    const [, id, asks] = /^42(\d+)(.*)$/.exec(String(line().sent.at(-1)))!;
+    expect(JSON.parse(asks!)).toEqual(["search", payload]);
+    const answer = { ok: true, messages: [], hasMore: false, before: 1 };
+    line().receive(`43${id}${JSON.stringify([answer])}`);
+    expect(await asked).toEqual(answer);
+  });
+});
+
+describe("what was asked on a connection that died in its sleep", () => {
+  it("reaches no other user's connection", async () => {
+    sleep();
+    void room.send("private words of ada");
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ben");
+    expect([posts(), outcomes()]).toEqual([[], ["pending", "elsewhere"]]);
+  });
+
+  it("is posted once, after the welcome of the next connection", async () => {
+    sleep();
+    void room.send("hello");
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ada");
+    expect(posts()).toHaveLength(1);
+  });
+
+  it("is not posted any more once it was discarded", async () => {
+    sleep();
+    void room.send("hello", { clientMsgId: "hasty" });
+    await turn();
+    expect(room.discard("hasty")).toBe(true);
+    await dialAgain();
+    await welcome("ada");
+    expect(posts()).toEqual([]);
+  });
+
+  it("rejects at once when it was a question", async () => {
+    sleep();
+    const asked = expect(room.presence()).rejects.toThrow("disconnected");
+    await turn();
+    await asked;
+    await dialAgain();
+    expect(line().sent.filter((frame) => String(frame).includes("presence"))).toEqual([]);
+  });
+
+  it("is not posted from a listener that hears of the end either", async () => {
+    room.on("connection", ({ state }) => state === "waiting" && void room.send("still there?"));
+    line().close();
+    await dialAgain();
+    expect(posts()).toEqual([]);
+    await welcome("ada");
+    expect(posts()).toHaveLength(1);
+  });
+});
+
+describe("a message that the room cannot take", () => {
+  it.each([
+    ["more characters than the room allows", "🦜".repeat(1001)],
+    ["more bytes than a packet may have", "\u0001".repeat(1000)],
+  ])("fails at once and is never sent: %s", async (_why, content) => {
+    const sent = expect(room.send(content)).rejects.toMatchObject({ code: "TOO_LONG" });
+    await turn();
+    await sent;
+    void room.send("short");
+    await turn();
+    expect(posts()).toHaveLength(1);
+    expect(room.connection).toEqual({ state: "connected" });
+  });
+
+  it.each([
+    ["in characters, as the room counts them", ` ${"🦜".repeat(1000)} `],
+    ["in bytes", "x".repeat(1000)],
+  ])("is none at the limit: %s", async (_why, content) => {
+    void room.send(content);
+    await turn();
+    expect([posts().length, outcomes()]).toEqual([1, ["pending"]]);
+  });
+});
+
+describe("a room that was closed", () => {
+  it("takes no message any more, and says so", async () => {
+    room.close();
+    await expect(room.send("after")).rejects.toMatchObject({ code: "CLOSED" });
+    expect([room.unsent, outcomes()]).toEqual([[], []]);
+  });
+
+  it("stays closed", async () => {
+    room.close();
+    room.connect();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([dialled.length, room.connection]).toMatchObject([1, { state: "stopped", code: "CLOSED" }]);
+  });
+
+  it.each([
+    ["connected", () => room],
+    ["waiting for a token", () => connectRoom("http://chat.example", "other", { token: () => new Promise(() => {}) })],
+    ["dialling", () => connectRoom("http://chat.example", "other", { token: "token" })],
+  ])("leaves no timer behind that would keep a process alive: %s", async (_state, enter) => {
+    const closing = enter();
+    await turn();
+    closing.close();
+    room.close();
+    await turn();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("a token that is about to end", () => {
+  const expiring = (): void =>
+    line().receive(`42${JSON.stringify(["notice", { code: "TOKEN_EXPIRING", message: "soon" }])}`);
+  const refreshes = (): string[] =>
+    line()
+      .sent.map(String)
+      .filter((frame) => frame.includes("refresh-token"));
+
+  it("is replaced over the same connection", async () => {
+    expiring();
+    await turn();
+    expect(refreshes()).toEqual([expect.stringMatching(/^42\d+\["refresh-token",\{"token":"token"\}\]$/)]);
+    expect([dialled.length, room.connection]).toEqual([1, { state: "connected" }]);
+  });
+
+  it("stays where there is none but this one, or none can be had", async () => {
+    const signedOut = vi.fn<() => Promise<string>>().mockRejectedValue(new Error("signed out"));
+    for (const token of ["fixed", signedOut.mockResolvedValueOnce("first")]) {
+      const other = connectRoom("http://chat.example", "general", { token });
+      await accept();
+      expiring();
+      await turn();
+      expect([refreshes(), other.connection]).toEqual([[], { state: "connected" }]);
+      other.close();
+    }
+  });
+
+  it("TOK-5: is replaced later where the room cannot look at another one just now, and not sooner than it says", async () => {
+    const answer = (given: object): void => {
+      const [, id] = /^42(\d+)/.exec(refreshes().at(-1)!)!;
+      line().receive(`43${id}${JSON.stringify([given])}`);
+    };
+    const unavailable = { error: { code: "UNAVAILABLE", message: "No keys just now.", retryAfterMs: 10_000 } };
+    expiring();
+    await turn();
+    for (let asked = 1; asked <= 2; asked++) {
+      expect(refreshes()).toHaveLength(asked);
+      answer(unavailable);
+      await vi.advanceTimersByTimeAsync(9999);
+      expect(refreshes()).toHaveLength(asked);
+      await vi.advanceTimersByTimeAsync(1001);
+    }
+    expect(refreshes()).toHaveLength(3);
+    answer({ ok: true, exp: 1 });
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect([refreshes().length, room.connection.state]).toEqual([3, "connected"]);
+  });
+
+  it("is no longer asked for a connection that has ended meanwhile", async () => {
+    let answer = (_token: string): void => {};
+    const token = vi.fn(() => new Promise<string>((resolve) => (answer = resolve)));
+    const other = connectRoom("http://chat.example", "general", { token });
+    answer("first");
+    await accept();
+    expiring();
+    const before = line();
+    before.onclose!({ code: 1006, reason: "" });
+    answer("late");
+    await turn();
+    expect(before.sent.map(String).filter((frame) => frame.includes("refresh-token"))).toEqual([]);
+    other.close();
+  });
+});
+
+describe("an end of the connection", () => {
+  const notice = (code: string): void =>
+    line().receive(`42${JSON.stringify(["notice", { code, message: code }])}`, "41");
+
+  it.each(["KICKED", "BANNED", "ROOM_DELETED"])("has the notice before it for a reason: %s", async (code) => {
+    notice(code);
+    await turn();
+    expect(room.connection).toEqual({ state: "stopped", code, message: code });
+  });
+
+  it("is survived by what waits, unless the application gives it up: then it fails, and can be sent again", async () => {
+    const [first, second] = [room.send("one"), room.send("two")];
+    notice("KICKED");
+    await turn();
+    expect(room.unsent.map(({ state }) => state)).toEqual(["pending", "pending"]);
+    room.giveUp({ code: "KICKED", message: "Kicked." });
+    for (const sent of [first, second]) await expect(sent).rejects.toMatchObject({ code: "KICKED" });
+    expect(room.unsent.map(({ content, state }) => [content, state])).toEqual([
+      ["one", "failed"],
+      ["two", "failed"],
+    ]);
+  });
+
+  it.each(["TOKEN_EXPIRING", "LUNCH"])("has none in a notice that announces no end: %s", async (code) => {
+    notice(code);
+    await turn();
+    expect(room.connection).toMatchObject({ state: "stopped", code: "ENDED" });
+  });
+});

@@ -1,0 +1,138 @@
+// The transport of an extended session under a stock socket.io-client, against a WebSocket that the test plays the server of.
+import { io, type Socket } from "socket.io-client";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
+import { FakeWebSocket } from "../../host/fake-websocket.ts";
+
+const SEPARATOR = "\x1e";
+const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 200 };
+
+const dialled: FakeWebSocket[] = [];
+
+class Transport extends ExtendedWebSocket {
+  override createSocket(uri: string): FakeWebSocket {
+    const ws = new FakeWebSocket(uri);
+    dialled.push(ws);
+    return ws;
+  }
+}
+
+let socket: Socket;
+let ws: FakeWebSocket;
+const disconnects: string[] = [];
+/** Lets what the client put off to the end of the turn happen. */
+const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  dialled.length = 0;
+  disconnects.length = 0;
+  socket = io("http://chat.example", { transports: [Transport], forceNew: true, reconnection: false });
+  socket.on("disconnect", (reason) => disconnects.push(reason));
+  ws = dialled[0]!;
+  ws.onopen!();
+  ws.receive(`0${JSON.stringify(HANDSHAKE)}`);
+  await turn();
+  ws.receive('40{"sid":"socket"}');
+  await turn();
+  ws.sent.length = 0;
+});
+afterEach(() => {
+  socket.disconnect();
+  vi.useRealTimers();
+});
+
+describe("an extended session", () => {
+  it("EXT-1: says so in its request, and is Engine.IO otherwise", () => {
+    expect(Object.fromEntries(ws.url.searchParams)).toMatchObject({ EIO: "4", transport: "websocket", ext: "1" });
+    expect(socket.connected).toBe(true);
+  });
+
+  it("EIO-10: sends back what a ping asks for, and nothing else for it", async () => {
+    ws.receive("2a-text-of-the-server");
+    await turn();
+    expect(ws.sent).toEqual(["3a-text-of-the-server"]);
+    expect(socket.connected).toBe(true);
+  });
+
+  it("EXT-2: understands several packets in one frame, in order", async () => {
+    const heard: unknown[] = [];
+    socket.onAny((event, value) => heard.push([event, value]));
+    ws.receive('42["a",1]', '42["b",2]', '42["a",3]');
+    await turn();
+    expect(heard).toEqual([
+      ["a", 1],
+      ["b", 2],
+      ["a", 3],
+    ]);
+  });
+
+  it("EXT-2: writes what is said in one turn in few frames, within maxPayload, bytes in their place", async () => {
+    for (let n = 0; n < 4; n++) socket.emit("n", n);
+    socket.emit("bytes", new Uint8Array([1, 2]));
+    for (let n = 4; n < 6; n++) socket.emit("n", n);
+    await turn();
+    const flat = ws.sent.flatMap((frame) => (typeof frame === "string" ? frame.split(SEPARATOR) : ["bytes"]));
+    expect(flat).toEqual([
+      ...[0, 1, 2, 3].map((n) => `42["n",${n}]`),
+      '451-["bytes",{"_placeholder":true,"num":0}]',
+      "bytes",
+      ...[4, 5].map((n) => `42["n",${n}]`),
+    ]);
+    // The first goes at once; the others wait for it and share a frame up to the bytes.
+    expect(ws.sent).toHaveLength(4);
+  });
+
+  it("EXT-3: beats alone in a frame, and the answer keeps Engine.IO's watchdog quiet without a pong", async () => {
+    for (let hour = 0; hour < 80; hour++) {
+      await vi.advanceTimersByTimeAsync(45_000);
+      expect(ws.sent).toEqual(["3"]);
+      ws.sent.length = 0;
+      ws.receive("6");
+      await turn();
+      expect(ws.sent).toEqual([]);
+    }
+    expect(disconnects).toEqual([]);
+    socket.emit("still", "there");
+    await turn();
+    expect(ws.sent).toEqual(['42["still","there"]']);
+  });
+
+  it("EXT-3: is dead when nothing follows a beat", async () => {
+    await vi.advanceTimersByTimeAsync(10_000);
+    ws.receive("6");
+    await vi.advanceTimersByTimeAsync(35_000 + 29_999);
+    expect(disconnects).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(disconnects).toEqual(["transport close"]);
+    expect(ws.isClosed).toBe(true);
+  });
+
+  it("finds out within seconds when it is asked to", async () => {
+    (socket.io.engine.transport as unknown as ExtendedWebSocket).probe();
+    expect(ws.sent).toEqual(["3"]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(disconnects).toEqual(["transport close"]);
+  });
+
+  it("answers the ping of a server that does not know extended sessions", async () => {
+    ws.receive("2");
+    await turn();
+    expect(ws.sent).toEqual(["3"]);
+  });
+
+  it("loses nothing that is said while a pong is swallowed", async () => {
+    socket.emit("a", 1);
+    ws.receive("6");
+    socket.emit("b", 2);
+    await turn();
+    expect(ws.sent.flatMap((frame) => String(frame).split(SEPARATOR))).toEqual(['42["a",1]', '42["b",2]']);
+  });
+
+  it("leaves no timer behind when it ends", async () => {
+    socket.disconnect();
+    await turn();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,121 @@
+// What a message's text means to the page: simple formatting, and nothing dangerous whatever is in it.
+import { array, assert, constantFrom, property } from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { parseMarkup, plainText, type Block, type Inline } from "../../../client/page/state/markup.ts";
+
+/** The tree as a short text, so that a test shows it at a glance. */
+function drawn(content: string, mentions?: readonly string[]): string {
+  return parseMarkup(content, mentions).map(drawBlock).join("|");
+}
+const drawBlock = (block: Block): string =>
+  block.kind === "pre"
+    ? `pre(${block.language ? `${block.language}: ` : ""}${block.text})`
+    : `${block.kind === "quote" ? ">" : ""}${block.children.map(drawInline).join("")}`;
+function drawInline(node: Inline): string {
+  if (node.kind === "text") return node.text;
+  if (node.kind === "code") return `code(${node.text})`;
+  if (node.kind === "link") return node.href === node.text ? `link(${node.text})` : `link(${node.text} → ${node.href})`;
+  if (node.kind === "mention") return `mention(${node.user})`;
+  return `${node.kind}(${node.children.map(drawInline).join("")})`;
+}
+
+/** All that there is to read in a block. */
+const textOf = (block: Block): string =>
+  block.kind === "pre" ? `${block.language ?? ""}\n${block.text}` : block.children.map(textIn).join("");
+function textIn(node: Inline): string {
+  if (node.kind === "mention") return node.user;
+  return "children" in node ? node.children.map(textIn).join("") : node.text;
+}
+
+describe("markup", () => {
+  it.each([
+    ["plain text", "plain text"],
+    ["two\nlines", "two\nlines"],
+    ["**bold** and *slanted* and _slanted_ and ~~gone~~", "strong(bold) and em(slanted) and em(slanted) and del(gone)"],
+    ["**bold with *slant* in it**", "strong(bold with em(slant) in it)"],
+    ["snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"],
+    ["** not bold ** and **open", "** not bold ** and **open"],
+    ["`**code**`", "code(**code**)"],
+    ["a ` alone", "a ` alone"],
+    ["before ```js\nlet a = 1;\n``` after", "before |pre(js: let a = 1;)| after"],
+    ["```yes\n```", "pre(yes)"],
+    ["```\nyes\nno\n```", "pre(yes\nno)"],
+    ["**one\n\ntwo** *three*", "**one\n\ntwo** em(three)"],
+    ["*a b\n\n*c*", "*a b\n\nem(c)"],
+    ["> *a\n>\n> b* c\n\n\nd", ">*a\n\nb* c|\n\nd"],
+    ["```one line```", "pre(one line)"],
+    ["``` never closed **bold**", "``` never closed strong(bold)"],
+    ["> said\n> twice\nanswer", ">said\ntwice|answer"],
+    ["see https://a.example/x?y=1#z.", "see link(https://a.example/x?y=1#z)."],
+    ["(https://a.example/wiki/Parley_(chat))", "(link(https://a.example/wiki/Parley_(chat)))"],
+    ["HTTPS://a.example ftp://a.example javascript:alert(1)", "HTTPS://a.example ftp://a.example javascript:alert(1)"],
+    ["data:text/html,<script>alert(1)</script>", "data:text/html,<script>alert(1)</script>"],
+    ["https:// alone", "https:// alone"],
+    ["**https://a.example/**", "strong(link(https://a.example/))"],
+  ])("%j", (content, expected) => {
+    expect(drawn(content)).toBe(expected);
+  });
+
+  it("shows as mentions what the room says are some, and no other", () => {
+    expect(drawn("@ben @ben2 @<Ada L> a@ben.example", ["ben", "ben2", "Ada L"])).toBe(
+      "mention(ben) mention(ben2) mention(Ada L) a@ben.example",
+    );
+    expect(drawn("@ben", [])).toBe("@ben");
+  });
+
+  it("in one line, for quotes", () => {
+    expect(plainText("> said\n**bold** `code`\n\n```js\nx\n```")).toBe("said bold code x");
+  });
+
+  it("loses no text, makes addresses of http(s) only, and takes no time, whatever comes", () => {
+    const pieces = constantFrom(
+      "*",
+      "**",
+      "_",
+      "~~",
+      "`",
+      "```",
+      "> ",
+      "\n",
+      "@",
+      "@<",
+      ">",
+      "https://",
+      "a",
+      " ",
+      "(",
+      ")",
+      "javascript:",
+      "<img src=x onerror=alert(1)>",
+    );
+    assert(
+      property(array(pieces, { maxLength: 60 }), (parts) => {
+        const content = parts.join("");
+        const links: string[] = [];
+        const walk = (node: Inline): void => {
+          if (node.kind === "link") links.push(node.href);
+          if ("children" in node) node.children.forEach(walk);
+        };
+        const blocks = parseMarkup(content, ["a"]);
+        for (const block of blocks) if (block.kind !== "pre") block.children.forEach(walk);
+        expect(links.filter((href) => !/^https?:\/\//.test(href))).toEqual([]);
+        const letters = (text: string): string => text.replaceAll(/[^a-z]/g, "");
+        expect(letters(blocks.map(textOf).join(""))).toBe(letters(content));
+        // The language of code is said beside it, and not in one line with the rest.
+        const isTold = blocks.some((block) => block.kind === "pre" && block.language);
+        if (!isTold) expect(letters(plainText(content))).toBe(letters(content));
+      }),
+    );
+    const long = ["*a", "_a ", "~~", "`", "@<", "https://((", "https://%(", "> \n", "**a*"].map((part) =>
+      part.repeat(10_000 / part.length),
+    );
+    long.push(`https://a${")".repeat(100_000)}`);
+    // Each mark looks for its end, which is in another paragraph.
+    for (const [opens, closes] of ["*a |x*", "**a |x**", "_a |x_", "~~a |x~~"].map((part) => part.split("|")))
+      long.push(`${opens!.repeat(60_000)}\n\n${closes}`, `${opens!.repeat(331)}\n\n${closes}`.repeat(200));
+    const before = Date.now();
+    for (const content of long) parseMarkup(content, ["a"]);
+    expect(Date.now() - before).toBeLessThan(5000);
+  });
+});

@@ -1,0 +1,95 @@
+// Names of people on the page, and mentions of them, written and read.
+import { describe, expect, it } from "vitest";
+
+import { withIds, withNames } from "../../../client/page/state/mentions.ts";
+import { People } from "../../../client/page/state/people.ts";
+import { mentionsIn } from "../../../src/chat/log/mentions.ts";
+import type { Message } from "../../../src/protocol/chat-events.ts";
+
+const [ADA, OTHER] = ["guest-00000000000a1b2c", "guest-00000000000f00ba"] as const;
+
+function peopleOf(...entries: ReadonlyArray<readonly [user: string, name: string]>): People {
+  const people = new People();
+  for (const [user, name] of entries) people.note({ user, name });
+  return people;
+}
+
+const said = (sender: string, name: string): Message => ({
+  id: "1",
+  seq: 1,
+  room: "general",
+  sender,
+  name,
+  content: "x",
+  timestamp: 0,
+});
+
+describe("names", () => {
+  it("are known of who has left, from their messages; the newest one counts", () => {
+    const people = peopleOf(["u1", "Ada"]);
+    people.noteAuthors([said("u1", "Old Ada"), said("u2", "Ben")]);
+    expect([people.nameOf("u1"), people.nameOf("u2")]).toEqual(["Ada", "Ben"]);
+    people.note({ user: "u2", name: "Benedict" });
+    expect(people.nameOf("u2")).toBe("Benedict");
+  });
+
+  it("a guest whom nobody knows is none of those ids; a user of an application is", () => {
+    const people = new People();
+    expect(people.nameOf(ADA)).toBe("Guest 1b2c");
+    expect(people.nameOf("ben")).toBe("ben");
+  });
+
+  it("that two have are told apart, as long as two have them", () => {
+    const people = peopleOf([ADA, "Ada"], ["ben", "Ben"]);
+    expect(people.tagOf(ADA)).toBe("");
+    people.note({ user: OTHER, name: "Ada" });
+    people.note({ user: "u9", name: "Ben" });
+    expect([ADA, OTHER, "ben", "u9"].map((user) => people.tagOf(user))).toEqual(["#1b2c", "#00ba", "#ben", "#u9"]);
+    people.note({ user: OTHER, name: "Adam" });
+    expect([people.tagOf(ADA), people.tagOf(OTHER)]).toEqual(["", ""]);
+  });
+});
+
+describe("mentions", () => {
+  const people = peopleOf(
+    [ADA, "Ada"],
+    [OTHER, "Ada Lovelace"],
+    ["u3", "Ben"],
+    ["odd id", "Cleo"],
+    ["tick", "`code`"],
+    ["dan", "Eve"],
+    ["u7", "dan"],
+  );
+  const ids = (text: string): string => withIds(text, people.labels);
+  const names = (content: string): string => withNames(content, (user) => people.labelOf(user));
+
+  it.each([
+    ["hi @Ada, all", `hi @${ADA}, all`],
+    ["hi @Ada Lovelace!", `hi @${OTHER}!`],
+    ["(@Ben)", "(@u3)"],
+    ["@Ben @Ada", `@u3 @${ADA}`],
+    ["@Cleo?", "@<odd id>?"],
+    ["@dan#u7 is not @dan", "@u7 is not @dan"],
+  ])("%s is sent as %s, and read as it was written", (written, sent) => {
+    expect(ids(written)).toBe(sent);
+    expect(names(sent).replace("@Eve", "@dan")).toBe(written);
+    expect(ids(names(sent))).toBe(sent);
+  });
+
+  it("what follows a name does not become a part of the id", () => {
+    for (const text of ["@Ben-x", "@Ben.y", "@Ben:1"]) expect(mentionsIn(ids(text))).toEqual(["u3"]);
+    expect(mentionsIn(ids("@Ben. And"))).toEqual(["u3"]);
+  });
+
+  it.each(["mail@Ben", "@Benedict", "`@Ben`", "```\n@Ben\n```", "@ada", "@u3", "@nobody", "https://x.example/@Ben"])(
+    "%s speaks to nobody else than it did",
+    (text) => {
+      expect(ids(text)).toBe(text);
+    },
+  );
+
+  it("a name that would be read as code, or that is nobody's, stays an id", () => {
+    expect(people.labelOf("tick")).toBeUndefined();
+    expect(names("hi @tick and @stranger, `@u3`")).toBe("hi @tick and @stranger, `@u3`");
+  });
+});

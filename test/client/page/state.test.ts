@@ -1,0 +1,245 @@
+// The smaller parts of what the page knows: people, rooms, times, and how it stands.
+import { describe, expect, it } from "vitest";
+
+import { abilitiesOf } from "../../../client/page/state/abilities.ts";
+import { openMentionIn, suggestionsFor, withMention } from "../../../client/page/state/completion.ts";
+import { describeModeration } from "../../../client/page/state/describe-moderation.ts";
+import { ReadMarks } from "../../../client/page/state/read-marks.ts";
+import { neighbour, roomItems } from "../../../client/page/state/room-list.ts";
+import { Roster } from "../../../client/page/state/roster.ts";
+import { describeFailure } from "../../../client/page/state/settled.ts";
+import { statusOf } from "../../../client/page/state/status.ts";
+import { bytesText, dayTitle, duration, shortTime, sinceTime } from "../../../client/page/state/times.ts";
+import { Typists } from "../../../client/page/state/typists.ts";
+import type { Connection } from "../../../client/page/state/visit-ports.ts";
+import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
+import { HUES, hueOf } from "../../../client/page/state/hue.ts";
+
+const messageOf = (seq: number, sender: string): Message => ({
+  id: String(seq),
+  seq,
+  room: "general",
+  sender,
+  name: sender,
+  content: "x",
+  timestamp: 0,
+});
+
+describe("completing a mention", () => {
+  it.each([
+    ["@", 1, { from: 0, query: "" }],
+    ["hello @be", 9, { from: 6, query: "be" }],
+    ["hello @be and more", 9, { from: 6, query: "be" }],
+    ["mail@be", 7, undefined],
+    ["@ben said", 9, undefined],
+  ])("%j at %i", (text, caret, expected) => {
+    expect(openMentionIn(text, caret)).toEqual(expected);
+  });
+
+  it("finds people by the beginning of name, a word of it, or id", () => {
+    const people = [
+      { user: "u1", name: "Ben Ito" },
+      { user: "ito-2", name: "Ada" },
+      { user: "u3", name: "Bob" },
+    ];
+    expect(suggestionsFor("ito", people).map(({ user }) => user)).toEqual(["u1", "ito-2"]);
+    expect(suggestionsFor("", people)).toHaveLength(3);
+  });
+
+  it("writes the name, and a space after it", () => {
+    expect(withMention("hey @be", 7, 4, "Ben")).toEqual({ text: "hey @Ben ", caret: 9 });
+    expect(withMention("hey @be!", 7, 4, "Ben Ito")).toEqual({ text: "hey @Ben Ito !", caret: 13 });
+  });
+});
+
+describe("the list of rooms", () => {
+  const overview = (room: string, lastSeq: number) => ({ room, lastSeq, members: 2, lastActivity: 1 });
+  const listed = [overview("zebra", 9), overview("alpha", 12), overview("beta", 3)];
+
+  it("has rooms one has been in first, with what is new there, and counts nothing elsewhere", () => {
+    const items = roomItems({ listed, seen: { zebra: 4, alone: 1 }, current: "beta" });
+    expect(items).toEqual([
+      { room: "alone", unread: 0 },
+      { room: "beta", members: 2, unread: 0 },
+      { room: "zebra", members: 2, unread: 5 },
+      { room: "alpha", members: 2, unread: 0 },
+    ]);
+  });
+
+  it("can be looked through, and walked around", () => {
+    const items = roomItems({ listed, seen: {}, current: "beta", filter: " A" });
+    expect(items.map(({ room }) => room)).toEqual(["beta", "alpha", "zebra"]);
+    expect(neighbour(items, "zebra", 1)).toBe("beta");
+    expect(neighbour(items, "beta", -1)).toBe("zebra");
+  });
+
+  it("stands still while one points at it: what is new comes below, what is entered or gone stays", () => {
+    const held = roomItems({ listed, seen: {}, current: "beta" }).map(({ room }) => room);
+    const later = [overview("zebra", 9), overview("alder", 1), overview("beta", 3)];
+    const names = (also: object) =>
+      roomItems({ listed: later, seen: { beta: 3 }, current: "zebra", ...also }).map(({ room }) => room);
+    expect(names({ held })).toEqual(["beta", "alpha", "zebra", "alder"]);
+    expect(names({})).toEqual(["beta", "zebra", "alder"]);
+    expect(names({ held, filter: "al" })).toEqual(["alpha", "alder"]);
+  });
+
+  it("a room named like a property of every object was not visited for that", () => {
+    const items = roomItems({ listed: [overview("constructor", 7)], seen: {}, current: "beta" });
+    expect(items.at(-1)).toEqual({ room: "constructor", members: 2, unread: 0 });
+  });
+});
+
+describe("who is typing", () => {
+  it("in one line", () => {
+    const typists = new Typists();
+    const type = (user: string, on = true): void => typists.change({ user, name: user, on });
+    expect(typists.line).toBe("");
+    type("Ben");
+    expect(typists.line).toBe("Ben is typing…");
+    type("Cleo");
+    expect(typists.line).toBe("Ben and Cleo are typing…");
+    type("Dan");
+    expect(typists.line).toBe("Ben, Cleo and Dan are typing…");
+    type("Eve");
+    expect(typists.line).toBe("Several people are typing…");
+    for (const user of ["Ben", "Cleo", "Dan"]) type(user, false);
+    expect(typists.line).toBe("Eve is typing…");
+  });
+});
+
+describe("read marks", () => {
+  it("stand at the last message shown that each has read, never go back, and leave out oneself and its author", () => {
+    const marks = new ReadMarks();
+    for (const [user, seq] of [
+      ["ben", 3],
+      ["ben", 2],
+      ["cleo", 9],
+      ["ada", 3],
+      ["dan", 4],
+    ] as const)
+      marks.set({ user, seq });
+    const messages = [messageOf(2, "ada"), messageOf(3, "ada"), messageOf(4, "dan")];
+    expect(Array.from(marks.readersOf(messages, "ada"))).toEqual([
+      [3, ["ben"]],
+      [4, ["cleo"]],
+    ]);
+    expect(marks.readersOf([], "ada").size).toBe(0);
+  });
+});
+
+describe("the roster", () => {
+  it("asks anew where a list does not agree with the count", () => {
+    const roster = new Roster();
+    roster.replace([{ user: "ada", name: "Ada" }], 1);
+    expect(roster.change({ count: 2, joined: [{ user: "ben", name: "Ben" }], left: [] })).toBe(true);
+    expect(roster.change({ count: 5, joined: [], left: [{ user: "ben" }] })).toBe(false);
+  });
+});
+
+describe("how the connection stands", () => {
+  const stopped = (code: string, message = "said the room"): Connection => ({ kind: "stopped", code, message });
+  it.each<[Connection, number, object]>([
+    [{ kind: "connecting" }, 0, { state: "connecting" }],
+    [{ kind: "connected", isBack: false }, 0, { state: "connected", text: "" }],
+    [{ kind: "connected", isBack: true }, 0, { state: "connected", text: "Connected again" }],
+    [
+      { kind: "offline", code: "", message: "" },
+      0,
+      { state: "offline", text: "No connection to the chat", action: "retry" },
+    ],
+    [{ kind: "offline", code: "", message: "" }, 1, { text: "No connection to the chat · 1 message waits" }],
+    [{ kind: "offline", code: "", message: "" }, 3, { text: "No connection to the chat · 3 messages wait" }],
+    [{ kind: "offline", code: "ROOM_FULL", message: "" }, 0, { state: "full" }],
+    [stopped("KICKED"), 0, { state: "kicked", text: "said the room", action: "rejoin" }],
+    [stopped("BANNED"), 0, { state: "banned", text: "said the room" }],
+    [stopped("TOKEN_EXPIRED"), 0, { state: "expired", action: "sign-in" }],
+    [stopped("FORBIDDEN_ROOM"), 0, { state: "forbidden", action: "sign-in" }],
+    [stopped("toString"), 0, { state: "refused", text: "The room refused: said the room" }],
+  ])("%j with %i waiting", (connection, pending, expected) => {
+    expect(statusOf(connection, pending)).toMatchObject(expected);
+  });
+
+  it("failures say what, and when to try again", () => {
+    expect(describeFailure({ code: "MUTED", message: "x", retryAfterMs: 61_000 })).toBe(
+      "You are muted here. Try again in 1:01 min.",
+    );
+    expect(describeFailure({ code: "TOO_LONG", message: "content: too long" })).toBe("content: too long.");
+  });
+});
+
+describe("what the reader may do", () => {
+  const reader = {
+    self: "ada",
+    isModerator: false,
+    blocked: "",
+    welcome: { settings: { editWindowSeconds: 60 } } as Welcome,
+  };
+  it("with their own messages, and with others'", () => {
+    const own = abilitiesOf(messageOf(1, "ada"), reader, 30_000);
+    expect(own).toEqual({ reply: true, react: true, edit: true, remove: true, moderate: false });
+    expect(abilitiesOf(messageOf(1, "ada"), reader, 90_000).edit).toBe(false);
+    expect(abilitiesOf(messageOf(1, "ben"), reader, 0)).toMatchObject({ edit: false, remove: false, react: true });
+  });
+
+  it("as a moderator, in a room where they may not write, and with what is deleted", () => {
+    const moderator = { ...reader, isModerator: true };
+    expect(abilitiesOf(messageOf(1, "ben"), moderator, 9e9)).toMatchObject({
+      edit: true,
+      remove: true,
+      moderate: true,
+    });
+    const blocked = abilitiesOf(messageOf(1, "ada"), { ...reader, blocked: "read-only" }, 0);
+    expect(blocked).toMatchObject({ reply: false, react: false, edit: false, remove: true });
+    const gone = abilitiesOf({ ...messageOf(1, "ada"), deleted: true }, reader, 0);
+    expect(gone).toEqual({ reply: false, react: false, edit: false, remove: false, moderate: false });
+  });
+});
+
+describe("what moderators did", () => {
+  const nameOf = (user: string): string => ({ mo: "Mo", me: "you" })[user] ?? user;
+  it.each([
+    [{ action: "kick", by: "mo", user: "me", reason: "noise" }, "Mo kicked you: “noise”"],
+    [{ action: "ban", by: "mo", user: "ben", seconds: 3600 }, "Mo banned ben for 1 h 0 min"],
+    [{ action: "unban", by: "mo", user: "ben" }, "Mo unbanned ben"],
+    [{ action: "unmute", by: "mo", user: "me" }, "Mo unmuted you"],
+    [{ action: "revoke", by: "mo", user: "ben" }, "Mo removed the role of ben"],
+    [{ action: "slow-mode", by: "mo", seconds: 0 }, "Mo turned off slow mode"],
+    [{ action: "read-only", by: "me", on: true }, "You made the room read-only"],
+  ] as const)("%j", (change, expected) => {
+    expect(describeModeration(change, nameOf)).toBe(expected);
+  });
+});
+
+describe("times", () => {
+  const now = new Date(2026, 10, 21, 12).getTime();
+  it("relative while that says more", () => {
+    expect(shortTime(now - 5000, now)).toBe("just now");
+    expect(shortTime(now + 5000, now)).toBe("just now");
+    expect(shortTime(now - 125_000, now)).toBe("2 min ago");
+    expect(shortTime(now - 7_200_000, now)).toMatch(/10:00/);
+  });
+
+  it("days, lengths and sizes", () => {
+    expect(dayTitle(now - 3600_000, now)).toBe("Today");
+    expect(dayTitle(now - 86_400_000, now)).toBe("Yesterday");
+    expect(dayTitle(new Date(2025, 0, 5).getTime(), now)).toContain("2025");
+    expect(sinceTime(now - 3600_000, now)).toMatch(/^11:00/);
+    expect(sinceTime(now - 86_400_000, now)).toMatch(/^yesterday, 12:00/);
+    expect([500, 61_000, 3_660_000, 9e8].map(duration)).toEqual(["1 s", "1:01 min", "1 h 1 min", "10 days"]);
+    expect([5, 1500, 23_000, 2_500_000].map(bytesText)).toEqual(["5 B", "1.5 kB", "23 kB", "2.5 MB"]);
+  });
+});
+
+describe("a user's colour", () => {
+  it("is one of a few, and always the same", () => {
+    const users = Array.from({ length: 1000 }, (_, at) => `guest-${at}`);
+    const counts = Array.from({ length: HUES }, (_, hue) => users.filter((user) => hueOf(user) === hue).length);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(users.length);
+    expect(Math.min(...counts)).toBeGreaterThan(users.length / HUES / 2);
+  });
+
+  it("tells short names apart: a small team does not look like two people", () => {
+    const team = ["mara", "jonas", "priya", "tomas", "aiko", "sam"];
+    expect(new Set(team.map(hueOf)).size).toBeGreaterThanOrEqual(4);
+  });
+});

@@ -1,0 +1,356 @@
+// One stay of the page in one room, over WebSockets that the test plays the server of.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
+import { forgetToken, keepGuest, TokenNeeded } from "../../../client/page/state/identity.ts";
+import { Visit } from "../../../client/page/state/visit.ts";
+import { FAILED_MAX } from "../../../client/core/outbox.ts";
+import { MemoryStorage } from "../../simulator/memory-storage.ts";
+import { FakeWebSocket } from "../../host/fake-websocket.ts";
+
+const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
+
+let line: FakeWebSocket;
+let visit: Visit;
+let announced: string[];
+
+/** What the page asks for is answered with these. */
+class Server extends FakeWebSocket {
+  override send(frame: unknown): void {
+    for (const [, id, event] of String(frame).matchAll(/42(\d+)\["([a-z-]+)"/g)) {
+      const answer = answers[event!]?.();
+      if (answer) queueMicrotask(() => this.receive(`43${id}${JSON.stringify([answer])}`));
+    }
+  }
+}
+
+let answers: Record<string, () => object>;
+
+let history: object[];
+const messageOf = (seq: number, content: string): object => ({ id: content, seq, sender: "ben", name: "Ben", content });
+const shown = (): string[] => visit.timeline.messages.map(({ content }) => content);
+
+async function enter(epoch: string, user = "ada", also = (): object => ({})): Promise<void> {
+  await vi.advanceTimersByTimeAsync(2000);
+  line.onopen!();
+  line.receive(`0${JSON.stringify(HANDSHAKE)}`);
+  await vi.advanceTimersByTimeAsync(0);
+  line.receive('40{"sid":"socket"}');
+  await vi.advanceTimersByTimeAsync(0);
+  const told = { user, lastSeq: history.length, rev: 1, epoch, presence: { count: 1 }, settings: {}, ...also() };
+  line.receive(`42${JSON.stringify(["welcome", told])}`);
+  await vi.advanceTimersByTimeAsync(0);
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  announced = [];
+  history = [];
+  answers = {
+    history: () => ({ ok: true, messages: history, hasMore: false }),
+    changes: () => ({ ok: true, messages: [], hasMore: false, rev: 1 }),
+  };
+  vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => (line = new Server(url)));
+  visit = begin();
+});
+function begin(current: () => string = () => "token"): Visit {
+  return new Visit(
+    "http://chat.example",
+    "general",
+    { current, renew: async () => {} },
+    { changed: () => {}, announce: (text) => announced.push(text) },
+  );
+}
+
+afterEach(() => {
+  visit.leave();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+it("a room that was deleted and began anew shows nothing of what it was", async () => {
+  history = ["old one", "old two", "old three"].map((content, at) => messageOf(at + 1, content));
+  await enter("first");
+  expect(shown()).toEqual(["old one", "old two", "old three"]);
+  line.close();
+  history = ["new one", "new two"].map((content, at) => messageOf(at + 1, content));
+  await enter("second");
+  expect(shown()).toEqual(["new one", "new two"]);
+});
+
+it("after a room began anew, too, it hears of what changed while it was away", async () => {
+  history = [messageOf(1, "old one")];
+  await enter("first");
+  line.close();
+  history = [messageOf(1, "new one")];
+  await enter("second");
+  line.close();
+  const changed = { ...messageOf(1, "new one"), content: "corrected" };
+  answers["changes"] = () => ({ ok: true, messages: [changed], hasMore: false, rev: 2 });
+  await enter("second");
+  expect(shown()).toEqual(["corrected"]);
+});
+
+it("what turns out to be in the room for long makes no hole in what is shown", async () => {
+  void visit.post("long ago");
+  history = [951, 952].map((seq) => messageOf(seq, `m${seq}`));
+  answers["history"] = () => ({ ok: true, messages: history, hasMore: true });
+  answers["chat-message"] = () => ({ ok: true, id: "5", seq: 5, timestamp: 1, duplicate: true });
+  await enter("first");
+  expect([shown(), Array.from(visit.timeline.outgoing)]).toEqual([["m951", "m952"], []]);
+});
+
+it("a history that could not be had at first is asked for again", async () => {
+  history = [messageOf(1, "hello")];
+  const given = answers["history"]!;
+  answers["history"] = () => ({ error: { code: "INTERNAL", message: "Storage is away" } });
+  await enter("first");
+  expect([visit.history.loaded, visit.notice]).toEqual([false, "Messages could not be loaded. Storage is away."]);
+  answers["history"] = given;
+  await vi.advanceTimersByTimeAsync(5000);
+  // As the list does whenever it is drawn.
+  void visit.history.loadEarlier();
+  await vi.advanceTimersByTimeAsync(0);
+  expect([visit.history.loaded, shown()]).toEqual([true, ["hello"]]);
+});
+
+it("a quoted message that could not be had is asked for again, but not each time it is drawn", async () => {
+  await enter("first");
+  let asked = 0;
+  answers["get-message"] = () => ({ error: { code: "RATE_LIMITED", message: `Slower, ${++asked}` } });
+  const draw = async (afterMs: number): Promise<unknown> => {
+    const quoted = visit.history.quoted("hello");
+    await vi.advanceTimersByTimeAsync(afterMs);
+    return quoted;
+  };
+  for (let times = 0; times < 5; times++) await draw(0);
+  expect(asked).toBe(1);
+  await draw(5000);
+  answers["get-message"] = () => ({ ok: true, message: messageOf(1, "hello") });
+  await draw(0);
+  expect(await draw(0)).toMatchObject({ content: "hello" });
+});
+
+it("a role that is taken back is gone at once", async () => {
+  visit.leave();
+  visit = begin(() => `.${Buffer.from(JSON.stringify({ sub: "ada", role: "reader" })).toString("base64url")}.`);
+  await enter("first");
+  const decided = { user: "ada", by: "ben", at: 1 };
+  line.receive(`42${JSON.stringify(["moderation", { ...decided, action: "grant", role: "moderator" }])}`);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(visit.isModerator).toBe(true);
+  line.receive(`42${JSON.stringify(["moderation", { ...decided, action: "revoke" }])}`);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([visit.isModerator, visit.blocked]).toEqual([false, "You may read here, but not write."]);
+});
+
+describe("where the reader's clock is off by an hour", () => {
+  const HOUR_MS = 3_600_000;
+  const moderated = (change: object): void =>
+    line.receive(`42${JSON.stringify(["moderation", { user: "ada", by: "ben", at: 1, ...change }])}`);
+
+  it.each([-HOUR_MS, HOUR_MS])("muted and slow mode last as long as the room says: %i ms", async (offMs) => {
+    const roomNow = (): number => Date.now() + offMs;
+    await enter("first", "ada", () => ({ now: roomNow(), moderation: { mutedUntil: roomNow() + 60_000 } }));
+    expect([visit.hold.text, visit.hold.isMuted]).toEqual(["A moderator muted you for 1:00 min", true]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([visit.hold.text, visit.hold.isMuted]).toEqual(["", false]);
+
+    moderated({ action: "mute", until: roomNow() + 10_000 });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(visit.hold.text).toBe("A moderator muted you for 9 s");
+    moderated({ action: "unmute" });
+    moderated({ action: "slow-mode", seconds: 30 });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(visit.hold.text).toBe("");
+    answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: roomNow() });
+    void visit.post("hello");
+    await vi.advanceTimersByTimeAsync(0);
+    expect(visit.hold.text).toBe("Slow mode: next message in 30 s");
+  });
+});
+
+it("announces what others say, by its file's name where there are no words, and nothing of what was deleted", async () => {
+  await enter("first");
+  const heard = [
+    messageOf(1, "hello"),
+    { ...messageOf(2, ""), id: "two", attachment: { name: "cat.png" } },
+    { ...messageOf(3, ""), id: "three", deleted: true },
+    { ...messageOf(4, "mine"), sender: "ada", name: "Ada" },
+  ];
+  for (const message of heard) line.receive(`42${JSON.stringify(["chat-message", message])}`);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(visit.timeline.messages).toHaveLength(4);
+  expect(announced).toEqual(["Ben: hello", "Ben: cat.png"]);
+});
+
+describe("a change of a message", () => {
+  async function save(): Promise<void> {
+    visit.writing.change({ id: "7", content: "first words" });
+    visit.writing.write("better words");
+    const saved = visit.writing.save();
+    await vi.advanceTimersByTimeAsync(0);
+    await saved;
+  }
+
+  it("that the room refuses stays in the composer, with the room's reason", async () => {
+    await enter("first");
+    answers["edit-message"] = () => ({ error: { code: "EDIT_WINDOW", message: "Too late to edit" } });
+    await save();
+    expect(visit.writing).toMatchObject({ text: "better words", edit: { problem: "Too late to edit." } });
+    answers["edit-message"] = () => ({ ok: true, editedAt: 1 });
+    await visit.writing.save();
+    expect(visit.writing.edit).toBeUndefined();
+  });
+
+  it("without a connection stays in the composer at once, and is not asked for later by itself", async () => {
+    await enter("first");
+    line.close();
+    await save();
+    expect(visit.writing).toMatchObject({
+      text: "better words",
+      edit: { problem: "There is no connection to the room." },
+    });
+    let asked = 0;
+    answers["edit-message"] = () => ({ ok: ++asked > 0 });
+    await enter("first");
+    expect(asked).toBe(0);
+  });
+});
+
+it("a message that is not on the page: while offline nobody says that it is gone", async () => {
+  await enter("first");
+  line.close();
+  await vi.advanceTimersByTimeAsync(0);
+  await visit.reading.jumpTo(7);
+  expect(visit.notice).toBe("That message cannot be loaded without a connection.");
+  await enter("first");
+  await visit.reading.jumpTo(7);
+  expect(visit.notice).toBe("That message is not there any more.");
+});
+
+it("a question that the connection takes with it: neither", async () => {
+  await enter("first");
+  delete answers["history"];
+  const jumping = visit.reading.jumpTo(7);
+  line.close();
+  await jumping;
+  expect(visit.notice).toBe("That message cannot be loaded without a connection.");
+});
+
+it("whatever fails can be sent again, also where it is more than is kept", async () => {
+  await enter("first");
+  answers["chat-message"] = () => ({ error: { code: "MUTED", message: "You are muted" } });
+  for (let n = 0; n <= FAILED_MAX; n++) {
+    void visit.post(`m${n}`);
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  let seq = 0;
+  answers["chat-message"] = () => ({ ok: true, id: `${++seq}`, seq, timestamp: 1 });
+  for (const failed of Array.from(visit.timeline.outgoing)) visit.retry(failed);
+  await vi.advanceTimersByTimeAsync(0);
+  expect([Array.from(visit.timeline.outgoing), shown().length]).toEqual([[], FAILED_MAX + 1]);
+});
+
+it("without any token there is nothing to try again: it says so and stays so", async () => {
+  visit.leave();
+  let asked = 0;
+  visit = begin(() => {
+    asked += 1;
+    throw new TokenNeeded("This chat needs a token.");
+  });
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect([asked, visit.connection]).toEqual([
+    1,
+    { kind: "stopped", code: "TOKEN_NEEDED", message: "This chat needs a token." },
+  ]);
+});
+
+it("what a name turns around stays with the name", async () => {
+  await enter("first");
+  const [spoofed, hebrew] = ["\u202EnimdA\u2066", "\u05D0\u05D3\u05D4"];
+  const said = { ...messageOf(1, "hello"), name: spoofed };
+  line.receive(`42${JSON.stringify(["chat-message", said])}`);
+  line.receive(`42${JSON.stringify(["chat-message", { ...messageOf(2, "shalom"), sender: "ada-2", name: hebrew }])}`);
+  line.receive(`42${JSON.stringify(["typing", { user: "ben", name: spoofed, on: true }])}`);
+  const muted = { action: "mute", by: "ben", user: "ada-2", at: 1 };
+  line.receive(`42${JSON.stringify(["moderation", muted])}`);
+  await vi.advanceTimersByTimeAsync(0);
+  const isolated = `\u2068${hebrew}\u2069`;
+  expect(announced).toEqual(["nimdA: hello", `${isolated}: shalom`, `NimdA muted ${isolated}`]);
+  expect(visit.company.typists.line).toBe("nimdA is typing…");
+});
+
+describe("what waits under another name", () => {
+  const tokenOf = (user: string): string => `.${Buffer.from(JSON.stringify({ sub: user })).toString("base64url")}.`;
+  const [before, now, stranger] = ["a", "b", "c"].map((digit) => `guest-${digit.repeat(16)}`) as [
+    string,
+    string,
+    string,
+  ];
+
+  async function leave(user: string, content: string): Promise<void> {
+    const order = Date.now();
+    const message = { clientMsgId: content, content, order, user };
+    localStorage.setItem(`parley.outbox http://chat.example general ${content}`, JSON.stringify(message));
+    await vi.advanceTimersByTimeAsync(1);
+  }
+  const outgoing = (): unknown[] =>
+    Array.from(visit.timeline.outgoing, ({ content, failure, isForeign = false }) => ({ content, failure, isForeign }));
+
+  beforeEach(() => {
+    visit.leave();
+    const local = new MemoryStorage();
+    vi.stubGlobal("localStorage", local);
+    vi.stubGlobal("sessionStorage", new MemoryStorage());
+    vi.stubGlobal("window", { localStorage: local });
+    forgetToken();
+  });
+  afterEach(() => {
+    forgetToken();
+    vi.unstubAllGlobals();
+  });
+
+  it("of a guest that this browser was before a token ended: is this guest's", async () => {
+    keepGuest("Ada", tokenOf(before));
+    await leave(before, "hello");
+    keepGuest("Ada", tokenOf(now));
+    visit = begin(() => tokenOf(now));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(outgoing()).toEqual([{ content: "hello", failure: null, isForeign: false }]);
+    answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: 1 });
+    await enter("first", now);
+    expect([outgoing(), shown()]).toEqual([[], ["hello"]]);
+  });
+
+  it("of another guest of this browser: is shown, and sent when the reader says so", async () => {
+    await leave(stranger, "hello");
+    keepGuest("Ada", tokenOf(now));
+    visit = begin(() => tokenOf(now));
+    await enter("first", now);
+    const failure = "You wrote this under another name in this browser.";
+    expect(outgoing()).toEqual([{ content: "hello", failure, isForeign: true }]);
+    answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: 1 });
+    visit.retry(Array.from(visit.timeline.outgoing)[0]!);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([outgoing(), shown()]).toEqual([[], ["hello"]]);
+  });
+
+  it("of whoever gave another name in this tab: is asked about, too", async () => {
+    keepGuest("Ben", tokenOf(before));
+    await leave(before, "hello");
+    keepGuest("Ada", tokenOf(now));
+    visit = begin(() => tokenOf(now));
+    await enter("first", now);
+    expect(outgoing()).toMatchObject([{ content: "hello", isForeign: true }]);
+  });
+
+  it("of somebody with a token of their own: stays theirs, and unseen", async () => {
+    await leave("carla", "private");
+    keepGuest("Ada", tokenOf(now));
+    visit = begin(() => tokenOf(now));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(outgoing()).toEqual([]);
+    expect(localStorage.getItem("parley.outbox http://chat.example general private")).not.toBeNull();
+  });
+});

@@ -1,0 +1,311 @@
+// What stands in the composer: nothing that was typed is lost, whatever is begun, refused or loaded anew in between.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { UPLOADED_MAX_MS } from "../../../client/page/state/drafts.ts";
+import { Writing } from "../../../client/page/state/writing.ts";
+import type { Attachment } from "../../../src/protocol/files-events.ts";
+import { MemoryStorage } from "../../simulator/memory-storage.ts";
+
+/** What the room says to each change, in order; empty: it is done. */
+let answers: Array<Promise<string> | string>;
+let saved: string[];
+
+beforeEach(() => {
+  vi.stubGlobal("localStorage", new MemoryStorage());
+  vi.stubGlobal("sessionStorage", new MemoryStorage());
+  answers = [];
+  saved = [];
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const ORIGIN = "http://chat.example";
+const ADA = { user: "ada", name: "Ada" };
+
+/** A page whose token is not there yet. */
+function begin(room = "general"): Writing {
+  const save = async (id: string, content: string): Promise<string> => {
+    saved.push(`${id}: ${content}`);
+    return (await answers.shift()) ?? "";
+  };
+  return new Writing({ origin: ORIGIN, room, changed: () => {}, save });
+}
+
+function open(room?: string, writer: { user: string; name: string } = ADA): Writing {
+  const writing = begin(room);
+  writing.ownedBy(writer);
+  return writing;
+}
+const message = { id: "7", content: "first words" };
+
+describe("a draft", () => {
+  it("is there after a reload, with what it answers, and in its room only", () => {
+    const writing = open();
+    writing.reply("3");
+    writing.write("half an ans");
+    expect(open()).toMatchObject({ text: "half an ans", replyTo: "3" });
+    expect(open("other")).toMatchObject({ text: "", replyTo: undefined });
+    writing.sent();
+    expect(open()).toMatchObject({ text: "", replyTo: undefined });
+    expect(localStorage.length).toBe(0);
+  });
+
+  it.each<[string, (writing: Writing) => unknown]>([
+    ["saved", (writing) => writing.save()],
+    ["cancelled", (writing) => writing.cancel()],
+    ["begun on another message", (writing) => (writing.change({ id: "8", content: "x" }), writing.cancel())],
+  ])("comes back when a change is %s", async (_how, end) => {
+    const writing = open();
+    writing.reply("3");
+    writing.write("my draft");
+    writing.change(message);
+    expect(writing.text).toBe("first words");
+    writing.write("better words");
+    await end(writing);
+    expect(writing).toMatchObject({ text: "my draft", replyTo: "3", edit: undefined });
+    expect(open()).toMatchObject({ text: "my draft", replyTo: "3", edit: undefined });
+  });
+
+  it("is still kept while a message is changed, and so is the change", () => {
+    const writing = open();
+    writing.write("my draft");
+    writing.change(message);
+    writing.write("better wor");
+    const next = open();
+    expect(next).toMatchObject({ text: "better wor", edit: { id: "7", before: "first words" } });
+    next.cancel();
+    expect(next.text).toBe("my draft");
+    expect(open().text).toBe("my draft");
+  });
+
+  it("whatever else stands in the storage, the composer opens", () => {
+    const strange = ['{"text":1,"replyTo":{},"edit":{"id":"7"}}', '{"aside":[null,7],"uploaded":{"files":7}}'];
+    open().write("x");
+    const key = localStorage.key(0)!;
+    for (const kept of ["", "7", "[]", '{"edit":null}', ...strange]) {
+      localStorage.setItem(key, kept);
+      expect(open()).toMatchObject({ text: "", replyTo: undefined, edit: undefined, files: [], isEditWaiting: false });
+    }
+  });
+});
+
+describe("whose draft it is", () => {
+  const guest = (digit: string, name: string) => ({ user: `guest-${digit.repeat(16)}`, name });
+
+  it("is the reader's: whoever comes to this browser next finds nothing, and on coming back it is there", () => {
+    open().write("dear diary");
+    expect(open("general", { user: "ben", name: "Ada" }).text).toBe("");
+    expect(open().text).toBe("dear diary");
+  });
+
+  it("is a guest's by the name, for the id is another one each time", () => {
+    open("general", guest("a", "Ada")).write("half an ans");
+    expect(open("general", guest("b", "Ben")).text).toBe("");
+    expect(open("general", guest("c", "Ada")).text).toBe("half an ans");
+    // Nobody is a guest by being called like one.
+    expect(open("general", { user: "guest Ada", name: "Ada" }).text).toBe("");
+  });
+
+  it("is of one server only", () => {
+    open().write("half an ans");
+    const elsewhere = new Writing({ origin: "http://b.example", room: "general", changed() {}, save: async () => "" });
+    elsewhere.ownedBy(ADA);
+    expect(elsewhere.text).toBe("");
+  });
+
+  it("is another one's once the token is: each has their own, also with what was under way", () => {
+    const writing = open();
+    writing.change(message);
+    writing.write("better wor");
+    writing.ownedBy({ user: "ben", name: "Ben" });
+    expect(writing).toMatchObject({ text: "", edit: undefined });
+    writing.write("ben here");
+    writing.ownedBy(ADA);
+    expect(writing).toMatchObject({ text: "better wor", edit: { id: "7" } });
+  });
+
+  it("what is typed before the token is there survives a reload, and goes on where the draft ended", () => {
+    open().write("half an ans");
+    begin().write("er at");
+    const writing = begin();
+    expect(writing.text).toBe("er at");
+    writing.ownedBy(ADA);
+    expect(writing.text).toBe("half an ans\ner at");
+    writing.sent();
+    expect([open().text, begin().text]).toEqual(["", ""]);
+  });
+});
+
+describe("two tabs of one reader", () => {
+  it("share the draft: what is typed, sent or begun in one of them the other shows", () => {
+    const [one, other] = [open(), open()];
+    one.write("half an ans");
+    other.refresh();
+    expect(other.text).toBe("half an ans");
+    other.write("half an answer");
+    one.refresh();
+    one.reply("3");
+    other.refresh();
+    expect(other).toMatchObject({ text: "half an answer", replyTo: "3" });
+    other.sent();
+    one.refresh();
+    expect(one).toMatchObject({ text: "", replyTo: undefined });
+  });
+
+  it("each keeps what it shows where the browser keeps nothing more", () => {
+    const writing = open();
+    writing.write("first");
+    vi.spyOn(localStorage, "setItem").mockImplementation(() => {
+      throw new Error("full");
+    });
+    writing.write("first and second");
+    writing.refresh();
+    expect(writing.text).toBe("first and second");
+  });
+});
+
+describe("files that wait for their message", () => {
+  const fileOf = (name: string): Attachment => ({ key: name, name, type: "text/plain", size: 1 });
+  const names = (writing: Writing): string[] => writing.files.map(({ name }) => name);
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("are there after a reload, until they are sent or taken away", () => {
+    const writing = open();
+    writing.attach([fileOf("a.txt"), fileOf("b.txt")]);
+    expect(names(open())).toEqual(["a.txt", "b.txt"]);
+    writing.attach([fileOf("b.txt")]);
+    expect(names(open())).toEqual(["b.txt"]);
+    writing.sent();
+    expect([names(open()), localStorage.length]).toEqual([[], 0]);
+  });
+
+  it("are not shown where the room would refuse them: to another user, or after two days", () => {
+    const [before, after] = ["a", "b"].map((digit) => ({ user: `guest-${digit.repeat(16)}`, name: "Ada" }));
+    const writing = open("general", before);
+    writing.write("see this");
+    writing.attach([fileOf("a.txt")]);
+    const other = open("general", after);
+    expect(other).toMatchObject({ text: "see this", files: [] });
+    // Whose they are finds them, whatever that tab does with the words.
+    other.write("see that");
+    other.sent();
+    writing.refresh();
+    expect([writing.text, names(writing)]).toEqual(["", ["a.txt"]]);
+    writing.write("see this");
+
+    writing.attach([fileOf("b.txt")]);
+    writing.ownedBy(after!);
+    expect(writing).toMatchObject({ text: "see this", files: [] });
+
+    open().attach([fileOf("c.txt")]);
+    vi.advanceTimersByTime(UPLOADED_MAX_MS - 1);
+    expect(names(open())).toEqual(["c.txt"]);
+    vi.advanceTimersByTime(1);
+    expect(names(open())).toEqual([]);
+  });
+});
+
+describe("a change", () => {
+  const change = (text: string): Writing => {
+    const writing = open();
+    writing.change(message);
+    writing.write(text);
+    return writing;
+  };
+
+  it("waits while an answer is written, and is there again once that is sent, also after a reload", () => {
+    change("better wor").reply("3");
+    const writing = open();
+    expect(writing).toMatchObject({ text: "", replyTo: "3", edit: undefined, isEditWaiting: true });
+    writing.write("an answer");
+    writing.sent();
+    expect(writing).toMatchObject({ text: "better wor", edit: { before: "first words" }, isEditWaiting: false });
+    writing.reply("4");
+    writing.cancel();
+    expect(open()).toMatchObject({ text: "better wor", edit: { id: "7" } });
+  });
+
+  it("waits while another message is changed, and goes on where it was when it is asked for", async () => {
+    const writing = change("better wor");
+    writing.change({ id: "8", content: "others" });
+    writing.write("other words");
+    writing.change(message);
+    expect(writing.text).toBe("better wor");
+    await writing.save();
+    expect(writing).toMatchObject({ text: "other words", edit: { id: "8", before: "others" } });
+    await writing.save();
+    expect([saved, writing.edit, localStorage.length]).toEqual([["7: better wor", "8: other words"], undefined, 0]);
+  });
+
+  it("of nothing is given up with the next thing that is begun", () => {
+    const writing = change("first words");
+    writing.reply("3");
+    writing.cancel();
+    expect(writing.edit).toBeUndefined();
+  });
+
+  it("that was put aside while the room was asked is done once it is saved, and waits if it is not", async () => {
+    for (const problem of ["", "Too late."]) {
+      answers = [Promise.resolve(problem)];
+      const writing = change("better words");
+      const done = writing.save();
+      writing.reply("3");
+      await done;
+      expect(writing.isEditWaiting).toBe(problem !== "");
+      writing.sent();
+      expect(writing.text).toBe(problem === "" ? "" : "better words");
+      writing.cancel();
+    }
+  });
+
+  it("that is refused stays, with the reason, and can be saved again", async () => {
+    answers = ["Too late."];
+    const writing = change("better words");
+    await writing.save();
+    expect(writing).toMatchObject({ text: "better words", edit: { problem: "Too late.", isSaving: false } });
+    expect(open().text).toBe("better words");
+    await writing.save();
+    expect([writing.edit, saved]).toEqual([undefined, ["7: better words", "7: better words"]]);
+    expect(localStorage.length).toBe(0);
+  });
+
+  it("that changes nothing is not asked for", async () => {
+    const writing = change(" first words\n");
+    await writing.save();
+    expect([writing.edit, saved]).toEqual([undefined, []]);
+  });
+
+  it("is asked for once, and said to be on its way", async () => {
+    const writing = change("better words");
+    const done = writing.save();
+    expect(writing.edit).toMatchObject({ isSaving: true });
+    await Promise.all([done, writing.save()]);
+    expect(saved).toHaveLength(1);
+  });
+
+  it("that was given up, and followed by another, leaves that one alone", async () => {
+    let answer!: (problem: string) => void;
+    answers = [new Promise((resolve) => (answer = resolve))];
+    const writing = change("better words");
+    const done = writing.save();
+    writing.cancel();
+    writing.change({ id: "8", content: "second words" });
+    answer("Too late.");
+    await done;
+    expect(writing).toMatchObject({ text: "second words", edit: { id: "8", problem: "" } });
+  });
+
+  it("whose room was left meanwhile takes nothing from who came back", async () => {
+    let answer!: (problem: string) => void;
+    answers = [new Promise((resolve) => (answer = resolve))];
+    const writing = change("better words");
+    const done = writing.save();
+    writing.close();
+    const back = open();
+    back.cancel();
+    back.write("something new");
+    answer("");
+    await done;
+    expect(open().text).toBe("something new");
+  });
+});

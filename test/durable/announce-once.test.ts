@@ -1,0 +1,148 @@
+// ANN-3: an announced message is stored once in a room, however late it is brought there again.
+import { createMessageBatch, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { Announcements } from "../../durable/announcements.ts";
+import { ChatRoom } from "../../durable/chat-room.ts";
+import worker from "../../src/index.ts";
+import { LOOK_MESSAGES_PER_TURN } from "../../src/chat/announce/announced-before.ts";
+import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncePart } from "../../src/protocol/announcement.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
+import { ANNOUNCE_TRIES_MAX } from "../../src/relay/announcing.ts";
+import { RELAY_TRIES_MAX } from "../../src/worker/queue/relayed.ts";
+import { callApi } from "./api-caller.ts";
+import { freshRoom, stubOf, useSettings, withSettings } from "./rooms.ts";
+
+useSettings({ API_RATE: "10000", API_BURST: "10000", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
+
+const HOUR_MS = 3_600_000;
+const realNow = Date.now.bind(Date);
+let aheadMs = 0;
+beforeEach(() => {
+  aheadMs = 0;
+  vi.spyOn(Date, "now").mockImplementation(() => realNow() + aheadMs);
+  for (const level of ["warn", "error"] as const) vi.spyOn(console, level).mockImplementation(() => {});
+});
+afterEach(() => vi.restoreAllMocks());
+
+let ids = 0;
+const partTo = (room: string, more: Partial<AnnouncePart["announce"]> = {}): AnnouncePart => ({
+  announce: {
+    v: ANNOUNCE_VERSION,
+    id: `once-${++ids}`,
+    event: POSTED_EVENT,
+    data: { content: "We close at six" },
+    at: Date.now(),
+    by: { user: "backend", name: "backend" },
+    ...more,
+  },
+  part: 0,
+  tries: 0,
+  to: [{ room, number: 0 }],
+});
+
+/** The queue, whose time passes at once: brings a part as often as it comes again. @returns how often */
+async function bring(part: AnnouncePart): Promise<number> {
+  let delaySeconds: number | undefined;
+  for (let attempts = 1; ; attempts++) {
+    delaySeconds = undefined;
+    const batch = createMessageBatch("parley-relay", [{ id: "m1", timestamp: new Date(), attempts, body: part }]);
+    const retry = (options?: QueueRetryOptions): void => void (delaySeconds = options?.delaySeconds ?? 0);
+    const messages = batch.messages.map(({ id, timestamp, body }) => ({
+      id,
+      timestamp,
+      attempts,
+      body,
+      ack() {},
+      retry,
+    }));
+    await worker.queue({ ...batch, queue: "parley-relay", messages }, env);
+    if (delaySeconds === undefined || attempts === RELAY_TRIES_MAX) return attempts;
+    aheadMs += delaySeconds * 1000;
+  }
+}
+
+const storedIn = async (room: string): Promise<Message[]> =>
+  (await callApi("GET", `/api/rooms/${room}/messages?limit=200`)).body.messages;
+const post = (room: string, content: string): Promise<unknown> =>
+  callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
+
+it("is stored once, though for nine hours nobody could note how far it had come", async () => {
+  const room = freshRoom();
+  await post(room, "before");
+  vi.spyOn(Announcements.prototype, "note").mockRejectedValue(new Error("out of order"));
+  expect(await bring(partTo(room))).toBe(RELAY_TRIES_MAX);
+  expect(aheadMs).toBeGreaterThan(8 * HOUR_MS);
+  expect((await storedIn(room)).map(({ content }) => content)).toEqual(["before", "We close at six"]);
+});
+
+it("is stored once, though it is replayed as a dead letter, after what the room answered was lost each time", async () => {
+  const room = freshRoom();
+  const original = Reflect.get(ChatRoom.prototype, "takeAnnounced");
+  vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(async function (this: ChatRoom, announcements) {
+    await original.call(this, announcements);
+    return announcements.map(() => ({ ok: false, isFinal: false, reason: "the room could not be reached" }));
+  });
+  const part = partTo(room);
+  await bring({ ...part, tries: ANNOUNCE_TRIES_MAX - 1 });
+  vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(original);
+  await evictDurableObject(stubOf(room));
+  aheadMs += 23 * HOUR_MS;
+  const { letters } = (await callApi("GET", "/api/relay/dead?limit=200")).body as { letters: DeadLetter[] };
+  const letter = letters.find(({ to }) => to === room)!;
+  const { body } = await callApi("POST", "/api/relay/dead/replay", { body: { ids: [letter.id] } });
+  expect(body).toEqual({ ok: true, replayed: [letter.id], failed: [] });
+  expect(await storedIn(room)).toMatchObject([{ content: "We close at six" }]);
+});
+
+it("is stored after all where it was not before, however much was said since", async () => {
+  const room = freshRoom();
+  const part = partTo(room);
+  await runInDurableObject(stubOf(room), async (instance: ChatRoom) => {
+    const said = Array.from({ length: LOOK_MESSAGES_PER_TURN + 10 }, (_, i) =>
+      instance.ask("chat-message", { user: "ada", name: "Ada", role: "member" }, { content: `${i}` }),
+    );
+    await Promise.all(said);
+  });
+  aheadMs += HOUR_MS;
+  for (let i = 0; i < 2; i++) {
+    expect(await bring(part)).toBe(1);
+    aheadMs += HOUR_MS;
+  }
+  const messages = await storedIn(room);
+  expect(messages.filter(({ content }) => content === "We close at six")).toHaveLength(1);
+  expect(messages.at(-1)).toMatchObject({ seq: LOOK_MESSAGES_PER_TURN + 11 });
+});
+
+it("is known by who announced it, also where it was deleted since, and where it is of a version without `at`", async () => {
+  const room = freshRoom();
+  const { announce, ...part } = partTo(room);
+  const { at: _at, ...older } = announce;
+  await callApi("POST", `/api/rooms/${room}/messages`, {
+    body: { content: "another's, by chance", clientMsgId: announce.id, as: "ada" },
+  });
+  await bring({ ...part, announce: { ...older, v: 1 } });
+  const [, posted] = await storedIn(room);
+  await callApi("DELETE", `/api/rooms/${room}/messages/${posted!.id}`);
+  aheadMs += 12 * HOUR_MS;
+  await bring({ ...part, announce: { ...older, v: 1 } });
+  expect(await storedIn(room)).toMatchObject([{ sender: "ada" }, { sender: "backend", deleted: true }]);
+});
+
+it("is a dead letter where the room has forgotten what it had since", async () => {
+  const room = freshRoom();
+  await withSettings({ HISTORY_MESSAGES: "100" }, async () => {
+    const part = partTo(room);
+    await bring(part);
+    for (let i = 0; i < 200; i += 10) await Promise.all(Array.from({ length: 10 }, (_, at) => post(room, `${i + at}`)));
+    aheadMs += HOUR_MS;
+    await bring(part);
+    const { letters } = (await callApi("GET", "/api/relay/dead?limit=200")).body as { letters: DeadLetter[] };
+    expect(letters.filter(({ to }) => to === room)).toMatchObject([
+      { announcement: part.announce.id, reason: expect.stringContaining("has forgotten whether it has it") },
+    ]);
+    expect((await storedIn(room)).every(({ content }) => content !== "We close at six")).toBe(true);
+  });
+});

@@ -1,0 +1,192 @@
+// A log in segments, in real SQLite: what is trimmed, what that costs, and logs that began without segments.
+import { describe, expect, it } from "vitest";
+
+import { SqlMessageLog } from "../../durable/sql/sql-message-log.ts";
+import { messageId } from "../../src/chat/log/message-id.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import {
+  appendBatch,
+  Counted,
+  Dice,
+  EPOCH,
+  fill,
+  makeMessage,
+  openLog,
+  pageOf,
+  START_MS,
+  withStorage,
+} from "./logs.ts";
+
+const BATCH_MAX = 64;
+const LONG_MS = 1e12;
+
+describe("a log that is trimmed", () => {
+  it.each([1, 2, 3])("is what an array of its newest messages is (seed %i)", async (seed) => {
+    await withStorage((storage, room) => {
+      const dice = new Dice(seed);
+      const retention = { messages: 300, ageMs: LONG_MS };
+      let log = openLog(storage, room, retention);
+      const all: Message[] = [];
+      for (let i = 0; i < 200; i++) {
+        if (dice.roll(20) === 0) log.burn(log.lastSeq + 1 + dice.roll(50));
+        all.push(...appendBatch(log, room, dice));
+        log.trim(START_MS);
+        if (dice.roll(10) === 0) log = openLog(storage, room, retention);
+        const kept = all.filter(({ seq }) => seq >= log.firstSeq);
+        expect(kept.length).toBeGreaterThanOrEqual(Math.min(all.length, retention.messages));
+        expect(kept.length).toBeLessThanOrEqual(retention.messages * 1.1 + BATCH_MAX);
+        for (const query of [{ limit: 5 }, { limit: 5, after: 0 }, { limit: 400 }, { limit: 9, before: 2000 }])
+          expect(log.page(query), JSON.stringify(query)).toEqual(pageOf(kept, query));
+        expect(log.has(log.firstSeq - 1)).toBe(false);
+      }
+      expect(log.firstSeq).toBeGreaterThan(1000);
+    });
+  });
+
+  it("forgets all of it in time, and goes on counting, also after it was opened anew", async () => {
+    await withStorage((storage, room) => {
+      const retention = { messages: 1000, ageMs: 100_000 };
+      const log = openLog(storage, room, retention);
+      const dice = new Dice(5);
+      expect(log.trimDueMs).toBeUndefined();
+      const all = fill(log, room, dice, 30);
+      const lastMs = all.at(-1)!.timestamp;
+      log.trim(lastMs + retention.ageMs - 1);
+      expect(log.page({ limit: 1 }).messages).toEqual([all.at(-1)]);
+      while (log.trimDueMs !== undefined) {
+        expect(openLog(storage, room, retention).trimDueMs).toBe(log.trimDueMs);
+        expect(log.trimDueMs).toBeLessThanOrEqual(lastMs + retention.ageMs * 1.1);
+        log.trim(log.trimDueMs);
+      }
+      for (const each of [log, openLog(storage, room, retention)]) {
+        expect([each.firstSeq, each.lastSeq]).toEqual([all.length + 1, all.length]);
+        expect(each.page({ limit: 5 })).toEqual({ messages: [], hasMore: false });
+        expect([...each.newest(0), ...each.ascending(0)]).toEqual([]);
+      }
+      const next = openLog(storage, room, retention);
+      const message = makeMessage(room, all.length + 1, dice, next.life);
+      next.append([message]);
+      expect(next.page({ limit: 5 })).toEqual({ messages: [message], hasMore: false });
+    });
+  });
+
+  it("keeps what was reserved, though nothing else is left", async () => {
+    await withStorage((storage, room) => {
+      const log = openLog(storage, room, { messages: 10, ageMs: 1000 });
+      fill(log, room, new Dice(1), 2);
+      log.reserve(5000);
+      log.trim(START_MS + LONG_MS);
+      expect(openLog(storage, room).lastSeq).toBe(5000);
+    });
+  });
+
+  it("can be trimmed while somebody goes through it, who goes on behind what is gone", async () => {
+    await withStorage((storage, room) => {
+      const log = openLog(storage, room, { messages: 100, ageMs: LONG_MS });
+      const all = fill(log, room, new Dice(9), 60);
+      log.page({ limit: 1, before: 40 });
+      const seen: Message[] = [];
+      for (const message of log.ascending(0)) {
+        seen.push(message);
+        if (seen.length === 5) log.trim(START_MS);
+      }
+      expect(log.firstSeq).toBeGreaterThan(100);
+      const later = seen.slice(seen.findIndex(({ seq }) => seq >= log.firstSeq));
+      expect(later).toEqual(all.filter(({ seq }) => seq >= log.firstSeq));
+      expect(seen.length).toBeLessThan(all.length);
+    });
+  });
+
+  it("costs a row per segment to forget, and a few to begin one, however many messages that are", async () => {
+    await withStorage((storage, room) => {
+      const counted = new Counted(storage);
+      const log = openLog(counted.storage, room, { messages: 2000, ageMs: LONG_MS });
+      // Whoever enters a room is told the name of its log: it has one before its first message.
+      expect(log.epoch).toBe(EPOCH);
+      const dice = new Dice(4);
+      let begun = 0;
+      for (let i = 0; i < 600; i++) {
+        const { written } = counted.rowsOf(() => appendBatch(log, room, dice));
+        if (written > 1) begun++;
+        expect(written).toBeLessThanOrEqual(7);
+      }
+      expect(begun).toBeLessThanOrEqual(log.lastSeq / 200 + 1);
+      const { written } = counted.rowsOf(() => log.trim(START_MS));
+      expect(log.firstSeq).toBeGreaterThan(1000);
+      expect(written).toBeLessThanOrEqual(begun);
+    });
+  });
+
+  it("is as it was where forgetting fails", async () => {
+    await withStorage((storage, room) => {
+      const retention = { messages: 100, ageMs: LONG_MS };
+      const log = openLog(storage, room, retention);
+      const all = fill(log, room, new Dice(9), 60);
+      storage.sql.exec("CREATE TRIGGER full BEFORE DELETE ON segments BEGIN SELECT RAISE(ABORT, 'full'); END");
+      expect(() => log.trim(START_MS)).toThrow("full");
+      for (const each of [log, openLog(storage, room, retention)]) expect([...each.ascending(0)]).toEqual(all);
+      storage.sql.exec("DROP TRIGGER full");
+      log.trim(START_MS);
+      expect(log.firstSeq).toBeGreaterThan(1);
+    });
+  });
+});
+
+describe("a room from before there were segments", () => {
+  const began = (storage: DurableObjectStorage): void => {
+    const { sql } = storage;
+    sql.exec("CREATE TABLE batches (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL)");
+    sql.exec("CREATE TABLE log_names (epoch TEXT NOT NULL, key TEXT NOT NULL)");
+    sql.exec("INSERT INTO log_names VALUES ('old-epoch', 'old-key')");
+  };
+  const open = (storage: DurableObjectStorage, room: string, messages = 100): SqlMessageLog =>
+    new SqlMessageLog(storage, {
+      room,
+      retention: { messages, ageMs: LONG_MS },
+      nowMs: START_MS,
+      newName: () => EPOCH,
+    });
+
+  it("keeps its name and its history, and forgets it in time", async () => {
+    await withStorage((storage, room) => {
+      began(storage);
+      storage.sql.exec(
+        "INSERT INTO batches VALUES (1, 2, ?), (3, 3, ?)",
+        `[1,[{"s":"ada","n":"Ada","c":"one","t":${START_MS}},{"s":"ben","c":"two","t":${START_MS},"m":"c-2"}]]`,
+        `[1,[{"s":"ada","c":"three","t":${START_MS + 5},"r":"old-epoch-1"}]]`,
+      );
+      for (const log of [open(storage, room), open(storage, room)]) {
+        expect([log.epoch, log.key, log.firstSeq, log.lastSeq]).toEqual(["old-epoch", "old-key", 1, 3]);
+        expect(log.page({ limit: 2 })).toMatchObject({
+          messages: [{ content: "two" }, { content: "three" }],
+          hasMore: true,
+        });
+      }
+      const log = open(storage, room);
+      const all = [...log.ascending(0), ...fill(log, room, new Dice(2), 60)];
+      expect(all.slice(0, 4).map(({ id, seq }) => [id, seq])).toEqual([
+        ["old-epoch-1", 1],
+        ["old-epoch-2", 2],
+        ["old-epoch-3", 3],
+        [messageId("the-epoch", 4, log.life), 4],
+      ]);
+      expect([...open(storage, room).ascending(0)].map(({ content }) => content)).toEqual(
+        all.map(({ content }) => content),
+      );
+      log.trim(START_MS);
+      expect(log.firstSeq).toBeGreaterThan(3);
+      const kept = all.filter(({ seq }) => seq >= log.firstSeq);
+      expect([...open(storage, room).ascending(0)].map(({ seq }) => seq)).toEqual(kept.map(({ seq }) => seq));
+    });
+  });
+
+  it("and without messages begins like a fresh one, with its name", async () => {
+    await withStorage((storage, room) => {
+      began(storage);
+      const log = open(storage, room);
+      expect([log.epoch, log.firstSeq, log.lastSeq]).toEqual(["old-epoch", 1, 0]);
+      const all = fill(log, room, new Dice(2), 3);
+      expect(open(storage, room).lastSeq).toBe(all.length);
+    });
+  });
+});

@@ -1,0 +1,130 @@
+// Rooms that mirror each other by calls: RELAY=direct. What it costs, and what becomes of a room that cannot be reached.
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { ChatRoom } from "../../durable/chat-room.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { expositionOf } from "../host/exposition.ts";
+import { callApi } from "./api-caller.ts";
+import { ORIGIN } from "./raw-client.ts";
+import { whenTaking } from "./relay-taking.ts";
+import { alarmOf, freshRoom, join, LONG_WINDOW, useSettings, withSettings, workerWith } from "./rooms.ts";
+import { rowsWrittenByAll } from "./rows-written.ts";
+
+useSettings({ RELAY: "direct", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_RATE: "10000", API_BURST: "10000" });
+
+const SLOW = { timeout: 30_000, interval: 50 };
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const post = (room: string, content: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
+const copiesIn = async (room: string): Promise<string[]> =>
+  ((await callApi("GET", `/api/rooms/${room}/messages?limit=200`)).body.messages as Message[]).map(
+    ({ content }) => content,
+  );
+
+async function linked(): Promise<readonly [string, string]> {
+  const pair = [freshRoom(), freshRoom()] as const;
+  const { status } = await callApi("POST", `/api/rooms/${pair[0]}/links`, { body: { to: pair[1] } });
+  expect(status).toBe(200);
+  return pair;
+}
+
+/** The alarm for what the rooms are to forget one day is set once it is quiet, whenever that is: once in a room's life. */
+const areArmed = (...rooms: readonly string[]): Promise<void> =>
+  vi.waitFor(async () => {
+    expect(await Promise.all(rooms.map(alarmOf))).not.toContain(null);
+  }, SLOW);
+
+beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
+afterEach(() => vi.restoreAllMocks());
+
+it("RLY-2, RLY-10: one call per flush, and the rows of the queue's way", async () => {
+  const [from, to] = await withSettings(LONG_WINDOW, linked);
+  const ben = await withSettings(LONG_WINDOW, () => join(to, "ben"));
+  await post(from, "first");
+  await ben.receives("chat-message");
+  await pause(500);
+  await areArmed(from, to);
+  const calls = vi.spyOn(ChatRoom.prototype, "takeRelayed");
+  const single = await rowsWrittenByAll(from, async (soFar) => {
+    await post(from, "second");
+    await vi.waitFor(async () => expect(await copiesIn(to)).toHaveLength(2), SLOW);
+    await vi.waitFor(() => expect(soFar().rows).toBeGreaterThanOrEqual(2 + 2), SLOW);
+    await pause(300);
+  });
+  expect([single, calls.mock.calls.length]).toEqual([{ rows: 2 + 2, alarms: 0 }, 1]);
+  calls.mockClear();
+  const burst = await rowsWrittenByAll(from, async () => {
+    await Promise.all(Array.from({ length: 100 }, (_, i) => post(from, `${i}`)));
+    await vi.waitFor(async () => expect(await copiesIn(to)).toHaveLength(102), SLOW);
+    await pause(300);
+  });
+  expect(calls.mock.calls.length).toBeLessThan(20);
+  expect(burst.rows).toBeLessThan(80);
+});
+
+it("RLY-10: an edit and a deletion cost a row more than on either side alone", async () => {
+  const [from, to] = await linked();
+  const ids: string[] = [];
+  for (const content of ["1", "2"]) ids.push((await post(from, content)).body.id as string);
+  const path = (i: number): string => `/api/rooms/${from}/messages/${ids[i]}`;
+  const cost = (work: () => Promise<unknown>, contents: readonly string[], rowsMin = 0) =>
+    rowsWrittenByAll(from, async (soFar) => {
+      await work();
+      await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(contents), SLOW);
+      await vi.waitFor(() => expect(soFar().rows).toBeGreaterThanOrEqual(rowsMin), SLOW);
+      await pause(300);
+    });
+  await cost(() => callApi("PATCH", path(0), { body: { content: "one" } }), ["one", "2"]);
+  await areArmed(from, to);
+  const edit = await cost(() => callApi("PATCH", path(1), { body: { content: "two" } }), ["one", "two"], 2 * (1 + 1));
+  expect(edit).toEqual({ rows: 2 * (1 + 1), alarms: 0 });
+  const deletion = await cost(() => callApi("DELETE", path(1)), ["one", ""], 2 * (2 + 1));
+  expect(deletion).toEqual({ rows: 2 * (2 + 1), alarms: 0 });
+});
+
+it("how late it is reaches /metrics: MET-2", async () => {
+  const lags = async (): Promise<number> => {
+    const response = await workerWith({}).fetch(new Request(new URL("/metrics", ORIGIN)));
+    return expositionOf(await response.text()).valueOf("parley_relay_lag_seconds_count") ?? 0;
+  };
+  const [from, to] = await linked();
+  const ada = await join(from, "ada");
+  const before = await lags();
+  await post(from, "1");
+  await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(["1"]), SLOW);
+  // It goes along with what the room says next.
+  ada.close();
+  await vi.waitFor(async () => expect(await lags()).toBe(before + 1), SLOW);
+});
+
+it("RLY-2, RLY-3: a room that fails, or takes it and is aborted, is asked again", async () => {
+  const [from, to] = await linked();
+  let asked = 0;
+  whenTaking(async (_batches, proceed, state) => {
+    asked++;
+    if (asked === 1) throw new Error("not now");
+    const outcomes = await proceed();
+    if (asked === 2) state.abort("in mid-batch");
+    return outcomes;
+  });
+  await post(from, "1");
+  await post(from, "2");
+  await vi.waitFor(() => expect(asked).toBeGreaterThanOrEqual(3), SLOW);
+  await vi.waitFor(async () => expect(await copiesIn(to)).toEqual(["1", "2"]), SLOW);
+  const { links } = (await callApi("GET", `/api/rooms/${from}/links`)).body;
+  expect(links).toMatchObject([{ to, seq: 2, failures: 0 }]);
+});
+
+it("RLY-8: needs no queue, but a link needs RELAY to be on", async () => {
+  const [room, to] = [freshRoom(), freshRoom()];
+  const ask = (settings: Readonly<Record<string, unknown>>) =>
+    callApi("POST", `/api/rooms/${room}/links`, { body: { to }, fetcher: workerWith(settings) });
+  expect(await ask({ RELAY: "direct", RELAY_QUEUE: undefined, DEAD_LETTERS: undefined })).toMatchObject({
+    status: 200,
+  });
+  const off = await ask({ RELAY: "off" });
+  expect(off).toMatchObject({
+    status: 403,
+    body: { error: { code: "FORBIDDEN", message: expect.stringContaining("RELAY is off") } },
+  });
+});

@@ -1,0 +1,126 @@
+// Rooms to test in: a fresh one per test, tokens to enter it, and a way to put it to sleep.
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterAll, beforeAll, expect, vi } from "vitest";
+
+import type { ChatRoom } from "../../durable/chat-room.ts";
+import { signToken } from "../../src/settings/tokens/tokens.ts";
+import app from "../../src/worker/app.ts";
+import { RawClient, type RawClientOptions, type UpgradeOptions } from "./raw-client.ts";
+
+let rooms = 0;
+
+/** A name that no other test of this file uses. */
+export function freshRoom(): string {
+  return `room-${++rooms}`;
+}
+
+export function stubOf(room: string): DurableObjectStub<ChatRoom> {
+  return env.CHAT_ROOM.getByName(room);
+}
+
+type Claims = Omit<Parameters<typeof signToken>[1], "user">;
+
+export function tokenFor(user: string, claims: Claims = {}, ttlSeconds = 3600): Promise<string> {
+  return signToken(env.JWT_SECRET, { user, ...claims }, ttlSeconds);
+}
+
+export function alarmOf(room: string): Promise<number | null> {
+  return runInDurableObject(stubOf(room), (_instance, { storage }) => storage.getAlarm());
+}
+
+/** Until a room that is new has set its first alarm, which it does when it has been calm for a moment. */
+export function isArmed(room: string): Promise<void> {
+  return vi.waitFor(async () => expect(await alarmOf(room)).not.toBeNull());
+}
+
+/** A member who is welcome in the room. */
+export async function join(room: string, user: string, options: RawClientOptions = {}): Promise<RawClient> {
+  const client = await RawClient.open({ room, ...options });
+  await client.connect({ token: await tokenFor(user) });
+  await client.receives("welcome");
+  return client;
+}
+
+/** Mia, who is a moderator by her token. */
+export async function joinModerator(room: string): Promise<RawClient> {
+  const client = await RawClient.open({ room });
+  await client.connect({ token: await tokenFor("mia", { role: "moderator" }) });
+  await client.receives("welcome");
+  return client;
+}
+
+/**
+ * Settings of the objects that this file creates, and of the Worker from its first request on.
+ * Works because the isolate of a test file has one `env`, which its objects share.
+ */
+export function useSettings(settings: Readonly<Record<string, string>>): void {
+  const variables = env as Record<string, unknown>;
+  beforeAll(() => void Object.assign(variables, settings));
+  afterAll(() => {
+    for (const name of Object.keys(settings)) delete variables[name];
+  });
+}
+
+/**
+ * Settings of the objects that are created while `work` is under way, and of those only.
+ * @returns what `work` does
+ */
+export async function withSettings<Result>(
+  settings: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const variables = env as Record<string, unknown>;
+  const before = Object.keys(settings).map((name) => [name, variables[name]] as const);
+  Object.assign(variables, settings);
+  try {
+    return await work();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete variables[name];
+      else variables[name] = value;
+    }
+  }
+}
+
+/** What is said at once is gathered, however long the machine takes to hear it: for rooms whose rows are counted. */
+export const LONG_WINDOW = { FLUSH_WINDOW_MS: "1000" };
+
+/** Forgets all that a room keeps, as if it had never been. */
+export function wipeStorage({ sql }: DurableObjectStorage): void {
+  const query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
+  for (const { name } of sql.exec<{ name: string }>(query).toArray()) sql.exec(`DROP TABLE "${name}"`);
+}
+
+/** Puts one room to sleep again and again, and proves that each time another instance woke up. */
+export class Sleeper {
+  readonly #stub: DurableObjectStub<ChatRoom>;
+  readonly #instances = new Set<ChatRoom>();
+
+  constructor(room: string) {
+    this.#stub = stubOf(room);
+  }
+
+  /** How many instances have been seen so far: a constructor count. */
+  get instances(): number {
+    return this.#instances.size;
+  }
+
+  async sleep(): Promise<void> {
+    await this.see();
+    await evictDurableObject(this.#stub, { webSockets: "hibernate" });
+  }
+
+  /** @throws when the room's instance is one that was put to sleep before */
+  async see(): Promise<void> {
+    const known = this.#instances.size;
+    await runInDurableObject(this.#stub, (instance: ChatRoom) => void this.#instances.add(instance));
+    expect(this.#instances.size, "a new instance has woken up").toBe(known + 1);
+  }
+}
+
+/** The Worker with other settings than the objects have: for what is decided before a room is asked. */
+export function workerWith(settings: Readonly<Record<string, unknown>>): NonNullable<UpgradeOptions["fetcher"]> {
+  const variables = { ...env, ...settings };
+  return { fetch: (request) => app.fetch(request, variables) };
+}

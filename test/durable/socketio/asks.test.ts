@@ -1,0 +1,175 @@
+// Acks that the server asks for, in a real object: answered, timed out or given up, asleep or awake.
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+
+import type { RawClient } from "../raw-client.ts";
+import { begin, call, drop, enter, evict, heard, question, say, ticketOf, whoami } from "./painters.ts";
+
+/** The platform lets a quiet object sleep after 10 s. */
+const FALLS_ASLEEP_MS = 11_000;
+
+describe("acks that the server asks for", () => {
+  it("onConnect ran once, however often the object slept", async () => {
+    const { room, ada } = await begin();
+    for (let i = 0; i < 3; i++) {
+      await evict(room, "hibernate");
+      expect(await whoami(ada)).toMatchObject({ connects: 1, recovered: false, boards: 2 });
+    }
+  });
+
+  it("a long one is answered after several sleeps", async () => {
+    const { room, ada, ben } = await begin();
+    const [adaId, benId] = [ticketOf(ada).sid, ticketOf(ben).sid];
+    say(ada, "review", benId, 600_000);
+    const id = await question(ben, "review?");
+    for (let i = 0; i < 3; i++) {
+      await evict(room, "hibernate");
+      await whoami(ada);
+    }
+    await evict(room, "hibernate");
+    ben.send(`43${id}["fine",{"n":1}]`, `43${id}["twice"]`);
+    await whoami(ben);
+    expect(heard(ada).filter(([event]) => event === "reviewed")).toEqual([
+      ["reviewed", benId, { kind: "ack", args: ["fine", { n: 1 }] }, { by: adaId }],
+    ]);
+  });
+
+  it("a short one that follows another's answer has its own time", async () => {
+    const { room, ada, ben } = await begin();
+    // By then the alarm is set for the next ping, so that no timer is due that would look at the clock by chance.
+    await vi.waitFor(async () => expect(await alarmOf(room)).toBeGreaterThan(Date.now()));
+    const verdict = call(ada, "runoff", ticketOf(ben).sid, 500);
+    ben.send(`43${await question(ben, "vote?")}["yes"]`);
+    expect(await verdict).toBe("Error: operation has timed out");
+  });
+
+  it("nobody else can answer it", async () => {
+    const { ada, ben } = await begin();
+    say(ada, "review", ticketOf(ben).sid, 600_000);
+    const id = await question(ben, "review?");
+    ada.send(`43${id}["forged"]`);
+    await whoami(ada);
+    expect(heard(ada).filter(([event]) => event === "reviewed")).toEqual([]);
+  });
+
+  it("a long one does not keep the object awake: it sleeps by itself, and the answer wakes it", async () => {
+    const { room, ada, ben } = await begin();
+    say(ada, "review", ticketOf(ben).sid, 600_000);
+    const id = await question(ben, "review?");
+    await new Promise((resolve) => void setTimeout(resolve, FALLS_ASLEEP_MS));
+    // Only a running object can be put to sleep.
+    await expect(evict(room, "hibernate")).rejects.toThrow();
+    ben.send(`43${id}["fine"]`);
+    const [, , answer] = await ada.until("the answer", () => reviews(ada)[0]);
+    expect(answer).toEqual({ kind: "ack", args: ["fine"] });
+  });
+
+  it("a long one that nobody answers is timed out by the alarm of a sleeping object", async () => {
+    const { room, ada, ben } = await begin();
+    say(ada, "review", ticketOf(ben).sid, 3000);
+    const id = await question(ben, "review?");
+    await vi.waitFor(async () => expect(await alarmOf(room)).toBeLessThan(Date.now() + 3000));
+    await evict(room, "hibernate");
+    const reviewed = await ada.until("the timeout", () => heard(ada).find(([event]) => event === "reviewed"));
+    expect(reviewed[2]).toEqual({ kind: "timeout" });
+    ben.send(`43${id}["too late"]`);
+    await whoami(ben);
+    expect(heard(ada).filter(([event]) => event === "reviewed")).toHaveLength(1);
+  });
+
+  describe("a long one ends with its client, once", () => {
+    type Act = (room: string, ben: RawClient) => Promise<unknown>;
+    const goings: Array<[how: string, ...acts: Act[]]> = [
+      ["whose line breaks", (_room, ben) => drop(ben)],
+      [
+        "whose line breaks while the object sleeps, which its closing wakes",
+        (room) => evict(room, "hibernate"),
+        (_room, ben) => drop(ben),
+      ],
+      [
+        "who leaves after a sleep",
+        (room) => evict(room, "hibernate"),
+        (_room, ben) => (ben.send("41"), Promise.resolve()),
+      ],
+    ];
+
+    it.each(goings)("%s", async (_how, ...acts) => {
+      const { room, ada, ben } = await begin();
+      const [adaId, benId] = [ticketOf(ada).sid, ticketOf(ben).sid];
+      say(ada, "review", benId, 600_000);
+      await question(ben, "review?");
+      for (const act of acts) await act(room, ben);
+      await ada.until("the end", () => reviews(ada)[0]);
+      await evict(room, "hibernate");
+      await whoami(ada);
+      expect(reviews(ada)).toEqual([["reviewed", benId, { kind: "disconnected" }, { by: adaId }]]);
+    });
+
+    it("also where that client recovers: it is not asked again, and its late ack is nothing", async () => {
+      const { room, ada, ben } = await begin();
+      const { sid } = ticketOf(ben);
+      say(ada, "review", sid, 600_000);
+      const id = await question(ben, "review?");
+      const ticket = ticketOf(ben);
+      await drop(ben);
+      await evict(room, "hibernate");
+      const back = await enter(room, ticket);
+      expect(await whoami(back)).toMatchObject({ id: sid, recovered: true });
+      back.send(`43${id}["late"]`);
+      await whoami(back);
+      await whoami(ada);
+      expect(reviews(ada)).toEqual([["reviewed", sid, { kind: "disconnected" }, expect.anything()]]);
+      expect(reviews(back), "the end came after its going, so it was missed and is replayed").toEqual(reviews(ada));
+      expect(back.packets().filter(({ digit, id }) => digit === "2" && id !== undefined)).toEqual([]);
+    });
+
+    it("where the server had not noticed its going: when it comes back", async () => {
+      const { room, ada, ben } = await begin();
+      const ticket = ticketOf(ben);
+      say(ada, "review", ticket.sid, 600_000);
+      await question(ben, "review?");
+      const back = await enter(room, ticket);
+      expect(await whoami(back)).toMatchObject({ id: ticket.sid, recovered: true });
+      await whoami(ada);
+      expect(reviews(ada)).toEqual([["reviewed", ticket.sid, { kind: "disconnected" }, expect.anything()]]);
+    });
+
+    it("but not with the object's own death, of which nobody is told: who recovers is not asked again", async () => {
+      const { room, ada, ben } = await begin();
+      const [adaTicket, benTicket] = [ticketOf(ada), ticketOf(ben)];
+      say(ada, "review", benTicket.sid, 600_000);
+      const id = await question(ben, "review?");
+      await evict(room, "close");
+      const [adaBack, benBack] = [await enter(room, adaTicket), await enter(room, benTicket)];
+      expect(await whoami(benBack)).toMatchObject({ id: benTicket.sid, recovered: true });
+      benBack.send(`43${id}["late"]`);
+      await whoami(benBack);
+      await whoami(adaBack);
+      expect(reviews(adaBack)).toEqual([]);
+      expect(await alarmOf(room), "and nothing waits for its time").not.toBeGreaterThan(Date.now() + 500_000);
+    });
+  });
+
+  it("a short one: answered, timed out, and given up when the client goes", async () => {
+    const { ada, ben } = await begin();
+    const benId = ticketOf(ben).sid;
+    const answer = call(ada, "vote", benId, 5000);
+    ben.send(`43${await question(ben, "vote?")}["yes"]`);
+    expect(await answer).toBe("yes");
+    expect(await call(ada, "vote", benId, 50)).toMatch(/operation has timed out/);
+    const givenUp = call(ada, "vote", benId, 9000);
+    await ben.until("the third question", () =>
+      ben.packets().filter(({ data }) => (data as string[])?.[0] === "vote?").length === 3 ? true : undefined,
+    );
+    ben.close();
+    expect(await givenUp).toMatch(/socket has been disconnected/);
+    expect(await whoami(ada), "and nobody else was hurt").toMatchObject({ connects: 1 });
+  });
+});
+
+const reviews = (client: RawClient): unknown[][] => heard(client).filter(([event]) => event === "reviewed");
+
+function alarmOf(room: string): Promise<number | null> {
+  return runInDurableObject(env.CHAT_ROOM.getByName(room), (_instance, { storage }) => storage.getAlarm());
+}

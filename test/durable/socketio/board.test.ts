@@ -1,0 +1,46 @@
+// The example of docs/from-socket-io.md: docs/examples/board.
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+
+import worker from "../../../src/worker/socketio.ts";
+import { RawClient } from "../raw-client.ts";
+import { tokenFor } from "./painters.ts";
+
+const fetcher = { fetch: (asked: Request) => worker.fetch(asked, { ...env, CHAT_ROOM: env.BOARD }) };
+const LINE = [0, 0, 1, 1];
+
+async function enter(room: string, user: string): Promise<RawClient> {
+  const client = await RawClient.open({ room, fetcher });
+  await client.connect({ token: await tokenFor(user, { name: user.toUpperCase() }), color: "red" });
+  return client;
+}
+
+/** Everything that was drawn. */
+const drawn = (client: RawClient): unknown[][] =>
+  client.packets().flatMap(({ digit, id, data }) => (digit === "2" && id === undefined ? [data as unknown[]] : []));
+
+it("painters see what the others draw, and who has left; a call from outside draws, too", async () => {
+  const [ada, ben] = [await enter("plans", "ada"), await enter("plans", "ben")];
+  expect(await ada.ask("draw", LINE)).toEqual({ ok: true });
+  await env.BOARD.getByName("plans").draw([1, 1, 2, 2]);
+  ada.close();
+  await ben.receives("left");
+  expect(drawn(ben)).toEqual([
+    ["draw", LINE, "red"],
+    ["draw", [1, 1, 2, 2], "black"],
+    ["left", "ADA"],
+  ]);
+});
+
+it("erased, a board closes all connections, and serves those who come next", async () => {
+  const [ada, stranger] = [await enter("old-plans", "ada"), await RawClient.open({ room: "old-plans", fetcher })];
+  const board = env.BOARD.getByName("old-plans");
+  for (let times = 0; times < 2; times++) await board.clear();
+  expect([await ada.closes(), await stranger.closes()]).toEqual([
+    { code: 1012, reason: "service restart" },
+    { code: 1012, reason: "service restart" },
+  ]);
+  const ben = await enter("old-plans", "ben");
+  await board.draw([1, 1, 2, 2]);
+  expect(await ben.receives("draw")).toEqual([[1, 1, 2, 2]]);
+});

@@ -1,0 +1,70 @@
+// Who was there when an object fell asleep and is not when it wakes: onWake.
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+
+import app from "../../../src/worker/socketio.ts";
+import { Probe, request, SEPARATOR, textOf } from "../poller.ts";
+import { RawClient, upgrade } from "../raw-client.ts";
+
+const fetcher = { fetch: (asked: Request) => app.fetch(asked, { ...env, CHAT_ROOM: env.GUESTBOOK }) };
+
+/** A guest by long-polling, who has come in and says nothing more. */
+async function enterByPolling(room: string, name: string): Promise<string> {
+  const { body } = await textOf(request({ room, fetcher }));
+  const { sid } = JSON.parse(body.slice(1)) as { sid: string };
+  await textOf(request({ room, sid, method: "POST", body: `40${JSON.stringify({ name })}`, fetcher }));
+  const packets = (await textOf(request({ room, sid, fetcher }))).body.split(SEPARATOR);
+  expect(packets[0]).toMatch(/^40\{"sid"/);
+  return sid;
+}
+
+async function enter(room: string, name: string): Promise<RawClient> {
+  const client = await RawClient.open({ room, fetcher });
+  await client.connect({ name });
+  return client;
+}
+
+it("guests by long-polling who died with the sleep of their object are told as left, once; the others stay", async () => {
+  const room = "guests";
+  const [ada, ben] = [await enter(room, "ada"), await enter(room, "ben")];
+  await enterByPolling(room, "cleo");
+  for (let sleeps = 0; sleeps < 2; sleeps++) {
+    await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
+    ben.send(`42${sleeps}["who"]`);
+    await ben.until("the answer", () => ben.packets().find(({ digit, id }) => digit === "3" && id === sleeps));
+  }
+  ben.close();
+  expect(await ada.receives("left", 2)).toEqual(["cleo", "ben"]);
+});
+
+it("one that went before, or sits on a WebSocket since, is not told as left by the waking", async () => {
+  const room = "leavers";
+  const ada = await enter(room, "ada");
+  const cleo = await enterByPolling(room, "cleo");
+  await textOf(request({ room, sid: cleo, method: "POST", body: "41", fetcher }));
+  const sid = await enterByPolling(room, "dora");
+  const dora = new Probe((await upgrade({ room, query: { sid }, fetcher })).webSocket!);
+  await dora.probe();
+  dora.send("5");
+  dora.send('421["who"]');
+  await dora.receives('431[["ada","dora"]]');
+  await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
+  dora.send('422["who"]');
+  await dora.receives('432[["ada","dora"]]');
+  dora.close();
+  expect(await ada.receives("left", 2)).toEqual(["cleo", "dora"]);
+});
+
+it("a deadline of the application's own is met after sleep, and not a second time", async () => {
+  const room = "opening-hours";
+  const ada = await enter(room, "ada");
+  await ada.ask("close in", 3000);
+  await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
+  await ada.until("the disconnect", () => ada.packets().find(({ digit }) => digit === "1"));
+  await evictDurableObject(env.GUESTBOOK.getByName(room), { webSockets: "hibernate" });
+  const ben = await enter(room, "ben");
+  ben.send('427["who"]');
+  const answer = await ben.until("the answer", () => ben.packets().find(({ digit }) => digit === "3"));
+  expect(answer.data).toEqual([["ben"]]);
+});

@@ -1,0 +1,80 @@
+// A third-party application: a list of who is here that stays right when long-polling guests die with the sleep of
+// their object. Of them it keeps a row each, and looks for them when it wakes.
+import { SocketObject } from "../../../durable/socketio/socket-object.ts";
+import type { Deadline } from "../../../src/clock/deadlines.ts";
+import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";
+import { Server } from "../../../src/socketio/server/server.ts";
+import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { OPTIONS } from "./options.ts";
+
+interface Incoming {
+  who: (ack: (guests: string[]) => void) => void;
+  "close in": (ms: number, ack: () => void) => void;
+}
+interface Outgoing {
+  left: (name: string) => void;
+}
+type Guest = Socket<Outgoing, { name: string }>;
+
+const rowOf = (id: string): string => `guest:${id}`;
+
+class Guestbook extends Namespace<Incoming, Outgoing, { name: string }> {
+  override readonly authenticate = "anybody";
+  readonly #rows: SyncKvStorage;
+  #closing!: Deadline;
+  readonly handlers: Handlers<Incoming, Guest> = {
+    "close in": (_guest, ms, ack) => (this.#closeIn(ms), ack()),
+    who: (_guest, ack) => ack([...this.sockets.values()].map((guest) => guest.peek().name).toSorted()),
+  };
+
+  constructor(rows: SyncKvStorage) {
+    super();
+    this.#rows = rows;
+  }
+
+  override authorize = ({ auth }: { auth: Readonly<Record<string, unknown>> }) => ({
+    accepted: true as const,
+    data: { name: String(auth["name"]) },
+  });
+
+  override onStart(): void {
+    this.#closing = this.deadline("closing", () => {
+      this.#rows.delete("closesAtMs");
+      this.disconnectSockets();
+    });
+    const atMs = this.#rows.get<number>("closesAtMs");
+    if (atMs !== undefined) this.#closing.set(atMs);
+  }
+
+  #closeIn(ms: number): void {
+    const atMs = this.context.now() + ms;
+    this.#rows.put("closesAtMs", atMs);
+    this.#closing.set(atMs);
+  }
+
+  override onConnect(guest: Guest): void {
+    if (guest.transport === "polling") this.#rows.put(rowOf(guest.id), guest.peek().name);
+  }
+
+  override onDisconnect(guest: Guest): void {
+    this.#rows.delete(rowOf(guest.id));
+    this.emit("left", guest.peek().name);
+  }
+
+  override onWake(): void {
+    for (const [row, name] of this.#rows.list<string>({ prefix: rowOf("") })) {
+      if (this.sockets.has(row.slice(rowOf("").length))) continue;
+      this.#rows.delete(row);
+      this.emit("left", name);
+    }
+  }
+}
+
+export class GuestbookRoom extends SocketObject<object> {
+  constructor(ctx: DurableObjectState, env: object) {
+    super(ctx, env, (_ctx, _env, ports) => ({
+      server: new Server(OPTIONS, { static: { "/": new Guestbook(ctx.storage.kv) } }, ports),
+      limits: OPTIONS,
+    }));
+  }
+}

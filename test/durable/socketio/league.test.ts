@@ -1,0 +1,54 @@
+// Rooms that tell each other things, over the platform's own calls: serverSideEmit.
+import { evictDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, expect, it, vi } from "vitest";
+
+import app from "../../../src/worker/socketio.ts";
+import { RawClient } from "../raw-client.ts";
+import { LeagueRoom } from "./league.ts";
+
+const fetcher = { fetch: (asked: Request) => app.fetch(asked, { ...env, CHAT_ROOM: env.LEAGUE }) };
+
+afterEach(() => vi.restoreAllMocks());
+
+async function enter(room: string, name: string): Promise<RawClient> {
+  const client = await RawClient.open({ room, fetcher });
+  await client.connect({ name });
+  return client;
+}
+
+const scores = (fan: RawClient): unknown[] =>
+  fan.packets().flatMap(({ digit, data }) => (digit === "2" ? [(data as unknown[]).slice(1)] : []));
+
+it("SIO-12: races tell the league, which slept meanwhile, and its fans hear of it", async () => {
+  const [fan, ada, ben] = [await enter("league", "fan"), await enter("race-1", "ada"), await enter("race-2", "ben")];
+  ada.say("finish", 3);
+  await fan.receives("scored", 1);
+  await evictDurableObject(env.LEAGUE.getByName("league"), { webSockets: "hibernate" });
+  ben.say("finish", 5);
+  await fan.receives("scored", 2);
+  expect(scores(fan)).toEqual([
+    ["race-1", "ada", 3],
+    ["race-2", "ben", 5],
+  ]);
+  expect([...ada.received("scored"), ...ben.received("scored")]).toEqual([]);
+});
+
+it("SIO-12: the league asks races, in their order; nobody needs to be there", async () => {
+  const [fan, ada] = [await enter("league-b", "fan"), await enter("race-3", "ada")];
+  ada.say("finish", 7);
+  // Whoever hears this has been heard before.
+  await ada.ask("standings", []);
+  expect(await fan.ask("standings", ["race-4", "race-3"])).toEqual([0, 7]);
+});
+
+it("SIO-12: what a room is told is a request, and wakes it", async () => {
+  const ada = await enter("race-5", "ada");
+  await evictDurableObject(env.LEAGUE.getByName("league"));
+  const heard = vi.spyOn(LeagueRoom.prototype, "hear");
+  ada.say("finish", 3);
+  await vi.waitFor(() => expect(heard).toHaveBeenCalled());
+  const counts = await env.LEAGUE.getByName("league").counted();
+  expect(counts["wakes:call,hear"]).toBe(1);
+  expect(counts["requests:call"]).toBe(1);
+});

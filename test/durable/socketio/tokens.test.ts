@@ -1,0 +1,63 @@
+// Tokens at the door of an application of one's own, over real keys: the whiteboard, which has no line for it.
+import { expect, it } from "vitest";
+
+import { request, SEPARATOR, textOf } from "../poller.ts";
+import { RawClient, upgrade } from "../raw-client.ts";
+import { begin, call, drop, enter, evict, tokenFor, whoami } from "./painters.ts";
+
+const codeOf = (error: unknown): unknown => (error as { data?: { code?: unknown } }).data?.code;
+const refused = (room: string, auth: object): Promise<unknown> =>
+  RawClient.open({ room }).then((client) => client.connect(auth).then(() => "let in", codeOf));
+
+it("TOK-4: by default nobody gets in without a token that is good for the room", async () => {
+  const tokens: Array<[auth: object, code: string]> = [
+    [{}, "UNAUTHORIZED"],
+    [{ token: "forged" }, "UNAUTHORIZED"],
+    [{ token: await tokenFor("ada", {}, -10) }, "TOKEN_EXPIRED"],
+    [{ token: await tokenFor("ada", { rooms: ["other"] }) }, "FORBIDDEN_ROOM"],
+    [{ token: await tokenFor("ada", { rooms: ["bo*"] }) }, "let in"],
+  ];
+  for (const [auth, code] of tokens) expect(await refused("board", auth)).toBe(code);
+});
+
+it("TOK-4: over long-polling, too", async () => {
+  const room = "polled-board";
+  const answerTo = async (auth: object): Promise<string | undefined> => {
+    const { body } = await textOf(request({ room }));
+    const { sid } = JSON.parse(body.slice(1)) as { sid: string };
+    await textOf(request({ room, sid, method: "POST", body: `40${JSON.stringify(auth)}` }));
+    return (await textOf(request({ room, sid }))).body.split(SEPARATOR)[0];
+  };
+  expect(await answerTo({})).toMatch(/^44\{.*"code":"UNAUTHORIZED"/);
+  expect(await answerTo({ token: await tokenFor("ada") })).toMatch(/^40\{"sid"/);
+});
+
+it("TOK-4: a token in the request is looked at before the room is asked, and names the socket's user", async () => {
+  const room = "seen-board";
+  const refusal = await upgrade({ room, headers: { Authorization: "Bearer forged" } });
+  expect(refusal.status).toBe(401);
+  const ada = await RawClient.open({ room, headers: { Authorization: `Bearer ${await tokenFor("ada")}` } });
+  await ada.connect();
+  expect(await whoami(ada)).toMatchObject({ user: "ada" });
+});
+
+it("TOK-2, TOK-3: a token ends, also in an object that slept; refreshed, it goes on", async () => {
+  const room = "ending-board";
+  const [brief, long] = [await RawClient.open({ room }), await RawClient.open({ room })];
+  for (const client of [brief, long]) await client.connect({ token: await tokenFor("ada", {}, 2) });
+  const fresh = { token: await tokenFor("ada") };
+  expect(await long.ask("refresh-token", fresh)).toEqual({ ok: true, exp: expect.any(Number) });
+  await evict(room, "hibernate");
+  expect(await brief.receives("notice", 2)).toMatchObject([{ code: "TOKEN_EXPIRING" }, { code: "TOKEN_EXPIRED" }]);
+  await brief.until("the disconnect", () => brief.packets().find(({ digit }) => digit === "1"));
+  expect(await whoami(long)).toMatchObject({ user: "ada" });
+  expect(long.received("notice")).toEqual([]);
+});
+
+it("REC-3: nobody recovers another user's socket", async () => {
+  const { room, ada, ticket } = await begin();
+  await drop(ada);
+  const thief = await enter(room, { ...ticket, token: await tokenFor("thief") });
+  expect(await whoami(thief)).toMatchObject({ user: "thief", recovered: false });
+  expect(await call(thief, "whoami")).not.toMatchObject({ id: ticket.sid });
+});

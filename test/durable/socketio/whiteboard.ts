@@ -1,0 +1,58 @@
+// A third-party application: a whiteboard with boards as channels. A recovery log in SQL keeps its events for it.
+import { SocketObject } from "../../../durable/socketio/socket-object.ts";
+import { SqlRecoveryLog } from "../../../durable/socketio/sql-recovery-log.ts";
+import { Namespace, type Continuations, type Handlers } from "../../../src/socketio/server/namespace.ts";
+import type { RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
+import { Server } from "../../../src/socketio/server/server.ts";
+import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { OPTIONS, WINDOW_MS } from "./options.ts";
+
+type PainterData = Record<"boards" | "connects" | "strokes", number>;
+type Painter = Socket<Outgoing, PainterData>;
+type Ack = (answer: unknown) => void;
+interface Incoming {
+  join: (board: string, ack: Ack) => void;
+  leave: (board: string, ack: Ack) => void;
+  draw: (board: string, stroke: unknown) => void;
+  shout: (text: string, exceptBoard?: string) => void;
+  vote: (painter: string, timeoutMs: number, ack: Ack) => Promise<void>;
+  runoff: (painter: string, timeoutMs: number, ack: Ack) => Promise<void>;
+  review: (painter: string, timeoutMs: number) => void;
+  whoami: (ack: Ack) => void;
+}
+type Outgoing = Record<"drawn" | "shouted" | "vote?" | "review?" | "reviewed", (...args: unknown[]) => void>;
+
+class Whiteboard extends Namespace<Incoming, Outgoing, PainterData> {
+  override readonly recovery: { log: RecoveryLog; windowMs: number };
+  override readonly continuations: Continuations<Painter> = {
+    reviewed: (socket, answer, asked) => void this.emit("reviewed", socket.id, answer, asked),
+  };
+  readonly handlers: Handlers<Incoming, Painter> = {
+    join: (socket, board, ack) => (socket.data.boards++, socket.join(board), ack([...socket.rooms])),
+    leave: (socket, board, ack) => (socket.leave(board), ack([...socket.rooms])),
+    draw: (socket, board, stroke) => (socket.data.strokes++, void socket.to(board).emit("drawn", board, stroke)),
+    shout: (_socket, text, board) => void (board ? this.except(board) : this).emit("shouted", text),
+    vote: async (_socket, painter, timeoutMs, ack) =>
+      ack(await this.to(painter).fetchSockets()[0]?.timeout(timeoutMs).emitWithAck("vote?").catch(String)),
+    runoff: async (_, ...vote) => (await this.to(vote[0]).emitWithAck("vote?"), this.handlers.vote(_, ...vote)),
+    review: ({ id }, painter, timeoutMs) =>
+      void this.sockets.get(painter)?.ask("review?", [], { handler: "reviewed", data: { by: id }, timeoutMs }),
+    whoami: ({ id, user, rooms, data, recovered }, ack) => ack({ id, user, rooms: [...rooms], recovered, ...data }),
+  };
+  constructor(log: RecoveryLog) {
+    super();
+    this.recovery = { log, windowMs: WINDOW_MS };
+  }
+  override authorize = () => ({ accepted: true as const, data: { boards: 0, connects: 0, strokes: 0 } });
+  override onConnect = (socket: Painter): void => void socket.data.connects++;
+}
+
+export class WhiteboardRoom extends SocketObject<object> {
+  constructor(ctx: DurableObjectState, env: object) {
+    super(ctx, env, (_ctx, _env, ports) => {
+      const newName = (): string => crypto.randomUUID().replaceAll("-", "");
+      const log = new SqlRecoveryLog(ctx.storage, { windowMs: WINDOW_MS, now: () => ports.now(), newName });
+      return { server: new Server(OPTIONS, { static: { "/": new Whiteboard(log) } }, ports), limits: OPTIONS };
+    });
+  }
+}

@@ -1,0 +1,94 @@
+// When the clock of an object sets an alarm, which costs a row, and when it waits awake instead.
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { WakeClock } from "../../durable/socketio/wake-clock.ts";
+import { Deadlines } from "../../src/clock/deadlines.ts";
+import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
+import type { Session } from "../../src/socketio/engine/session.ts";
+import { Strangers } from "../../src/socketio/server/strangers.ts";
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const PING_INTERVAL_MS = 45_000;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A room whose first ping is due in 45 s, as its clock sees it. */
+async function clocked() {
+  const alarms: number[] = [];
+  const closed: Session[] = [];
+  const deadlines = new Deadlines();
+  const ping = deadlines.add("ping", () => {});
+  const strangers = new Strangers(CONNECT_TIMEOUT_MS, deadlines, { now: Date.now }, (session) => {
+    strangers.closed(session, CLOSINGS.connectTimeout);
+    closed.push(session);
+  });
+  const storage = {
+    getAlarm: async () => null,
+    setAlarm: async (atMs: number) => void alarms.push(atMs - Date.now()),
+  } as unknown as DurableObjectStorage;
+  const fire = (): void => void deadlines.runDue(Date.now(), () => {});
+  const clock = new WakeClock(storage, deadlines, fire);
+  await clock.wake();
+  const come = (): Session => {
+    const session = { handshake: {} } as Session;
+    ping.pull(Date.now() + PING_INTERVAL_MS);
+    strangers.add(session, Date.now());
+    return session;
+  };
+  /** The alarm goes off. */
+  const ring = async (): Promise<void> => {
+    clock.alarmFired();
+    fire();
+    await clock.arm();
+  };
+  return { alarms, closed, strangers, come, ring };
+}
+
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
+it("a CONNECT that comes half a second after its upgrade costs no alarm: there is one, for the ping", async () => {
+  const { alarms, strangers, come } = await clocked();
+  const session = come();
+  await pass(500);
+  strangers.joined(session);
+  await pass(2000);
+  expect(alarms).toEqual([PING_INTERVAL_MS - 750]);
+});
+
+it("nor do those of many who come one after the other, each from far away", async () => {
+  const { alarms, strangers, come } = await clocked();
+  const sessions: Session[] = [];
+  for (let step = 0; step < 40; step++) {
+    sessions.push(come());
+    await pass(200);
+    if (step >= 3) strangers.joined(sessions[step - 3]!);
+  }
+  for (const session of sessions) strangers.joined(session);
+  await pass(2000);
+  expect(alarms).toHaveLength(1);
+});
+
+it("a clock that is set back meanwhile keeps nobody awake for long", async () => {
+  const { alarms, come } = await clocked();
+  come();
+  await pass(200);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await pass(3000);
+  expect(alarms).toHaveLength(1);
+});
+
+it("whoever does not say CONNECT for a second is left to an alarm, and put out when it goes off", async () => {
+  const { alarms, closed, come, ring } = await clocked();
+  const session = come();
+  await pass(1500);
+  expect(alarms).toEqual([CONNECT_TIMEOUT_MS - 1000]);
+  await pass(CONNECT_TIMEOUT_MS - 1500);
+  await ring();
+  expect(closed).toEqual([session]);
+  expect(alarms).toEqual([CONNECT_TIMEOUT_MS - 1000, PING_INTERVAL_MS - CONNECT_TIMEOUT_MS]);
+});

@@ -1,0 +1,249 @@
+// Namespace `/admin` of a room: who may watch it, what they are shown and when, and that a watched room sleeps. WATCH-1 to WATCH-4
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+
+import { WATCHERS_MAX } from "../../src/chat/watching.ts";
+import { WATCH_INTERVAL_MS, type WatchedRoom } from "../../src/protocol/watching.ts";
+import type { Server } from "../../src/socketio/server/server.ts";
+import { callApi } from "./api-caller.ts";
+import { RawClient } from "./raw-client.ts";
+import { freshRoom, isArmed, join, Sleeper, stubOf, tokenFor } from "./rooms.ts";
+import { rowsWritten } from "./rows-written.ts";
+
+type Claims = Parameters<typeof tokenFor>[1];
+
+/** Somebody who looks after the room, over a connection of our own client's kind. */
+class Operator {
+  readonly client: RawClient;
+
+  static async open(room: string): Promise<Operator> {
+    return new Operator(await RawClient.open({ room, query: { ext: "1", watch: "1" } }));
+  }
+
+  constructor(client: RawClient) {
+    this.client = client;
+  }
+
+  /** @returns the payload of the CONNECT_ERROR, if it is one */
+  async connect(token: string | undefined): Promise<{ message: string; data: { code: string } } | undefined> {
+    this.client.send(`40/admin,${JSON.stringify({ token })}`);
+    const verdict = await this.client.until("the answer to CONNECT", () =>
+      this.#texts.find((text) => /^4[04]\/admin,/.test(text)),
+    );
+    return verdict.startsWith("44") ? JSON.parse(verdict.slice("44/admin,".length)) : undefined;
+  }
+
+  get shown(): WatchedRoom[] {
+    const prefix = '42/admin,["watch",';
+    return this.#texts.filter((text) => text.startsWith(prefix)).map((text) => JSON.parse(text.slice(9))[1]);
+  }
+
+  isShown(what: string, matches: (room: WatchedRoom) => boolean): Promise<WatchedRoom> {
+    return this.client.until(what, () => this.shown.find(matches));
+  }
+
+  get #texts(): string[] {
+    return this.client.frames.flatMap((frame) => (typeof frame === "string" ? frame.split("\x1e") : []));
+  }
+}
+
+async function watch(room: string, claims: Claims = { role: "service" }): Promise<Operator> {
+  const operator = await Operator.open(room);
+  expect(await operator.connect(await tokenFor("olga", claims))).toBeUndefined();
+  await operator.isShown("the room", () => true);
+  return operator;
+}
+
+describe("who may watch a room: WATCH-1", () => {
+  it.each([
+    ["a member", { role: "member" }, "FORBIDDEN"],
+    ["a reader", { role: "reader" }, "FORBIDDEN"],
+    ["a moderator of other rooms", { role: "moderator", rooms: ["elsewhere-*"] }, "FORBIDDEN_ROOM"],
+  ] as const)("%s may not", async (_who, claims, code) => {
+    const operator = await Operator.open(freshRoom());
+    const refused = await operator.connect(await tokenFor("olga", claims));
+    expect(refused).toMatchObject({ message: expect.any(String), data: { code } });
+    expect(operator.shown).toEqual([]);
+  });
+
+  it("nobody may without a token, or with one that has ended", async () => {
+    const room = freshRoom();
+    const ended = await tokenFor("olga", { role: "service" }, -10);
+    expect(await (await Operator.open(room)).connect(undefined)).toMatchObject({ data: { code: "UNAUTHORIZED" } });
+    expect(await (await Operator.open(room)).connect(ended)).toMatchObject({ data: { code: "TOKEN_EXPIRED" } });
+  });
+
+  it("a service, a moderator, and who was granted the role may, and are no members", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    await callApi("POST", `/api/rooms/${room}/moderation`, {
+      body: { action: "grant", user: "gus", role: "moderator" },
+    });
+    const service = await watch(room);
+    const moderator = await watch(room, { role: "moderator", rooms: [room] });
+    const granted = await Operator.open(room);
+    expect(await granted.connect(await tokenFor("gus"))).toBeUndefined();
+    const { connections } = await moderator.isShown("all", ({ connectionCount }) => connectionCount === 4);
+    expect(connections.filter(({ isWatching }) => isWatching !== true).map(({ user }) => user)).toEqual(["ada"]);
+    const overview = await callApi("GET", `/api/rooms/${room}`);
+    expect(overview.body.members).toBe(1);
+    expect(JSON.stringify(ada.received("presence"))).not.toMatch(/olga|gus/);
+    await ada.ask("chat-message", { content: "not for them" });
+    expect(JSON.stringify(service.client.frames)).not.toContain("not for them");
+  });
+
+  it(`${WATCHERS_MAX} may at a time`, async () => {
+    const room = freshRoom();
+    const operators = await Promise.all(Array.from({ length: WATCHERS_MAX }, () => watch(room)));
+    const token = await tokenFor("olga", { role: "service" });
+    expect(await (await Operator.open(room)).connect(token)).toMatchObject({ data: { code: "ROOM_FULL" } });
+    operators[0]!.client.close();
+    await vi.waitFor(async () => expect(await (await Operator.open(room)).connect(token)).toBeUndefined());
+  });
+});
+
+describe("what is shown: WATCH-2", () => {
+  it("the room as it stands, with its connections, and then what changes", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    const olga = await watch(room);
+    const [first] = olga.shown as [WatchedRoom];
+    expect(first).toMatchObject({ room, members: 1, connectionCount: 2, lastSeq: 0, hasMore: false });
+    expect(first.awake).toMatchObject({ cause: "connect", detail: "websocket" });
+    const facts = Object.fromEntries(first.connections.map((connection) => [connection.user, connection]));
+    expect(facts["ada"]).toMatchObject({ name: "ada", role: "member", transport: "websocket", isExtended: false });
+    expect(facts["olga"]).toMatchObject({ role: "service", isWatching: true, isExtended: true });
+    await ada.ask("chat-message", { content: "hello" });
+    await olga.isShown("the message", ({ lastSeq }) => lastSeq === 1);
+    await join(room, "ben");
+    await olga.isShown("ben", ({ members }) => members === 2);
+    ada.close();
+    await olga.isShown("ada's going", ({ members, lastSeq }) => members === 1 && lastSeq === 1);
+  });
+
+  it("once a second at most, however much happens", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    const olga = await watch(room);
+    for (let i = 0; i < 8; i++) await ada.ask("chat-message", { content: `${i}` });
+    await olga.isShown("the last one", ({ lastSeq }) => lastSeq === 8);
+    const times = olga.shown.map(({ at }) => at);
+    for (const [i, at] of times.entries()) {
+      if (i > 0) expect(at - times[i - 1]!).toBeGreaterThanOrEqual(WATCH_INTERVAL_MS);
+    }
+  });
+
+  it("nothing that changes nothing: not for being asked how the room is", async () => {
+    const room = freshRoom();
+    const olga = await watch(room);
+    const before = olga.shown.length;
+    for (let i = 0; i < 3; i++) await callApi("GET", `/api/rooms/${room}/stats`);
+    expect(olga.shown).toHaveLength(before);
+  });
+
+  it("nothing is made where nobody watches", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    const olga = await watch(room);
+    olga.client.close();
+    await vi.waitFor(async () =>
+      expect((await callApi("GET", `/api/rooms/${room}/stats`)).body.connectionCount).toBe(1),
+    );
+    await ada.ask("chat-message", { content: "unseen" });
+    expect(JSON.stringify(ada.frames)).not.toContain('"watch"');
+    await vi.waitFor(async () => expect((await waitsFor(room)).awake).toBeUndefined());
+  });
+});
+
+/** What the object waits for, and what it has to be awake for until then; in milliseconds since 1970. */
+const waitsFor = (room: string): Promise<{ next: number | undefined; awake: number | undefined }> =>
+  runInDurableObject(stubOf(room), (instance) => {
+    const { deadlines } = (instance as unknown as { parts: { server: Server } }).parts.server;
+    return { next: deadlines.next(), awake: deadlines.nextAwake() };
+  });
+
+describe("a watched room sleeps: WATCH-2, WATCH-4", () => {
+  it("while it is watched, and goes on showing when somebody speaks", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    const olga = await watch(room);
+    const sleeper = new Sleeper(room);
+    await sleeper.sleep();
+    expect(await ada.ask("chat-message", { content: "good morning" })).toMatchObject({ ok: true });
+    await olga.isShown("the message", ({ lastSeq }) => lastSeq === 1);
+    await sleeper.sleep();
+    await sleeper.see();
+  });
+
+  it("and is shown what its alarm changes, with what woke it", async () => {
+    const room = freshRoom();
+    await join(room, "ada");
+    const olga = await watch(room);
+    await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
+    expect(await runDurableObjectAlarm(stubOf(room))).toBe(true);
+    expect(await olga.isShown("the alarm", ({ awake }) => awake.cause === "alarm")).toMatchObject({ members: 1 });
+  });
+
+  it("and nothing of it is left when it is over: the same deadlines as before, no row, no timer", async () => {
+    const room = freshRoom();
+    await join(room, "ada", { query: { ext: "1" } });
+    const settled = async () => {
+      const { next, awake } = await waitsFor(room);
+      expect(awake).toBeUndefined();
+      return next;
+    };
+    const before = await vi.waitFor(settled, { timeout: 15_000, interval: 200 });
+    await isArmed(room);
+    const { rows, alarms } = await rowsWritten(room, async () => {
+      const olga = await watch(room);
+      olga.client.close();
+      await vi.waitFor(async () =>
+        expect((await callApi("GET", `/api/rooms/${room}/stats`)).body.connectionCount).toBe(1),
+      );
+    });
+    // A CONNECT that takes its time sets an alarm, whoever comes.
+    expect(rows - alarms).toBe(0);
+    expect(await vi.waitFor(settled)).toBe(before);
+    const sleeper = new Sleeper(room);
+    await sleeper.sleep();
+    await sleeper.see();
+  });
+
+  it("what watching wakes it for is counted as `watch`: coming and going", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
+    const olga = await watch(room);
+    expect(olga.shown[0]!.awake).toMatchObject({ cause: "watch", detail: "connect" });
+    await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
+    olga.client.close();
+    await vi.waitFor(async () => {
+      const { body } = await callApi("GET", `/api/rooms/${room}/stats`);
+      expect(body.connectionCount).toBe(1);
+      expect(body.use.wakes).toMatchObject({ watch: 2 });
+    });
+    expect(ada.closed).toBeUndefined();
+  });
+});
+
+it("who may not watch any more is sent away before the next `watch`: WATCH-3", async () => {
+  const room = freshRoom();
+  const ada = await join(room, "ada");
+  await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "grant", user: "gus", role: "moderator" } });
+  const gus = await Operator.open(room);
+  await gus.connect(await tokenFor("gus"));
+  const short = await Operator.open(room);
+  const expiresAtMs = Date.now() + 2000;
+  await short.connect(await tokenFor("olga", { role: "service" }, 2));
+  await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "revoke", user: "gus" } });
+  const revokedAtMs = Date.now();
+  await vi.waitFor(
+    async () => {
+      await ada.ask("chat-message", { content: "news" });
+      for (const { client } of [gus, short]) expect(client.closed).toBeDefined();
+    },
+    { timeout: 15_000, interval: 500 },
+  );
+  const since = (operator: Operator, ms: number): unknown[] => operator.shown.filter(({ at }) => at > ms);
+  expect([since(gus, revokedAtMs), since(short, expiresAtMs)]).toEqual([[], []]);
+});

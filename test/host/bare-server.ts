@@ -1,0 +1,21 @@
+// A server without anything around it, for what no client can do.
+import { Server } from "../../src/socketio/server/server.ts";
+import { OPTIONS, START_MS } from "./harness.ts";
+import { Probe } from "./probe.ts";
+
+export function bareServer(): Server {
+  return new Server(
+    OPTIONS,
+    { static: { "/": new Probe({}, []) } },
+    {
+      now: () => START_MS,
+      newId: () => `id-${Math.random()}`,
+      phase: 0,
+      apply: () => {},
+      lastPongAtMs: () => undefined,
+      report: (problem, error) => {
+        throw new Error(problem, { cause: error });
+      },
+    },
+  );
+}

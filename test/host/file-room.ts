@@ -1,0 +1,71 @@
+// A room that takes files, and what the Worker does for somebody who uploads one.
+import { setImmediate } from "node:timers/promises";
+
+import type { ChatDependencies } from "../../src/chat/features.ts";
+import type { ChatSettings } from "../../src/chat/room/room.ts";
+import type { Attachment } from "../../src/protocol/files-events.ts";
+import { ChatRoom, identityOf, type Person } from "./chat-room.ts";
+import { MemoryFiles } from "./memory-files.ts";
+
+export const DAY_MS = 86_400_000;
+export const KEPT_MS = 30 * DAY_MS;
+export const LIMITS = { bytesMax: 1000, types: ["image/png"] };
+export const FACTS = { name: "me.png", type: "image/png", size: 100, width: 3, height: 4 };
+
+export class FileRoom extends ChatRoom {
+  readonly files: MemoryFiles;
+  #ids = 0;
+
+  constructor(
+    files = new MemoryFiles(),
+    settings: Partial<ChatSettings> = {},
+    outside: Pick<ChatDependencies, "deliver" | "reportToLobby"> = {},
+  ) {
+    super(settings, {}, { ...outside, files: { store: files, limits: LIMITS, keptMs: KEPT_MS } });
+    this.files = files;
+  }
+
+  /** What the Worker is answered that wants to store a file. */
+  async permit(
+    person: string | Person,
+    facts: object = {},
+  ): Promise<{ attachment?: Attachment; error?: { code: string } }> {
+    const { user, name, role } = identityOf(person);
+    const id = String(++this.#ids).padStart(20, "0");
+    const answer = Promise.withResolvers<object>();
+    await this.chat.permitUpload({ user, name, role }, { id, ...FACTS, ...facts }, answer.resolve);
+    return answer.promise;
+  }
+
+  /** An upload, whole. */
+  async upload(person: string | Person): Promise<Attachment> {
+    const { attachment } = await this.permit(person);
+    this.files.keys.add(attachment!.key);
+    return attachment!;
+  }
+
+  /** Lets time pass, and what is due be done to its end. */
+  async pass(ms: number): Promise<void> {
+    this.shell.advance(ms);
+    for (let i = 0; i < 20; i++) {
+      await setImmediate();
+      this.shell.advance(0);
+    }
+  }
+}
+
+/** A file, and nobody there whose heartbeats would have to be counted for a month. */
+export async function quietRoomWithFile(): Promise<{ room: FileRoom; attachment: Attachment }> {
+  const room = new FileRoom();
+  return { room, attachment: await room.upload("ada") };
+}
+
+export async function roomWithFile(): Promise<{
+  room: FileRoom;
+  attachment: Attachment;
+  ada: Awaited<ReturnType<ChatRoom["join"]>>;
+}> {
+  const room = new FileRoom();
+  const ada = await room.join("ada");
+  return { room, ada, attachment: await room.upload("ada") };
+}

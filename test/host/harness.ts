@@ -1,0 +1,298 @@
+// A shell without a platform: drives a `Server` with a clock turned by hand and with ids that count, keeps
+// the records of its sessions as the platform would, and can throw the server away and restore it from them.
+import { serialize } from "node:v8";
+
+import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../src/socketio/wire/closings.ts";
+import { ENGINE_PONG, type Frame } from "../../src/socketio/wire/engine-io.ts";
+import { Meter } from "../../src/metrics/meter.ts";
+import type { Namespace } from "../../src/socketio/server/namespace.ts";
+import type { Effect } from "../../src/socketio/engine/outbox.ts";
+import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
+import { Server, type ServerOptions } from "../../src/socketio/server/server.ts";
+import type { ServerPorts } from "../../src/socketio/server/session-server.ts";
+import { withoutPartial, type Handshake, type Session, type SessionRecord } from "../../src/socketio/engine/session.ts";
+import { Client } from "./client.ts";
+
+export { Client, type Call } from "./client.ts";
+
+/** When every test begins, in milliseconds since 1970. */
+export const START_MS = Date.UTC(2026, 0, 1);
+
+/** What the platform keeps of one sleeping WebSocket, serialized: its attachment. */
+export const RECORD_BYTES_MAX = 16 * 1024;
+
+export const OPTIONS: ServerOptions = {
+  pingIntervalMs: 45_000,
+  pingTimeoutMs: 30_000,
+  maxPayloadBytes: 65_536,
+  connectTimeoutMs: 10_000,
+  transports: ["websocket"],
+};
+
+/** The platform takes longer than this to put an object to sleep; a timer waits for what is due any sooner. */
+const SLEEPY_MS = 1000;
+
+/** Deadlines that may fall due in one `advance`; more of them are a deadline that sets itself anew for ever. */
+const TICKS_MAX = 100_000;
+
+export interface Report {
+  readonly problem: string;
+  readonly error: unknown;
+}
+
+export class FakeShell {
+  nowMs = START_MS;
+  /** What went wrong inside, and what the operator would read in the log. */
+  readonly reports: Report[] = [];
+  /** Everything that reached the outside, in order. */
+  readonly journal: string[] = [];
+  /** When the server last had anything to do: an input or a deadline. */
+  activeAtMs = START_MS;
+  /** The size of the largest record kept so far. */
+  recordBytesMax = 0;
+  /** Called when an input was dealt with, and again when what it began is done. */
+  onInput = (): void => {};
+  readonly reach: ServerPorts["reach"];
+  readonly #tokens: ServerPorts["tokens"];
+  readonly #phase: number;
+  readonly #create: (meter: Meter) => Readonly<Record<string, Namespace>>;
+  readonly #options: ServerOptions;
+  #server!: Server;
+  #clients = new Map<Session, Client>();
+  #sessions = new Map<Client, Session>();
+  readonly #records = new Map<Client, SessionRecord>();
+  readonly #pongsAtMs = new Map<Client, number>();
+  readonly #work = new Set<Promise<unknown>>();
+  #ids = 0;
+  /** How often the room slept. */
+  sleeps = 0;
+
+  /** @param create makes the application, anew after each sleep, with what it counts by */
+  constructor(
+    create: (meter: Meter) => Readonly<Record<string, Namespace>>,
+    {
+      reach,
+      tokens,
+      phase = 0,
+      ...options
+    }: Partial<ServerOptions & Pick<ServerPorts, "reach" | "phase" | "tokens">> = {},
+  ) {
+    this.reach = reach;
+    this.#tokens = tokens;
+    this.#phase = phase;
+    this.#create = create;
+    this.#options = { ...OPTIONS, ...options };
+    this.#start();
+    this.#server.wake();
+  }
+
+  #start(): void {
+    const meter = new Meter();
+    this.#server = new Server(
+      this.#options,
+      { static: this.#create(meter) },
+      {
+        now: () => this.nowMs,
+        newId: () => `id-${++this.#ids}`,
+        phase: this.#phase,
+        apply: (effects) => this.#apply(effects),
+        lastPongAtMs: (session) => this.#lastPongAtMs(this.#clients.get(session)),
+        report: (problem, error) => {
+          meter.count("problems:room");
+          this.reports.push({ problem, error });
+        },
+        meter,
+        ...(this.#tokens && { tokens: this.#tokens }),
+        ...(this.reach && { reach: this.reach }),
+      },
+    );
+  }
+
+  /** What another room tells this one. */
+  hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
+    this.activeAtMs = this.nowMs;
+    return this.#server.hear(event);
+  }
+
+  // ---- connections -----------------------------------------------------------------------------------------
+
+  /** Opens a connection, up to and with the Engine.IO handshake. */
+  open(handshake: Partial<Handshake> = {}, { isExtended = false } = {}): Client {
+    const client = new Client(
+      {
+        transmit: (frame) => this.#transmit(client, frame),
+        lose: () => this.#lose(client),
+        settle: () => this.settle(),
+      },
+      { isExtended },
+    );
+    const facts = { address: "192.0.2.1", query: {}, issued: this.nowMs, ...handshake };
+    this.#server.open(facts, "websocket", { isExtended, link: (session) => this.#link(client, session) });
+    return client;
+  }
+
+  /** Opens a connection and joins the main namespace. */
+  async connect(
+    handshake: Partial<Handshake> = {},
+    auth?: object,
+    extensions?: { isExtended: boolean },
+  ): Promise<Client> {
+    return this.open(handshake, extensions).connect(auth);
+  }
+
+  #link(client: Client, session: Session): void {
+    this.#clients.set(session, client);
+    this.#sessions.set(client, session);
+  }
+
+  #transmit(client: Client, frame: Frame): void {
+    const session = this.#sessions.get(client);
+    if (!session) return;
+    this.activeAtMs = this.nowMs;
+    // The runtime answers pongs by itself: the server never sees one.
+    if (frame === ENGINE_PONG) return void this.#pongsAtMs.set(client, this.nowMs);
+    this.#follow(this.#server.receive(session, frame));
+    this.#rest();
+  }
+
+  #lose(client: Client): void {
+    const session = this.#sessions.get(client);
+    if (!session) return;
+    this.activeAtMs = this.nowMs;
+    this.#server.lost(session, TRANSPORT_CLOSE);
+    this.#forget(client, session);
+    this.#rest();
+  }
+
+  #rest(): void {
+    this.#server.outbox.turn(() => this.onInput());
+  }
+
+  /** A client with extensions volunteers its heartbeats, and is taken to have done so just now. */
+  #lastPongAtMs(client: Client | undefined): number | undefined {
+    if (!client) return undefined;
+    return client.isExtended && client.answersPings ? this.nowMs : this.#pongsAtMs.get(client);
+  }
+
+  #forget(client: Client, session: Session): void {
+    this.#clients.delete(session);
+    this.#sessions.delete(client);
+    this.#records.delete(client);
+    this.#pongsAtMs.delete(client);
+  }
+
+  #follow(work: void | Promise<void>): void {
+    if (!work) return;
+    this.#work.add(work);
+    void work.finally(() => {
+      this.#work.delete(work);
+      this.#rest();
+    });
+  }
+
+  /** Waits until no handler is busy any more. */
+  async settle(): Promise<void> {
+    while (this.#work.size > 0) await Promise.allSettled(this.#work);
+  }
+
+  // ---- time and sleep --------------------------------------------------------------------------------------
+
+  /** Milliseconds until something is due; Infinity where nothing is. */
+  get quietMs(): number {
+    return (this.#server.deadlines.next() ?? Infinity) - this.nowMs;
+  }
+
+  /** Whether the platform could put the room to sleep now: nothing happened for a second, nor will in the next. */
+  get canSleep(): boolean {
+    const isIdle = this.nowMs - this.activeAtMs >= SLEEPY_MS && this.quietMs > SLEEPY_MS;
+    return isIdle && this.#server.deadlines.nextAwake() === undefined;
+  }
+
+  /** Turns the clock on and runs every deadline on the way at its moment. */
+  advance(ms: number): void {
+    const endMs = this.nowMs + ms;
+    for (let ticks = 0; this.nowMs + this.quietMs <= endMs; ticks++) {
+      if (ticks > TICKS_MAX) throw new Error(`a deadline sets itself anew for ever: ${this.#server.tick().join()}`);
+      this.nowMs += Math.max(0, this.quietMs);
+      this.activeAtMs = this.nowMs;
+      this.#server.tick();
+      this.#rest();
+    }
+    this.nowMs = endMs;
+  }
+
+  /** The alarm that an earlier life had set goes off, whatever is due. */
+  ring(): void {
+    this.#server.tick();
+  }
+
+  /** Sleep and waking: what is not in the records is gone. The clients notice nothing. */
+  evict(): void {
+    if (this.#work.size > 0) throw new Error("a room does not sleep while a handler is busy");
+    this.sleeps++;
+    const sleepers = [...this.#sessions.keys()];
+    this.#clients = new Map();
+    this.#sessions = new Map();
+    this.#start();
+    for (const client of sleepers) {
+      const record = structuredClone(this.#records.get(client)!);
+      this.#server.restore(record, (session) => this.#link(client, session));
+    }
+    this.#server.wake();
+  }
+
+  /** The process dies: connections and memory are gone, what is stored stays. */
+  crash(): void {
+    for (const [client, session] of this.#sessions) {
+      this.#forget(client, session);
+      client.end(TRANSPORT_ERROR);
+    }
+    this.#start();
+    this.#server.wake();
+  }
+
+  // ---- effects ---------------------------------------------------------------------------------------------
+
+  #apply(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      switch (effect.type) {
+        case "send":
+          for (const session of effect.sessions) this.#clients.get(session)?.deliver(effect.frames, this.journal);
+          break;
+        case "answer-poll":
+        case "refuse-poll":
+        case "adopt":
+          throw new Error("nobody here speaks long-polling");
+        case "close":
+          this.#close(effect.session, effect.closing);
+          break;
+        case "save":
+          this.#save(effect.session);
+          break;
+      }
+    }
+  }
+
+  #close(session: Session, closing: Closing): void {
+    const client = this.#clients.get(session);
+    if (!client) return;
+    this.#forget(client, session);
+    client.end(closing);
+  }
+
+  /** As the platform does it: a record that is too large is refused, and costs the session. */
+  #save(session: Session): void {
+    const client = this.#clients.get(session);
+    if (!client) return;
+    const whole = this.#server.record(session);
+    const record = [whole, withoutPartial(whole)].find((kept) => sizeOf(kept) <= RECORD_BYTES_MAX);
+    if (!record) {
+      this.reports.push({ problem: "a record is too large", error: sizeOf(whole) });
+      return this.#server.close(session, CLOSINGS.stateTooLarge);
+    }
+    this.recordBytesMax = Math.max(this.recordBytesMax, sizeOf(record));
+    this.#records.set(client, structuredClone(record));
+  }
+}
+
+const sizeOf = (record: SessionRecord): number => serialize(record).byteLength;

@@ -1,0 +1,106 @@
+// A lobby over rows in memory, with a clock turned by hand, that can lose its life and be away.
+import { Meter, type Tally } from "../../src/metrics/meter.ts";
+import type { RoomUse, Scrape, UseQuery } from "../../src/metrics/room-use.ts";
+import { Lobby } from "../../src/lobby/lobby.ts";
+import type { KeptRoom } from "../../src/lobby/kept-room.ts";
+import type { ReportAnswer, RoomQuery, RoomReport } from "../../src/protocol/room-list.ts";
+import type { Whereabouts } from "../../src/protocol/announcement.ts";
+import type { RoomOverview } from "../../src/protocol/chat-events.ts";
+import { Deadlines } from "../../src/clock/deadlines.ts";
+import { START_MS } from "./harness.ts";
+
+export class MemoryLobby {
+  nowMs = START_MS;
+  /** Rows written. */
+  writes = 0;
+  /** While set, storing fails with it. */
+  failure: Error | undefined;
+  readonly people = {
+    isWanted: false,
+    want(): void {
+      this.isWanted = true;
+    },
+  };
+  readonly problems: string[] = [];
+  readonly #rows = new Map<number, { readonly rooms: readonly KeptRoom[]; readonly tally: Tally }>();
+  readonly #roomsMax: number | undefined;
+  readonly #meter = new Meter();
+  #deadlines!: Deadlines;
+  #lobby!: Lobby;
+
+  constructor(roomsMax?: number) {
+    this.#roomsMax = roomsMax;
+    this.restart();
+  }
+
+  /** The next life: what was not stored is gone. */
+  restart(): void {
+    this.#deadlines = new Deadlines();
+    this.#lobby = new Lobby({
+      table: {
+        read: () => [...this.#rows].map(([page, row]) => ({ page, ...structuredClone(row) })),
+        write: (page, rooms, tally) => {
+          if (this.failure) throw this.failure;
+          this.writes++;
+          this.#meter.count("rows:lobby");
+          this.#rows.set(page, structuredClone({ rooms, tally }));
+        },
+      },
+      people: this.people,
+      meter: this.#meter,
+      saveDeadline: this.#deadlines.add("save", (nowMs) => this.#lobby.save(nowMs), { keepsAwake: true }),
+      report: (problem) => this.problems.push(problem),
+      ...(this.#roomsMax !== undefined && { roomsMax: this.#roomsMax }),
+    });
+  }
+
+  /** Whether a crash would lose nothing, and the lobby may sleep. */
+  get isSaved(): boolean {
+    return this.#deadlines.nextAwake() === undefined;
+  }
+
+  report(report: RoomReport): ReportAnswer {
+    return this.#lobby.report(report, this.nowMs);
+  }
+
+  uses(query: UseQuery): RoomUse[] {
+    return this.#lobby.uses(query, this.nowMs);
+  }
+
+  scrape(): Scrape {
+    return this.#lobby.scrape(this.nowMs);
+  }
+
+  find(users: readonly string[]): Whereabouts {
+    return this.#lobby.find(users, this.nowMs);
+  }
+
+  /** By name, all that fit a page of 1,000. */
+  /** The other one of each of a user's conversations. */
+  directOf(user: string): string[] {
+    return this.#lobby.listDirect(user, { limit: 100 }, this.nowMs).dms.map((dm) => dm.user);
+  }
+
+  list(query: Partial<RoomQuery> = {}): readonly RoomOverview[] {
+    return this.page(query).rooms;
+  }
+
+  page(query: Partial<RoomQuery> = {}): ReturnType<Lobby["list"]> {
+    return this.#lobby.list({ sort: "name", limit: 1000, ...query }, this.nowMs);
+  }
+
+  /** Turns the clock on and stores what is due on the way. */
+  advanceTo(endMs: number): void {
+    for (;;) {
+      const dueMs = this.#deadlines.next();
+      if (dueMs === undefined || dueMs > endMs) break;
+      this.nowMs = Math.max(this.nowMs, dueMs);
+      this.#deadlines.runDue(this.nowMs, (name) => this.problems.push(name));
+    }
+    this.nowMs = endMs;
+  }
+
+  advance(ms: number): void {
+    this.advanceTo(this.nowMs + ms);
+  }
+}

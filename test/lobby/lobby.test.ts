@@ -1,0 +1,302 @@
+// The list of rooms: what is in it, in which order, for whom, and what it costs to keep: LOB-1, LOB-4 to LOB-8
+import { describe, expect, it } from "vitest";
+
+import { REPORT_BELIEVED_MS } from "../../src/chat/listing/lobby-facts.ts";
+import { UNUSED_DIRECT_MS_MAX } from "../../src/lobby/kept-room.ts";
+import { SAVE_WINDOW_MS_MAX } from "../../src/lobby/lobby.ts";
+import { ROOMS_PER_PAGE } from "../../src/lobby/room-pages.ts";
+import {
+  lobbyNames,
+  lobbyOf,
+  mergePages,
+  placeOf,
+  ROOM_SORTS,
+  type RoomQuery,
+  type RoomReport,
+  type RoomSort,
+} from "../../src/protocol/room-list.ts";
+import { SORTED_AT_ONCE_MAX, SORTED_MS_MAX } from "../../src/lobby/sorted-rooms.ts";
+import { START_MS } from "../host/harness.ts";
+import { MemoryLobby } from "../host/memory-lobby.ts";
+import { fc } from "../host/properties.ts";
+
+const reportOf = (room: string, more: Partial<RoomReport> = {}): RoomReport => ({
+  room,
+  members: 0,
+  lastSeq: 1,
+  lastActivity: START_MS,
+  believedMs: REPORT_BELIEVED_MS,
+  madeAtMs: START_MS,
+  ...more,
+});
+
+const namesIn = (lobby: MemoryLobby, query: Partial<RoomQuery> = {}): string[] =>
+  lobby.list(query).map(({ room }) => room);
+
+function lobbyWith(...reports: RoomReport[]): MemoryLobby {
+  const lobby = new MemoryLobby();
+  for (const report of reports) lobby.report(report);
+  return lobby;
+}
+
+describe("conversations without a message: LOB-8", () => {
+  const direct = (other: string, more: Partial<RoomReport> = {}): RoomReport =>
+    reportOf(`dm~${other}`, {
+      lastSeq: 0,
+      lastActivity: null,
+      believedMs: 0,
+      direct: { users: ["ada", other], read: [0, 0] },
+      ...more,
+    });
+
+  it("leave the lists of both after a week, with the row that they took; those with a message stay", () => {
+    const lobby = lobbyWith(
+      direct("ben"),
+      direct("cyd", { lastSeq: 1, lastActivity: START_MS }),
+      direct("dan", { lastSeq: 1 }),
+    );
+    lobby.advance(UNUSED_DIRECT_MS_MAX - 1);
+    expect([lobby.directOf("ada").sort(), lobby.directOf("ben")]).toEqual([["ben", "cyd", "dan"], ["ada"]]);
+    lobby.advance(1);
+    expect([lobby.directOf("ada").sort(), lobby.directOf("ben")]).toEqual([["cyd", "dan"], []]);
+    lobby.report(reportOf("another"));
+    lobby.nowMs -= 60_000;
+    expect(lobby.directOf("ada").sort(), "it is forgotten, and not only hidden").toEqual(["cyd", "dan"]);
+  });
+
+  it("come back with whoever comes in, and are listed while somebody is there", () => {
+    const lobby = lobbyWith(direct("ben"));
+    lobby.advance(UNUSED_DIRECT_MS_MAX);
+    lobby.report(direct("ben", { members: 1, believedMs: REPORT_BELIEVED_MS, madeAtMs: lobby.nowMs }));
+    expect(lobby.directOf("ada")).toEqual(["ben"]);
+    lobby.advance(REPORT_BELIEVED_MS + UNUSED_DIRECT_MS_MAX);
+    expect(lobby.directOf("ada")).toEqual([]);
+  });
+});
+
+describe("what is listed: LOB-1", () => {
+  it("what a room last said of itself", () => {
+    const lobby = lobbyWith(reportOf("a"), reportOf("a", { members: 3, lastSeq: 7 }));
+    expect(lobby.list()).toEqual([{ room: "a", members: 3, lastSeq: 7, lastActivity: START_MS }]);
+  });
+
+  it("no room with nobody there and never a message: it is as if it had never been", () => {
+    const lobby = lobbyWith(reportOf("a", { members: 1, lastSeq: 0, lastActivity: null }));
+    expect(namesIn(lobby)).toEqual(["a"]);
+    lobby.report(reportOf("a", { members: 0, lastSeq: 0, lastActivity: null }));
+    lobby.report(reportOf("b", { members: 0, lastSeq: 0, lastActivity: null }));
+    expect(namesIn(lobby)).toEqual([]);
+  });
+
+  it("only the rooms that a token opens, that begin so, that have somebody in them", () => {
+    const lobby = lobbyWith(reportOf("team-a", { members: 2 }), reportOf("team-b"), reportOf("other", { members: 1 }));
+    expect(namesIn(lobby, { rooms: ["team-*"] })).toEqual(["team-a", "team-b"]);
+    expect(namesIn(lobby, { rooms: ["other", "nothing"] })).toEqual(["other"]);
+    expect(namesIn(lobby, { rooms: [] })).toEqual([]);
+    expect(namesIn(lobby, { prefix: "team" })).toEqual(["team-a", "team-b"]);
+    expect(namesIn(lobby, { isOccupied: true })).toEqual(["other", "team-a"]);
+    expect(namesIn(lobby, { isOccupied: true, prefix: "o", rooms: ["team-*"] })).toEqual([]);
+  });
+
+  it("rooms between people are not shown to members: LOB-6", () => {
+    const lobby = lobbyWith(reportOf("dm~ada~ben"), reportOf("dm-team"), reportOf("x.dm~y"));
+    expect(namesIn(lobby, { isForMembers: true })).toEqual(["dm-team", "x.dm~y"]);
+    expect(namesIn(lobby)).toHaveLength(3);
+  });
+
+  it("who was believed to be there is so no longer than the room said: LOB-4", () => {
+    const lobby = lobbyWith(
+      reportOf("a", { members: 2 }),
+      reportOf("b", { members: 1, lastSeq: 0, lastActivity: null }),
+    );
+    lobby.advance(REPORT_BELIEVED_MS - 1);
+    expect(lobby.list({ isOccupied: true })).toMatchObject([{ members: 2 }, { members: 1 }]);
+    lobby.restart();
+    lobby.advance(1);
+    expect(lobby.list()).toMatchObject([{ room: "a", members: 0, lastSeq: 1 }]);
+  });
+});
+
+describe("orders and pages: LOB-5", () => {
+  const reports = [
+    reportOf("a", { members: 1, lastActivity: START_MS + 1 }),
+    reportOf("b", { members: 5, lastActivity: START_MS }),
+    reportOf("c", { members: 5, lastActivity: null, lastSeq: 0 }),
+    reportOf("B", { members: 0, lastActivity: START_MS + 1 }),
+  ];
+
+  it.each<[RoomSort, string[]]>([
+    ["activity", ["B", "a", "b", "c"]],
+    ["members", ["b", "c", "a", "B"]],
+    ["name", ["B", "a", "b", "c"]],
+  ])("by %s", (sort, names) => {
+    expect(namesIn(lobbyWith(...reports), { sort })).toEqual(names);
+  });
+
+  const room = fc.stringMatching(/^[a-d]{1,3}$/);
+  const reported = fc.record({
+    room,
+    members: fc.nat(3),
+    lastSeq: fc.integer({ min: 1, max: 3 }),
+    lastActivity: fc.option(fc.integer({ min: START_MS, max: START_MS + 3 })),
+    believedMs: fc.constant(REPORT_BELIEVED_MS),
+    madeAtMs: fc.constant(START_MS),
+  });
+
+  it("pages follow one another without a gap, however many lobbies share the rooms", () => {
+    fc.assert(
+      fc.property(
+        fc.array(reported, { maxLength: 40 }),
+        fc.constantFrom(...ROOM_SORTS),
+        fc.integer({ min: 1, max: 7 }),
+        (all, sort, limit) => {
+          const one = lobbyWith(...all);
+          const whole = one.list({ sort });
+          for (const count of [1, 4]) {
+            const lobbies = new Map(lobbyNames(count).map((name) => [name, new MemoryLobby()]));
+            for (const report of all) lobbies.get(lobbyOf(report.room, count))!.report(report);
+            const pages = [];
+            let after: RoomQuery["after"];
+            for (let hasMore = true; hasMore;) {
+              const asked = [...lobbies.values()].map((lobby) => lobby.page({ sort, limit, after }));
+              const page = mergePages(asked, { sort, limit });
+              pages.push(...page.rooms);
+              ({ hasMore } = page);
+              if (hasMore) after = placeOf(sort, page.rooms.at(-1)!);
+            }
+            expect(pages).toEqual(whole);
+          }
+        },
+      ),
+    );
+  });
+
+  it("rooms spread over the lobbies, and each has its own", () => {
+    const counts = new Map<string, number>(lobbyNames(4).map((name) => [name, 0]));
+    for (let i = 0; i < 4000; i++) {
+      const name = lobbyOf(`room-${i}`, 4);
+      counts.set(name, counts.get(name)! + 1);
+    }
+    for (const count of counts.values()) expect(count).toBeGreaterThan(800);
+    expect(new Set([...lobbyNames(4), ...lobbyNames(1), ...lobbyNames(2)]).size).toBe(7);
+  });
+});
+
+describe("storing: LOB-7", () => {
+  it("at once after quiet; a row has many rooms; a crash loses nothing then", () => {
+    const lobby = lobbyWith(reportOf("a"));
+    expect([lobby.writes, lobby.isSaved]).toEqual([1, true]);
+    lobby.advance(10_000);
+    lobby.report(reportOf("b"));
+    expect(lobby.writes).toBe(2);
+    lobby.restart();
+    expect(namesIn(lobby)).toEqual(["a", "b"]);
+  });
+
+  it("what keeps coming is stored together, once a minute at last, and the last of it when it ends", () => {
+    const lobby = new MemoryLobby();
+    const hour = (): number => {
+      const before = lobby.writes;
+      for (let i = 0; i < 36_000; i++) {
+        lobby.report(reportOf(`room-${i % 200}`, { lastSeq: i + 1 }));
+        lobby.advance(100);
+      }
+      return lobby.writes - before;
+    };
+    hour();
+    expect(hour()).toBeLessThanOrEqual(60);
+    expect(lobby.isSaved).toBe(false);
+    lobby.advance(SAVE_WINDOW_MS_MAX);
+    expect(lobby.isSaved).toBe(true);
+    const before = lobby.list();
+    lobby.restart();
+    expect(lobby.list()).toEqual(before);
+  });
+
+  it("counts its own rows: the last one goes along with the next, whatever is looked at meanwhile", () => {
+    const lobby = new MemoryLobby();
+    for (let round = 1; round <= 5; round++) {
+      lobby.report(reportOf("general", { lastSeq: round, tallies: [{ id: round, counts: { posted: 1 } }] }));
+      lobby.advance(2 * SAVE_WINDOW_MS_MAX);
+      for (let i = 0; i < 3; i++) lobby.scrape();
+      expect(lobby.scrape().totals).toMatchObject({ posted: round, reports: round });
+      expect(lobby.scrape().totals["rows:lobby"] ?? 0).toBe(lobby.writes - 1);
+    }
+  });
+
+  it("a report changes one row, however many rooms there are; places are used again", () => {
+    const lobby = new MemoryLobby();
+    const names = Array.from({ length: 3 * ROOMS_PER_PAGE }, (_, i) => `room-${i}`);
+    for (const name of names) lobby.report(reportOf(name));
+    lobby.advance(SAVE_WINDOW_MS_MAX);
+    const rowsOf = (work: () => void): number => {
+      lobby.advance(10 * SAVE_WINDOW_MS_MAX);
+      const before = lobby.writes;
+      work();
+      lobby.advance(SAVE_WINDOW_MS_MAX);
+      return lobby.writes - before;
+    };
+    expect(rowsOf(() => lobby.report(reportOf("room-700", { members: 1 })))).toBe(1);
+    const gone = { lastSeq: 0, lastActivity: null };
+    expect(rowsOf(() => lobby.report(reportOf("room-0", gone)))).toBe(1);
+    expect(rowsOf(() => lobby.report(reportOf("room-0", gone)))).toBe(0);
+    expect(rowsOf(() => lobby.report(reportOf("a-new-one")))).toBe(1);
+    lobby.restart();
+    expect(namesIn(lobby).sort()).toEqual(["a-new-one", ...names.slice(1)].sort());
+  });
+
+  it("storage in trouble loses nothing: it is tried again", () => {
+    const lobby = new MemoryLobby();
+    lobby.failure = new Error("full");
+    lobby.report(reportOf("a"));
+    lobby.advance(5000);
+    expect(namesIn(lobby)).toEqual(["a"]);
+    expect(lobby.problems).toContain("reports of rooms could not be stored");
+    lobby.failure = undefined;
+    lobby.advance(2 * SAVE_WINDOW_MS_MAX);
+    expect(lobby.isSaved).toBe(true);
+    lobby.restart();
+    expect(namesIn(lobby)).toEqual(["a"]);
+  });
+
+  it("a list that is full forgets those that were quiet the longest, and nobody who is there", () => {
+    const lobby = new MemoryLobby(20);
+    for (let i = 0; i < 20; i++) {
+      lobby.report(reportOf(`room-${i}`, { members: i === 0 ? 1 : 0, lastActivity: START_MS + i }));
+    }
+    expect(namesIn(lobby)).toHaveLength(20);
+    lobby.report(reportOf("one-more", { lastActivity: START_MS + 100 }));
+    expect(namesIn(lobby)).toHaveLength(19);
+    expect(namesIn(lobby)).toEqual(expect.arrayContaining(["room-0", "room-3", "one-more"]));
+    expect(namesIn(lobby)).not.toContain("room-1");
+  });
+});
+
+describe("reports that overtake one another", () => {
+  it("the one that was made last counts, whichever comes last: LOB-1", () => {
+    const lobby = lobbyWith(reportOf("a", { members: 2 }));
+    lobby.report(reportOf("a", { lastActivity: null, madeAtMs: START_MS + 20 }));
+    lobby.report(reportOf("a", { members: 2, madeAtMs: START_MS + 10 }));
+    expect(namesIn(lobby)).toEqual([]);
+    lobby.report(reportOf("a", { members: 1, madeAtMs: START_MS + 30 }));
+    expect(namesIn(lobby)).toEqual(["a"]);
+  });
+
+  it("a room whose clock was set back is believed all the same", () => {
+    const lobby = lobbyWith(reportOf("a", { members: 2 }));
+    lobby.report(reportOf("a", { members: 1, madeAtMs: START_MS - 3_600_000 }));
+    expect(lobby.list()).toMatchObject([{ members: 1 }]);
+  });
+});
+
+it("a large lobby sorts once a second, however many ask: LOB-7", () => {
+  const lobby = new MemoryLobby();
+  const names = Array.from({ length: SORTED_AT_ONCE_MAX + 1 }, (_, i) => `room-${String(i).padStart(5, "0")}`);
+  for (const name of names) lobby.report(reportOf(name));
+  expect(namesIn(lobby, { limit: 2 })).toEqual(names.slice(0, 2));
+  lobby.report(reportOf("a-newcomer"));
+  expect(namesIn(lobby, { limit: 1 })).toEqual(names.slice(0, 1));
+  lobby.advance(SORTED_MS_MAX);
+  expect(namesIn(lobby, { limit: 1 })).toEqual(["a-newcomer"]);
+  expect(namesIn(lobby, { limit: 2, prefix: "room-010" })).toEqual(["room-01000"]);
+});

@@ -1,0 +1,90 @@
+// Which strings name a room, and which rooms a token opens.
+import { describe, expect, it } from "vitest";
+
+import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../../src/protocol/room-name.ts";
+import { PATIENT, fc, runs } from "../host/properties.ts";
+
+describe("a room name", () => {
+  it.each(["a", "Z", "0", "global", "a.b", "a_b-c~d", "A".repeat(63), "A".repeat(64), "9..", "x~"])(
+    "%s is one",
+    (name) => {
+      expect(isRoomName(name)).toBe(true);
+    },
+  );
+
+  it.each([
+    "",
+    "A".repeat(65),
+    ".a",
+    "-a",
+    "_a",
+    "~a",
+    "a b",
+    "a/b",
+    "a\n",
+    "\na",
+    "é",
+    "a\u0000",
+    "a%20b",
+    "..",
+    "a*",
+    "\u{1F600}",
+  ])("%j is none", (name) => {
+    expect(isRoomName(name)).toBe(false);
+  });
+
+  it(
+    "is what the contract says: 1 to 64 characters of A-Z a-z 0-9 _ . - ~, the first a letter or digit",
+    PATIENT,
+    () => {
+      const allowed = new Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~");
+      const first = new Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+      const byTheContract = (name: string): boolean =>
+        name.length >= 1 &&
+        name.length <= 64 &&
+        first.has(name[0]!) &&
+        Array.from(name).every((char) => allowed.has(char));
+      const nearly = fc.string({ unit: fc.constantFrom(...allowed, "/", " ", "*", "\n", "é"), maxLength: 70 });
+      const exactly = fc.string({ unit: fc.constantFrom(...allowed), minLength: 60, maxLength: 68 });
+      fc.assert(
+        fc.property(fc.oneof(nearly, exactly, fc.string({ unit: "binary" })), (name) => {
+          expect(isRoomName(name)).toBe(byTheContract(name));
+        }),
+        runs(2000),
+      );
+    },
+  );
+
+  it("the default room has one", () => {
+    expect(DEFAULT_ROOM).toBe("global");
+    expect(isRoomName(DEFAULT_ROOM)).toBe(true);
+  });
+});
+
+describe("a token's rooms", () => {
+  it.each<[rooms: string[] | undefined, room: string, isAllowed: boolean]>([
+    [undefined, "any", true],
+    [[], "any", false],
+    [["a"], "a", true],
+    [["a"], "ab", false],
+    [["ab"], "a", false],
+    [["A"], "a", false],
+    [["a", "b"], "b", true],
+    [["a*"], "a", true],
+    [["a*"], "abc", true],
+    [["a*"], "ba", false],
+    [["*"], "any", true],
+    [["a.c"], "abc", false],
+    [["a**"], "abc", false],
+    [["*a"], "ba", false],
+    [[""], "a", false],
+    [["support"], "dm~abc", false],
+    [["dm-*"], "dm~abc", false],
+    [["dm~*"], "dm~abc", true],
+    [["dm~abc"], "dm~abc", true],
+    [["*"], "dm~abc", true],
+    [undefined, "dm~abc", true],
+  ])("%j open %s: %s", (rooms, room, isAllowed) => {
+    expect(roomAllowed(rooms, room)).toBe(isAllowed);
+  });
+});

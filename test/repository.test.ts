@@ -1,0 +1,169 @@
+// Rules of the repository that no compiler holds.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const ROOT = join(import.meta.dirname, "..");
+const LINES_MAX = 400;
+
+const textOf = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** Source files below a folder, by their path in the repository. */
+const sourcesIn = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.m?[jt]sx?$/.test(entry.name))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+
+describe("package.json", () => {
+  const manifest = JSON.parse(textOf("package.json")) as Record<string, Record<string, string>> & { version: string };
+
+  it.each(Object.entries({ ...manifest["dependencies"], ...manifest["devDependencies"] }))(
+    "%s is pinned: %s",
+    (_name, version) => {
+      expect(version).toMatch(/^(npm:(@[\w.-]+\/)?[\w.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/);
+    },
+  );
+
+  it("has the version that /health shows", () => {
+    const [, version] = /export const VERSION = "([^"]+)"/.exec(textOf("src/worker/version.ts"))!;
+    expect(version).toBe(manifest.version);
+  });
+});
+
+describe("wrangler.toml", () => {
+  /** One table: where it stands, and its lines. `[[x]]` and `[x]` alike. */
+  interface Table {
+    readonly name: string;
+    readonly lines: string[];
+  }
+
+  const lines = textOf("wrangler.toml")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  const tables: Table[] = [{ name: "", lines: [] }];
+  for (const line of lines) {
+    const [, name] = /^\[+([\w.-]+)\]+$/.exec(line) ?? [];
+    if (name === undefined) tables.at(-1)!.lines.push(line);
+    else tables.push({ name, lines: [] });
+  }
+
+  /** Tables that are no bindings: environments inherit them, or name values of their own. */
+  const NO_BINDINGS = /^(|build|assets|migrations|triggers|limits|placement|observability(\..*)?|vars|env\..*)$/;
+  /** What the code calls a binding, and what it leads to; the names of resources may differ. */
+  const IDENTITY = /^(name|binding|class_name|type) *=/;
+  const bindingsOf = (prefix: string): string[] =>
+    tables
+      .filter(({ name }) => name.startsWith(prefix) && !NO_BINDINGS.test(name.slice(prefix.length)))
+      .map((table) => `${table.name.slice(prefix.length)}: ${table.lines.filter((line) => IDENTITY.test(line)).join()}`)
+      .sort();
+
+  it("is read by this test as it is meant", () => {
+    expect(bindingsOf("").join("\n")).toContain("durable_objects.bindings");
+    expect(tables.map(({ name }) => name)).toContain("env.development.vars");
+  });
+
+  it("gives development the bindings of the top level", () => {
+    expect(bindingsOf("env.development.")).toEqual(bindingsOf(""));
+  });
+
+  it("has `npm start` build again whatever part of the code changes", () => {
+    const watched = /^watch_dir = (\[.*\])$/m.exec(textOf("wrangler.toml"))![1]!;
+    expect(JSON.parse(watched)).toEqual(["client", "durable", "src"]);
+  });
+
+  it("is production at the top level, and nowhere else", () => {
+    expect(tables.find(({ name }) => name === "vars")!.lines).toContain('ENVIRONMENT = "production"');
+    const environments = new Set(tables.flatMap(({ name }) => /^env\.(\w+)/.exec(name)?.[1] ?? []));
+    expect([...environments]).toEqual(["development"]);
+  });
+});
+
+describe("the queues", () => {
+  const retriesOf = (queue: string): number[] =>
+    [
+      ...textOf("wrangler.toml").matchAll(
+        new RegExp(`^queue = "[\\w-]+-${queue}"\n(?:max_batch.*\n)+max_retries = (\\d+)$`, "gm"),
+      ),
+    ].map(([, count]) => Number(count));
+  const triesOf = (file: string): number => Number(/export const \w*TRIES_MAX = (\d+)/.exec(textOf(file))![1]);
+
+  it("HOOK-9: every environment tries webhooks as often as the code counts", () => {
+    const retries = triesOf("src/worker/queue/webhooks.ts") - 1;
+    expect(retriesOf("webhooks")).toEqual([retries, retries]);
+  });
+
+  it("RLY-9: every environment tries to pass on as often as the code counts", () => {
+    const retries = triesOf("src/worker/queue/relayed.ts") - 1;
+    expect(retriesOf("relay")).toEqual([retries, retries]);
+  });
+});
+
+describe("source files", () => {
+  const files = ["src", "durable", "client", "docs/examples", "scripts", "test"].flatMap(sourcesIn);
+
+  it(`stay below ${LINES_MAX} lines`, () => {
+    const long = files.map((file) => [file, textOf(file).split("\n").length] as const);
+    expect(long.filter(([, lines]) => lines >= LINES_MAX)).toEqual([]);
+    expect(files.length).toBeGreaterThan(30);
+  });
+
+  it("open with a comment that says what they are", () => {
+    const bare = sourcesIn("src").filter(
+      (file) => textOf(file).split("\n").length > 5 && !textOf(file).startsWith("//"),
+    );
+    expect(bare).toEqual([]);
+  });
+
+  it("name every code of an answer once, and the protocol's README explains each", () => {
+    const union = /export type AnswerCode =([^;]+);/.exec(textOf("src/protocol/chat-events.ts"))![1]!;
+    const codes = [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code]) => code!);
+    expect(codes.length).toBeGreaterThanOrEqual(9);
+    expect(codes).toEqual([...new Set(codes)]);
+    const readme = textOf("src/socketio/SPEC.md");
+    expect(codes.filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
+  });
+
+  it("the pure cores know no clock, no timer, no randomness and no platform", () => {
+    const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
+    const ofClient = ["backoff", "frames", "heartbeat", "posted-lookup", "ordered-messages", "outbox", "reconnection"];
+    const cores = [
+      ...["src/clock", "src/protocol", "src/metrics", "src/socketio", "src/chat", "src/lobby", "src/relay"].flatMap(
+        sourcesIn,
+      ),
+      ...ofClient.map((name) => `client/core/${name}.ts`),
+    ];
+    expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);
+  });
+});
+
+describe("the rules of the wire", () => {
+  const rules = [...textOf("src/socketio/SPEC.md").matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, rule]) => rule!);
+  const named = (folders: readonly string[]): Set<string> =>
+    new Set(folders.flatMap(sourcesIn).flatMap((path) => textOf(path).match(/\b[A-Z]+-\d+\b/g) ?? []));
+
+  it("each have an id, once", () => {
+    expect(rules.length).toBeGreaterThan(30);
+    expect(new Set(rules).size).toBe(rules.length);
+  });
+
+  it.each([
+    ["where they are kept", ["src", "durable"]],
+    ["by the tests that hold them", ["test"]],
+  ])("are named %s", (_where, folders) => {
+    const there = named(folders);
+    expect(rules.filter((rule) => !there.has(rule))).toEqual([]);
+  });
+});
+
+describe("docs/from-socket-io.md", () => {
+  const samples = [
+    ...textOf("docs/from-socket-io.md").matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm),
+  ];
+
+  it("shows each file of its example as it is", () => {
+    const files = ["whiteboard.ts", "index.ts", "wrangler.toml"].map((name) => `docs/examples/board/${name}`);
+    expect(samples.map(([, file]) => file)).toEqual(files);
+    for (const [, file, sample] of samples) expect(textOf(file!)).toContain(sample!);
+  });
+});

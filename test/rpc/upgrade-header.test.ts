@@ -1,0 +1,37 @@
+// The header in which the Worker tells a room about an upgrade: ASCII outside, any text inside.
+import { describe, expect, it } from "vitest";
+
+import { decodeUpgradeFacts, encodeUpgradeFacts, type UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
+import { PATIENT, fc } from "../host/properties.ts";
+
+const FACTS: UpgradeFacts = {
+  address: "2001:db8::1",
+  query: { room: "\u5ba2\u5385", q: "\u{1F600} & \u00ff" },
+  identity: { user: "Zo\u00eb", name: "\u0645\u0631\u064a\u0645", role: "member", rooms: ["a*"], exp: 1_800_000_000 },
+  subprotocol: "bearer",
+};
+
+describe("the facts of an upgrade", () => {
+  it("come out as they went in, and travel as ASCII", () => {
+    const header = encodeUpgradeFacts(FACTS);
+    expect(header).toMatch(/^[\x21-\x7e]+$/);
+    expect(decodeUpgradeFacts(header)).toEqual(FACTS);
+  });
+
+  it("may be long", () => {
+    const facts = { address: "unknown", query: { q: "\u20ac".repeat(20_000) } };
+    expect(decodeUpgradeFacts(encodeUpgradeFacts(facts))).toEqual(facts);
+  });
+
+  it("may hold any text, in any place, and a header takes them", PATIENT, () => {
+    const text = fc.string({ unit: "binary" });
+    const query = fc.dictionary(text, text, { noNullPrototype: true });
+    fc.assert(
+      fc.property(text, query, text, (address, query, name) => {
+        const facts: UpgradeFacts = { address, query, identity: { user: name, name, role: "reader" } };
+        const headers = new Headers({ "x-facts": encodeUpgradeFacts(facts) });
+        expect(decodeUpgradeFacts(headers.get("x-facts")!)).toEqual(facts);
+      }),
+    );
+  });
+});

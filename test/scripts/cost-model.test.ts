@@ -1,0 +1,268 @@
+// The model behind `npm run cost`: held against rooms of the core under a clock of their own, and against sums done by hand.
+import { describe, expect, it } from "vitest";
+
+import { readArguments } from "../../scripts/cost/arguments.ts";
+import { billOf } from "../../scripts/cost/bill.ts";
+import { workloadOf } from "../../scripts/cost/from-run.ts";
+import type { LoadReport } from "../../scripts/load/report.ts";
+import { batchWaitSeconds, BATCH_POSTS_MAX, commitsPerPost, eventsOf, WORKLOAD } from "../../scripts/cost/model.ts";
+import { foretell, type RunEvents, type RunFacts } from "../../scripts/cost/run-model.ts";
+import { climb, peerCosts } from "../../scripts/cost/peers.ts";
+import { readPrices } from "../../scripts/cost/prices.ts";
+import { sensitivities } from "../../scripts/cost/sensitivity.ts";
+import { textOf } from "../../scripts/cost/text.ts";
+import { PRICES as ROOM_PRICES } from "../../src/metrics/cost.ts";
+import * as posts from "../../src/chat/posting/posts.ts";
+import { ChatRoom, SETTINGS, UNLIMITED } from "../host/chat-room.ts";
+
+const PRICES = readPrices();
+const WINDOW_MS = SETTINGS.flushWindowMs;
+
+/** The same numbers each time, from 0 to 1. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
+}
+
+async function rowsOfRoom(perSecond: number, count: number, random: () => number): Promise<number> {
+  const room = new ChatRoom({ messageRate: UNLIMITED });
+  const ada = await room.join("ada");
+  let atMs = room.shell.nowMs;
+  for (let i = 0; i < count; i++) {
+    atMs += (-Math.log(1 - random()) / perSecond) * 1000;
+    // A clock of whole milliseconds, as the platform's is.
+    const pauseMs = Math.round(atMs) - room.shell.nowMs;
+    if (pauseMs > 0) room.shell.advance(pauseMs);
+    ada.emit("chat-message", { content: "x" });
+  }
+  room.quiet();
+  return room.log.batches.length;
+}
+
+describe("rows per message", () => {
+  it.each([0.1, 2, 10, 40, 200])(
+    "%s posts a second, independent of each other: within 5 % of a room",
+    { timeout: 30_000 },
+    async (perSecond) => {
+      const [rooms, count] = [4, 500];
+      let counted = 0;
+      for (let seed = 1; seed <= rooms; seed++) counted += await rowsOfRoom(perSecond, count, seeded(seed * 1009));
+      const foretold = rooms * count * commitsPerPost(perSecond, WINDOW_MS);
+      expect(Math.abs(foretold - counted) / counted).toBeLessThan(0.05);
+    },
+  );
+
+  it("knows how many messages one row takes", () => {
+    expect(BATCH_POSTS_MAX).toBe(posts.BATCH_POSTS_MAX);
+    expect(commitsPerPost(1e6, WINDOW_MS)).toBe(1 / BATCH_POSTS_MAX);
+    expect(commitsPerPost(0, WINDOW_MS)).toBe(1);
+    expect(commitsPerPost(5, 0)).toBe(1);
+  });
+
+  it("a batch waits for less than its window, and longer the busier the room", () => {
+    const waits = [0, 1, 10, 100, 1000].map((perSecond) => batchWaitSeconds(perSecond, 50));
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(waits[0]).toBe(0);
+    expect(waits.at(-1)).toBeLessThan(0.05);
+  });
+});
+
+describe("a month", () => {
+  const events = eventsOf(WORKLOAD);
+
+  it("multiplies out what a workload does", () => {
+    expect(events.posts).toBeCloseTo(10_000 * 1.5 * 60 * 8 * 30);
+    expect(events.deliveries).toBeCloseTo(events.posts * 50);
+    expect(events.upgrades).toBe(900_000);
+    expect(events.framesIn).toBeCloseTo(events.posts + events.upgrades);
+    expect(events.heartbeats).toBeCloseTo((10_000 * 8 * 3600 * 30) / 45);
+    expect(eventsOf({ ...WORKLOAD, durability: "relaxed" }).commits).toBe(events.commits);
+    const busy = { ...WORKLOAD, rooms: 10 };
+    expect(eventsOf({ ...busy, durability: "relaxed" }).commits).toBeLessThan(eventsOf(busy).commits);
+  });
+
+  it("is billed by line item; what the plan includes is not", () => {
+    const { lines, total } = billOf(events, PRICES);
+    const dollarsOf = (item: string): number => lines.find((line) => line.item === item)!.dollars;
+    expect(dollarsOf("Workers Paid plan")).toBe(5);
+    expect(dollarsOf("rows written, alarms set")).toBeCloseTo((events.rowsWritten + events.alarms - 50e6) / 1e6);
+    expect(dollarsOf("rows read")).toBe(0);
+    expect(total).toBeCloseTo(lines.reduce((sum, { dollars }) => sum + dollars, 0));
+  });
+
+  it("of nobody costs the plan", () => {
+    expect(billOf(eventsOf({ ...WORKLOAD, onlineHours: 0, connectsPerUserDay: 0 }), PRICES).total).toBe(5);
+  });
+
+  it("costs a room of own clients no alarms, and one with polls its sleep", () => {
+    const idle = { ...WORKLOAD, messagesPerUserMinute: 0, connectsPerUserDay: 0 };
+    expect(eventsOf({ ...idle, shimShare: 1 }).alarms).toBe(0);
+    expect(eventsOf(idle).alarms).toBeCloseTo((200 * 8 * 3600 * 30) / 45);
+    expect(eventsOf({ ...idle, pollingShare: 1 }).awakeSeconds).toBeCloseTo(200 * 8 * 3600 * 30);
+  });
+});
+
+describe("elsewhere", () => {
+  it("climbs a ladder of prices: the example of its own documentation", () => {
+    expect(climb(PRICES.ably.messagesPerMillion, 120e6)).toBeCloseTo(282.5);
+    expect(climb(PRICES.ably.minutesPerMillion, 140e6)).toBeCloseTo(129.5);
+    expect(climb(PRICES.ably.messagesPerMillion, 0)).toBe(0);
+  });
+
+  it("takes the smallest plan that fits, and says where none is published", () => {
+    const costOf = (changed: Partial<typeof WORKLOAD>) => {
+      const workload = { ...WORKLOAD, ...changed };
+      return peerCosts(workload, eventsOf(workload), PRICES).find(({ name }) => name.startsWith("Pusher"))!;
+    };
+    expect(costOf({ users: 400, rooms: 8, messagesPerUserMinute: 0.01 })).toMatchObject({ dollars: 49 });
+    expect(costOf({ users: 9000, rooms: 180, messagesPerUserMinute: 0.01 })).toMatchObject({ dollars: 499 });
+    expect(costOf({ users: 100_000 })).toMatchObject({ dollars: undefined, how: /no published plan/ });
+  });
+
+  it("every price has a date and a source", () => {
+    expect(PRICES.lookedUp).toMatch(/^\d{4}-\d\d-\d\d$/);
+    for (const { source } of [PRICES.cloudflare, PRICES.selfHosted, PRICES.pusher, PRICES.ably, PRICES.pubnub])
+      expect(source).toMatch(/https:\/\//);
+  });
+});
+
+describe("what would double the bill", () => {
+  it("is found for each number, by trying it", () => {
+    const total = billOf(eventsOf(WORKLOAD), PRICES).total;
+    const byName = new Map(sensitivities(WORKLOAD, PRICES).map((one) => [one.what, one]));
+    const { doublesAt } = byName.get("messages per user and minute")!;
+    const doubled = billOf(eventsOf({ ...WORKLOAD, messagesPerUserMinute: doublesAt! }), PRICES).total;
+    expect(doubled / total).toBeCloseTo(2, 3);
+    expect(byName.get("days of history")!.doublesAt).toBeUndefined();
+  });
+});
+
+describe("a run", () => {
+  const RUN: RunFacts = {
+    connects: 200,
+    rooms: 10,
+    shimShare: 0,
+    pollingShare: 0,
+    posts: 600,
+    connectedAt: 1.5,
+    postingFrom: 2.5,
+    postingTo: 32.5,
+    askedAt: 85.5,
+    flushWindowMs: 50,
+    pingIntervalSeconds: 45,
+  };
+  const foretold = (changed: Partial<RunFacts>): RunEvents => foretell({ ...RUN, ...changed }).events;
+
+  it("foretells what is posted, and the same each time", () => {
+    expect(foretold({})).toMatchObject({ posts: 600, upgrades: 200, framesIn: 800 });
+    expect(foretold({})).toEqual(foretold({}));
+    expect(foretold({ pollingShare: 0.25 }).framesIn).toBe(600);
+    expect(foretold({}).commits).toBeCloseTo(600 * commitsPerPost(2, 50));
+  });
+
+  // What `npm run load -- --counts` found in such runs.
+  it("foretells reports and alarms as a room told them: of stock clients, of our own, of those who long-poll", () => {
+    const stock = foretold({});
+    expect(stock.reports).toBe(40);
+    expect(Math.abs(stock.alarms - 16)).toBeLessThan(1);
+    const ours = foretold({ shimShare: 1 });
+    expect([ours.reports, ours.heartbeats]).toEqual([40, 0]);
+    expect(Math.abs(ours.alarms - 42)).toBeLessThan(2);
+    const polled = { connects: 100, rooms: 5, posts: 313, connectedAt: 1.2, postingFrom: 2.2, postingTo: 32.2 };
+    const { reports, alarms } = foretold({ ...polled, pollingShare: 1, askedAt: 42.6 });
+    expect(reports).toBe(20);
+    expect(Math.abs(alarms - 13)).toBeLessThan(1);
+  });
+
+  it("and in 200 rooms, whose pings come at moments of their own", () => {
+    const wide = { connects: 1000, rooms: 200, posts: 11_978, connectedAt: 5.4, postingFrom: 6.4, postingTo: 126.4 };
+    const { heartbeats, alarms, reports } = foretold({ ...wide, askedAt: 212.6 });
+    expect(Math.abs(heartbeats - 2459) / 2459).toBeLessThan(0.02);
+    expect(Math.abs(alarms - 872) / 872).toBeLessThan(0.05);
+    expect(Math.abs(reports - 1234) / 1234).toBeLessThan(0.02);
+  });
+
+  it("counts a heartbeat more where coming in took longer than half of one", () => {
+    const long = { connects: 10_000, rooms: 200, posts: 22_606, postingFrom: 37.7, postingTo: 127.7, askedAt: 177 };
+    const { reports, alarms, heartbeats } = foretold({ ...long, connectedAt: 36.7 });
+    expect(reports).toBe(1200);
+    expect(Math.abs(heartbeats - 27_372) / 27_372).toBeLessThan(0.05);
+    expect(alarms - foretold({ ...long, connectedAt: 10 }).alarms).toBeGreaterThanOrEqual(100);
+  });
+
+  it("knows no more than the server is told before it is asked", () => {
+    const early = foretold({ askedAt: 40 });
+    expect(early.reports).toBeLessThan(35);
+    expect(early.alarms).toBeLessThan(foretold({}).alarms);
+  });
+
+  it("is foretold soon, and without nonsense, however odd it is", () => {
+    for (const odd of [{ posts: 0 }, { connects: 0, posts: 0 }, { connects: 1, rooms: 1 }, { posts: 5_000_000 }])
+      for (const value of Object.values(foretold(odd))) expect(value).toBeGreaterThanOrEqual(0);
+  });
+});
+
+it("a load test that nobody got into, or that ended before anybody posted, makes no bill, and that is said", () => {
+  const report = (connected: number, postingTo: number): LoadReport =>
+    ({
+      asked: { rooms: 1, shimShare: 0, pollingShare: 0, payloadBytes: 100 },
+      messages: { acks: 0 },
+      connections: { in: connected },
+      phases: { connectedAt: 1, postingFrom: 2, postingTo, finishedAt: 3 },
+    }) as LoadReport;
+  expect(workloadOf(report(5, 62))).toMatchObject({ users: 5, messagesPerUserMinute: 0 });
+  for (const empty of [report(0, 62), report(5, 2)]) expect(() => workloadOf(empty)).toThrow(/nobody got in/);
+});
+
+describe("arguments", () => {
+  it("are the workload's numbers by name", () => {
+    expect(readArguments(["--users", "5", "--online-hours", "24", "--durability", "relaxed"]).workload).toEqual({
+      users: 5,
+      onlineHours: 24,
+      durability: "relaxed",
+    });
+    expect(() => readArguments(["--online-hours", "25"])).toThrow(/--online-hours must be a number from 0 to 24/);
+    expect(() => readArguments(["--durability", "maybe"])).toThrow(/strict or relaxed/);
+    expect(() => readArguments(["--price", "1"])).toThrow(/Unknown option/);
+  });
+});
+
+it("the text names every line, peer and knob", () => {
+  const events = eventsOf(WORKLOAD);
+  const asked = { workload: WORKLOAD, bill: billOf(events, PRICES), peers: peerCosts(WORKLOAD, events, PRICES) };
+  const text = textOf({
+    lookedUp: PRICES.lookedUp,
+    asked,
+    remarks: [],
+    scaled: [],
+    sensitivities: sensitivities(WORKLOAD, PRICES),
+    agreement: [
+      { what: "posts", foretold: 98, spread: 3.14, counted: 100, by: "server", deviation: -0.02, fit: "close" },
+    ],
+    missing: PRICES.missing,
+  });
+  for (const needle of [
+    "rows written, alarms set",
+    "Ably",
+    "PubNub",
+    "Pusher",
+    "Redis",
+    "What would double",
+    "-2.0 %",
+    "± 3.1",
+  ])
+    expect(text).toContain(needle);
+  expect(text).not.toMatch(/NaN|undefined/);
+});
+
+it("a room says of itself what it costs at the same prices as a bill", () => {
+  const { objectRequests, objectGbSeconds, objectGb, framesPerRequest, rowsWritten } = PRICES.cloudflare;
+  expect(ROOM_PRICES).toMatchObject({
+    asOf: PRICES.lookedUp,
+    perMillionRowsWritten: rowsWritten.perMillion,
+    perMillionRequests: objectRequests.perMillion,
+    perMillionGbSeconds: objectGbSeconds.perMillion,
+    messagesPerRequest: framesPerRequest,
+    objectGb,
+  });
+});

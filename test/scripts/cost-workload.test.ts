@@ -1,0 +1,164 @@
+// What `npm run cost` makes a bill for: what cannot be is refused, what hardly can be is said, and what is off is marked.
+import { describe, expect, it } from "vitest";
+
+import { readArguments } from "../../scripts/cost/arguments.ts";
+import { billOf } from "../../scripts/cost/bill.ts";
+import { agreementOf, type Agreement } from "../../scripts/cost/from-run.ts";
+import { htmlOf } from "../../scripts/cost/html.ts";
+import { eventsOf, WORKLOAD, type Workload } from "../../scripts/cost/model.ts";
+import { peerCosts } from "../../scripts/cost/peers.ts";
+import { readPrices } from "../../scripts/cost/prices.ts";
+import { sensitivities } from "../../scripts/cost/sensitivity.ts";
+import { textOf, type CostReport } from "../../scripts/cost/text.ts";
+import { settle } from "../../scripts/cost/workload.ts";
+import type { LoadReport } from "../../scripts/load/report.ts";
+import { readSettings } from "../../src/settings/settings.ts";
+
+const PRICES = readPrices();
+
+/** Of a load test, as far as a bill looks at it. */
+function runOf(changed: { connections?: object; messages?: object; asked?: object; server?: object } = {}): LoadReport {
+  return {
+    asked: { users: 24, rooms: 8, shimShare: 0, pollingShare: 0, payloadBytes: 100, ...changed.asked },
+    connections: { users: 24, in: 24, away: 0, ...changed.connections },
+    messages: { posts: 120, acks: 120, unsent: 0, refusals: 0, unanswered: 0, ...changed.messages },
+    phases: { connectedAt: 1, postingFrom: 2, postingTo: 62, finishedAt: 70 },
+    counted: { seconds: 70, clients: { requests: 24 }, ...(changed.server && { server: changed.server }) },
+  } as unknown as LoadReport;
+}
+
+function reportOf({ workload, remarks }: ReturnType<typeof settle>, agreement: readonly Agreement[] = []): CostReport {
+  const events = eventsOf(workload);
+  return {
+    lookedUp: PRICES.lookedUp,
+    asked: { workload, bill: billOf(events, PRICES), peers: peerCosts(workload, events, PRICES) },
+    remarks,
+    scaled: [],
+    sensitivities: sensitivities(workload, PRICES),
+    agreement,
+    missing: PRICES.missing,
+  };
+}
+
+describe("shares of users", () => {
+  const refusal = "--shim and --polling must not exceed 1 together: they are 0.7 and 0.7.";
+
+  it("are of all users together: more than all of them are refused", () => {
+    expect(() => readArguments(["--shim", "0.7", "--polling", "0.7"])).toThrow(refusal);
+    expect(readArguments(["--shim", "0.7", "--polling", "0.3"]).workload).toEqual({
+      shimShare: 0.7,
+      pollingShare: 0.3,
+    });
+  });
+
+  it("also where one of them is that of a load test", () => {
+    const run = runOf({ asked: { pollingShare: 0.7 } });
+    expect(() => settle({ shimShare: 0.7 }, run)).toThrow(refusal);
+    expect(settle({ shimShare: 0.7, pollingShare: 0.3 }, run).workload).toMatchObject({ pollingShare: 0.3 });
+  });
+
+  it("are not turned up beyond all of them in search of what doubles the bill", () => {
+    const ours = { ...WORKLOAD, shimShare: 0.9999 };
+    const polling = sensitivities({ ...ours, pollingShare: 0.0001 }, PRICES).find(({ what }) =>
+      /long-polls/.test(what),
+    )!;
+    expect(polling.totalIfTwice).toBeCloseTo(billOf(eventsOf({ ...ours, pollingShare: 0.0001 }), PRICES).total, 6);
+    expect(polling.doublesAt).toBeUndefined();
+  });
+});
+
+describe("more rooms than users", () => {
+  it("are rooms without anybody, which do nothing: whoever is alone gets each message once, and nobody else is pinged", () => {
+    const few = { ...WORKLOAD, users: 10, rooms: 10 };
+    expect(eventsOf({ ...few, rooms: 100 })).toEqual(eventsOf(few));
+    const { posts, deliveries } = eventsOf({ ...few, rooms: 100 });
+    expect(deliveries).toBe(posts);
+  });
+
+  it("are left out of the bill, which says so", () => {
+    const settled = settle({ users: 10, rooms: 100 });
+    expect(settled.workload).toMatchObject({ users: 10, rooms: 10 });
+    const remark = "Of 100 rooms at least 90 have nobody in them, and cost nothing: this bill is for 10.";
+    expect(textOf(reportOf(settled))).toMatch(/^10 users in 10 rooms/);
+    for (const bill of [textOf(reportOf(settled)), htmlOf(reportOf(settled))]) expect(bill).toContain(remark);
+    expect(settle({ users: 10, rooms: 10 }).remarks).toEqual([]);
+  });
+
+  it("are left out of a load test, too", () => {
+    const run = runOf({ connections: { users: 5, in: 5 }, asked: { users: 5, rooms: 8 } });
+    expect(settle({}, run).workload).toMatchObject({ users: 5, rooms: 5 });
+  });
+});
+
+describe("more users than a room takes", () => {
+  const remarksFor = (wished: Partial<Workload>): string => settle(wished).remarks.join("\n");
+
+  it("is said, with the setting that would let them in, or that none does", () => {
+    const settings = readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so" });
+    const usual = settings.ok ? settings.settings.maxMembers : 0;
+    expect(remarksFor({ users: usual, rooms: 1 })).toBe("");
+    expect(remarksFor({ users: usual + 1, rooms: 1 })).toBe(
+      "5,001 users to a room are more than it lets in: MAX_MEMBERS is 5,000 where nothing else is set, and 32,768 at most.",
+    );
+    expect(remarksFor({ users: 40_000, rooms: 1 })).toBe(
+      "40,000 users to a room are more than any setting lets in: MAX_MEMBERS is 32,768 at most. No server has this bill.",
+    );
+    expect(readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so", MAX_MEMBERS: "32768" }).ok).toBe(true);
+    expect(readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so", MAX_MEMBERS: "32769" }).ok).toBe(false);
+  });
+
+  it("stands in the bill", () => {
+    const report = reportOf(settle({ users: 1_000_000_000, rooms: 1 }));
+    for (const bill of [textOf(report), htmlOf(report)])
+      expect(bill).toContain("1 G users to a room are more than any setting lets in");
+  });
+});
+
+it("a load test of which much did not happen makes a bill of the rest, and that is said", () => {
+  expect(settle({}, runOf()).remarks).toEqual([]);
+  const { remarks } = settle({}, runOf({ connections: { in: 10 }, messages: { posts: 50, acks: 50, unsent: 70 } }));
+  expect(remarks).toEqual([
+    "The load test was not whole: 14 of 24 users did not get in; 70 of 120 posts that were due have no ack " +
+      "(70 not sent, 0 refused, 0 unanswered). The bill is for what did happen.",
+  ]);
+});
+
+describe("the model beside the run", () => {
+  const run = runOf({ server: { posts: 120, commits: 60, upgrades: 25, framesIn: 144, alarms: 4 } });
+  const agreement = agreementOf(run, WORKLOAD);
+  const lineOf = (bill: string, name: string): string => bill.split(/\n|<tr>/).find((line) => line.includes(name))!;
+
+  it("marks each line that is further off than 5 %, and says what explains it, if anything does", () => {
+    expect(Object.fromEntries(agreement.map(({ what, fit }) => [what, fit]))).toMatchObject({
+      posts: "close",
+      commits: "off",
+      upgrades: "close",
+      framesIn: "close",
+      alarms: "off",
+    });
+    const [text, html] = [textOf, htmlOf].map((show) => show(reportOf(settle({}, run), agreement))) as [string, string];
+    for (const bill of [text, html]) {
+      expect(lineOf(bill, "batches of messages")).toMatch(/\d\d\.\d %.*beyond 5 %: the model does not fit/);
+      expect(lineOf(bill, "frames received")).not.toContain("beyond");
+      expect(bill).toContain("Where the model does not fit a run, do not trust it with a bill for the like of it.");
+    }
+  });
+
+  it("does not blame the model for an event or two, nor for chance", () => {
+    const fitOf = (server: object, what: string): string =>
+      agreementOf(runOf({ server }), WORKLOAD).find((line) => line.what === what)!.fit;
+    const { foretold, spread } = agreementOf(runOf({ server: { alarms: 1 } }), WORKLOAD)[0]!;
+    expect(spread).toBeGreaterThan(1);
+    expect(fitOf({ upgrades: 22 }, "upgrades")).toBe("few");
+    expect(fitOf({ upgrades: 21 }, "upgrades")).toBe("off");
+    expect(fitOf({ alarms: Math.ceil(foretold - 3 * spread) }, "alarms")).toBe("chance");
+    const chance = textOf(reportOf(settle({}, run), agreementOf(runOf({ server: { upgrades: 22 } }), WORKLOAD)));
+    expect(chance).toContain("beyond 5 %, by an event or two");
+    expect(chance).not.toContain("do not trust it");
+  });
+
+  it("says nothing where every line is close", () => {
+    const close = agreementOf(runOf({ server: { posts: 120, framesIn: 144 } }), WORKLOAD);
+    expect(textOf(reportOf(settle({}, run), close))).not.toContain("beyond 5 %");
+  });
+});

@@ -1,0 +1,30 @@
+// Compression is a flag of the runtime, and the setting has to agree with it.
+import { describe, expect, it } from "vitest";
+
+import { compressionProblem, withCompression } from "../../src/settings/compression-flags.ts";
+
+describe("a local runtime", () => {
+  it("is started as the setting says, with the other flags as they are", () => {
+    expect(withCompression(["no_web_socket_compression", "other"], true)).toEqual(["other", "web_socket_compression"]);
+    expect(withCompression(["no_web_socket_compression"], false)).toEqual(["no_web_socket_compression"]);
+    expect(withCompression([], false)).toEqual(["no_web_socket_compression"]);
+  });
+});
+
+describe("a deployment", () => {
+  it.each([
+    [true, { web_socket_compression: false }, /^COMPRESSION: on needs .*wrangler\.toml/],
+    [false, { web_socket_compression: true }, /^COMPRESSION: off needs .*no_web_socket_compression/],
+  ])("that means %s and has %o says what is missing", (isMeant, runtime, problem) => {
+    expect(compressionProblem(isMeant, runtime)).toMatch(problem);
+  });
+
+  it.each([
+    [true, { web_socket_compression: true }],
+    [false, { web_socket_compression: false }],
+    [true, {}],
+    [false, undefined],
+  ])("that means %s and has %o is in order", (isMeant, runtime) => {
+    expect(compressionProblem(isMeant, runtime)).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+// What the log says: one line of JSON, as far as the settings want it, and nothing that is nobody's business.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { errorFacts, logProblem, maybeLog, type LogLevel } from "../../src/settings/log.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+afterEach(() => vi.restoreAllMocks());
+
+function logged(level: LogLevel, work: () => void): unknown[] {
+  const lines: string[] = [];
+  vi.spyOn(console, level).mockImplementation((line: string) => void lines.push(line));
+  work();
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+describe("a line", () => {
+  it("is JSON: level, event, what and where", () => {
+    const [line] = logged("error", () =>
+      logProblem("room.problem", "it broke", new RangeError("too far"), { room: "den" }),
+    );
+    expect(line).toMatchObject({ level: "error", event: "room.problem", room: "den", problem: "it broke" });
+    expect(line).toMatchObject({ error: "RangeError", message: "too far" });
+    expect((line as { at: string[] }).at[0]).toMatch(/^at .*log\.test\.ts/);
+  });
+
+  it("does not quote what could not be parsed", () => {
+    const parse = (): unknown => JSON.parse('{"content":"a secret between us"');
+    let error: unknown;
+    try {
+      parse();
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(JSON.stringify(errorFacts(error))).not.toContain("secret");
+    const bad = (): unknown => JSON.parse("my-very-secret-token");
+    expect(bad).toThrow(/my-very/);
+    expect(JSON.stringify(errorFacts(new SyntaxError("my-very-secret-token")))).not.toContain("my-very");
+    expect(errorFacts("a string with a secret")).toEqual({ error: "string" });
+  });
+
+  it("is written from LOG_LEVEL on, and of what is no trouble LOG_SAMPLING of it", () => {
+    const at = (logLevel: LogLevel, logSampling: number, random: number): number =>
+      logged("info", () => {
+        vi.spyOn(Math, "random").mockReturnValue(random);
+        maybeLog({ logLevel, logSampling }, "info", "room.drained");
+      }).length;
+    expect([
+      at("info", 1, 0.99),
+      at("warn", 1, 0),
+      at("info", 0.1, 0.05),
+      at("info", 0.1, 0.5),
+      at("info", 0, 0),
+    ]).toEqual([1, 0, 1, 0, 0]);
+  });
+});
+
+it("nothing in the product writes to the log but through one place", () => {
+  const files = ["src", "durable"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  const writing = files.filter((file) => /\bconsole\b/.test(readFileSync(file, "utf8")));
+  expect(writing).toEqual([join(ROOT, "src/settings/log.ts")]);
+});

@@ -1,0 +1,81 @@
+// A server of keys (JWT_JWKS_URL) that misbehaves: it lets nobody in, and nobody else's server is asked in its place.
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { readSettings } from "../../../src/settings/settings.ts";
+import { TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
+import { PATIENT } from "../../host/properties.ts";
+
+const servers: Server[] = [];
+let token: string;
+let keySet: string;
+
+beforeAll(async () => {
+  const { publicKey, privateKey } = await generateKeyPair("ES256", { extractable: true });
+  keySet = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "k", alg: "ES256" }] });
+  token = await new SignJWT({ sub: "mallory" })
+    .setProtectedHeader({ alg: "ES256", kid: "k" })
+    .setExpirationTime("1h")
+    .sign(privateKey);
+});
+beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => undefined));
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys.json`;
+}
+
+function verify(url: string): ReturnType<TokenVerifier["verify"]> {
+  const result = readSettings({ JWT_JWKS_URL: url });
+  if (!result.ok) throw new Error(result.problems.join());
+  return new TokenVerifier(result.settings).verify(token);
+}
+
+const REFUSED = { ok: false, code: "UNAVAILABLE", message: expect.any(String), retryAfterMs: expect.any(Number) };
+
+describe("a server of keys", () => {
+  it("that is well is believed", async () => {
+    expect(await verify(await serve((_request, response) => response.end(keySet)))).toMatchObject({ ok: true });
+  });
+
+  it.each([301, 302, 307, 308])("that sends us elsewhere (%i) is not followed", async (status) => {
+    let asked = 0;
+    const elsewhere = await serve((_request, response) => {
+      asked++;
+      response.end(keySet);
+    });
+    const url = await serve((_request, response) => response.writeHead(status, { Location: elsewhere }).end());
+    expect(await verify(url)).toEqual(REFUSED);
+    expect(asked).toBe(0);
+  });
+
+  it("that is silent is given up, and nobody is let in", PATIENT, async () => {
+    expect(await verify(await serve(() => {}))).toEqual(REFUSED);
+  });
+
+  it.each([
+    ["no JSON", "<html>"],
+    ["no key set", "{}"],
+    ["keys that are none", '{"keys":[1]}'],
+    ["a list", "[]"],
+    ["null", "null"],
+  ])("that answers %s lets nobody in", async (_what, body) => {
+    expect(await verify(await serve((_request, response) => response.end(body)))).toMatchObject({ ok: false });
+  });
+
+  it.each([404, 500])("that answers %i lets nobody in", async (status) => {
+    expect(await verify(await serve((_request, response) => response.writeHead(status).end(keySet)))).toEqual(REFUSED);
+  });
+});

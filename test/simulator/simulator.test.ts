@@ -1,0 +1,93 @@
+// The product as a whole in virtual time, with everything going wrong: a handful of seeds, and the proof that the simulator
+// finds bugs. `npm run simulate` runs as many seeds as you like.
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { bundle } from "./bundle.ts";
+import { PLANTED_BUGS } from "./planted-bugs.ts";
+import { findPlanted, PLANTED_SEEDS } from "./planted-search.ts";
+import { plantedRows } from "./planted-table.ts";
+import { drawPlan, type Plan } from "./plan.ts";
+import type { Outcome } from "./run.ts";
+import { shrink } from "./shrink.ts";
+import { Simulation } from "./threads.ts";
+import { INVARIANTS } from "./witness.ts";
+import { PATIENT } from "../host/properties.ts";
+
+/** Seeds of each run of the tests. */
+const SEEDS = 12;
+/** Seeds that are tried for a planted bug which its own seed does not find any more. */
+const OTHER_SEEDS = 30;
+
+describe("a simulated deployment", () => {
+  let simulation: Simulation;
+
+  beforeAll(async () => {
+    simulation = new Simulation(await bundle());
+  }, PATIENT.timeout);
+  afterAll(() => simulation.end());
+
+  it(`keeps every promise through ${SEEDS} seeds`, PATIENT, async () => {
+    for (let seed = 1; seed <= SEEDS; seed++)
+      expect((await simulation.seed(seed)).violations, `seed ${seed}`).toEqual([]);
+  });
+
+  it("lives the same life again with the same seed", PATIENT, async () => {
+    const [once, again] = [await simulation.seed(5), await simulation.seed(5)];
+    expect(again).toEqual(once);
+    expect(once.counts["events"]).toBeGreaterThan(100);
+  });
+
+  it("EIO-10: keeps clients that read, however much they are given", PATIENT, async () => {
+    const client = { room: "a", joinsAtMs: 0, recovers: true, insists: "again", latencyMs: [40, 50] } as const;
+    const plan: Plan = {
+      ...drawPlan(1, "short"),
+      durationMs: 60_000,
+      // What is owed is forgotten in sleep.
+      sleepAfterMs: 10_000,
+      rooms: ["a"],
+      links: [],
+      messageRate: 1000,
+      clients: (["shim", "websocket"] as const).map((kind) => ({ ...client, kind, name: kind, user: kind })),
+      steps: Array.from({ length: 8 }, (_, at) => {
+        return { atMs: 5000 + at * 4000, do: "post", room: "a", times: 300, length: 1000 };
+      }),
+      faults: [],
+    };
+    const { violations, counts } = await simulation.run(plan);
+    expect(violations).toEqual([]);
+    expect(counts).toMatchObject({ stored: 2400, sights: 4800, connections: 2 });
+  });
+});
+
+describe("a planted bug", () => {
+  it.each(PLANTED_BUGS)("is found: $bug", PATIENT, async (planted) => {
+    expect(await findPlanted(planted, OTHER_SEEDS)).toMatchObject({ violation: { invariant: planted.breaks } });
+  });
+
+  it("is listed in docs/reliability.md, with the seed that found it last", async () => {
+    const docs = await readFile(path.join(import.meta.dirname, "../../docs/reliability.md"), "utf8");
+    const rows = PLANTED_BUGS.map(({ bug, file, breaks }) => [bug, file, String(PLANTED_SEEDS[bug]), breaks]);
+    expect(plantedRows(docs)).toEqual(rows);
+  });
+});
+
+it("every rule is explained in docs/reliability.md", async () => {
+  const docs = await readFile(path.join(import.meta.dirname, "../../docs/reliability.md"), "utf8");
+  for (const rule of Object.keys(INVARIANTS)) expect(docs).toContain(`\n| ${rule} `);
+});
+
+describe("a plan that breaks a rule", () => {
+  it("is shrunk to what breaks the rule", async () => {
+    const plan = drawPlan(7);
+    const [guilty] = plan.faults;
+    const run = async (candidate: Plan): Promise<Outcome> => {
+      const isGuilty = candidate.faults.some((fault) => fault === guilty);
+      const violations = isGuilty ? [{ invariant: "bounded", message: "", atMs: 0 } as const] : [];
+      return { seed: 7, violations, counts: {}, done: {} };
+    };
+    const shrunk = await shrink(plan, "bounded", run);
+    expect(shrunk.plan).toMatchObject({ faults: [guilty], clients: [], steps: [], links: [] });
+  });
+});

@@ -1,0 +1,104 @@
+// The number of packets in a poll: python-engineio drops a connection whose poll holds more than 16. EIO-8.
+import { describe, expect, it } from "vitest";
+
+import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
+import { decodePayload } from "../../../src/socketio/wire/polling-payload.ts";
+import { POLL_PACKETS_MAX } from "../../../src/socketio/engine/poll-queue.ts";
+import { Server } from "../../../src/socketio/server/server.ts";
+import type { Session } from "../../../src/socketio/engine/session.ts";
+import { OPTIONS, START_MS } from "../../host/harness.ts";
+import { Probe } from "../../host/probe.ts";
+
+/** A polling session in the main namespace that has fetched all so far. */
+function visit({ isJavaScript = false } = {}) {
+  const polls: string[][] = [];
+  const app = new Probe({}, []);
+  const server = new Server(
+    { ...OPTIONS, transports: ["polling"] },
+    { static: { "/": app } },
+    {
+      now: () => START_MS,
+      newId: () => `id-${polls.length}`,
+      phase: 0,
+      apply(effects) {
+        for (const effect of effects) if (effect.type === "answer-poll") polls.push(effect.payload.split("\x1e"));
+      },
+      lastPongAtMs: () => undefined,
+      report(problem, error) {
+        throw new Error(problem, { cause: error });
+      },
+    },
+  );
+  const handshake = { address: "192.0.2.1", query: {}, issued: START_MS };
+  const session: Session = server.open(handshake, "polling", { isJavaScript });
+  server.poll(session);
+  server.endPost(session, "40");
+  server.poll(session);
+  polls.length = 0;
+  const say = (count: number, from = 0): string[] => {
+    const texts = Array.from({ length: count }, (_, at) => `42["say",${from + at}]`);
+    server.outbox.turn(() => texts.forEach((_, at) => app.emit("say", from + at)));
+    return texts;
+  };
+  return { server, session, app, polls, say };
+}
+
+describe("a poll of a client that is no browser", () => {
+  it.each([POLL_PACKETS_MAX - 1, POLL_PACKETS_MAX])("brings %d packets at once", (count) => {
+    const { server, session, polls, say } = visit();
+    const texts = say(count);
+    server.poll(session);
+    expect(polls).toEqual([texts]);
+  });
+
+  it.each([POLL_PACKETS_MAX + 1, 3 * POLL_PACKETS_MAX])("brings %d packets in order, at most 16 at once", (count) => {
+    const { server, session, polls, say } = visit();
+    const texts = say(count);
+    while (polls.flat().length < count) server.poll(session);
+    expect(polls.flat()).toEqual(texts);
+    expect(polls.map(({ length }) => length)).toEqual(
+      Array.from({ length: Math.ceil(count / 16) }, (_, at) => Math.min(16, count - 16 * at)),
+    );
+  });
+
+  it("that waits is answered with the first ones, and what comes meanwhile stays behind the rest", () => {
+    const { server, session, polls, say } = visit();
+    server.poll(session);
+    const texts = [...say(POLL_PACKETS_MAX + 3), ...say(2, POLL_PACKETS_MAX + 3)];
+    expect(polls).toEqual([texts.slice(0, 16)]);
+    server.poll(session);
+    expect(polls).toEqual([texts.slice(0, 16), texts.slice(16)]);
+  });
+
+  it("counts each attachment", () => {
+    const { server, session, app, polls } = visit();
+    server.outbox.turn(() => {
+      for (let at = 0; at < 10; at++) app.emit("bytes", new Uint8Array([at]));
+    });
+    server.poll(session);
+    server.poll(session);
+    expect(polls.map(({ length }) => length)).toEqual([16, 4]);
+    expect(polls.flat().filter((packet) => packet.startsWith("b"))).toHaveLength(10);
+  });
+
+  it("brings what an ended session had still to hear in pieces, too, and its end alone", () => {
+    for (const waits of [false, true]) {
+      const { server, session, polls, say } = visit();
+      if (waits) server.poll(session);
+      server.outbox.turn(() => {
+        say(40);
+        server.close(session, CLOSINGS.restart);
+      });
+      const words: number[] = polls.map(({ length }) => length);
+      for (let last; (last = server.takeLastWords("id-0")) !== undefined;) words.push(decodePayload(last)!.length);
+      expect(words, waits ? "waiting" : "away").toEqual([16, 16, 8, 1]);
+    }
+  });
+});
+
+it("a poll of a client in JavaScript brings all there is", () => {
+  const { server, session, polls, say } = visit({ isJavaScript: true });
+  const texts = say(100);
+  server.poll(session);
+  expect(polls).toEqual([texts]);
+});

@@ -1,0 +1,45 @@
+// How often a session may do what costs more than it serves: SIO-11, LIM-4.
+import { afterEach, expect, it, vi } from "vitest";
+
+import { TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
+import { COUNT_WINDOW_MS, SessionFlood } from "../../../src/socketio/engine/session-flood.ts";
+import { Session } from "../../../src/socketio/engine/session.ts";
+import { bareServer } from "../../host/bare-server.ts";
+import { START_MS } from "../../host/harness.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+const handshake = { address: "192.0.2.1", query: {}, issued: START_MS };
+const session = (sid: string): Session => new Session(sid, handshake, START_MS);
+
+it("counts each session for itself, in a window that they share", () => {
+  const [flood, ada, ben] = [new SessionFlood(2), session("a"), session("b")];
+  expect([flood.isOver(ada, START_MS), flood.isOver(ada, START_MS)]).toEqual([false, false]);
+  const laterMs = START_MS + COUNT_WINDOW_MS - 1;
+  expect([flood.isOver(ben, laterMs), flood.isOver(ada, laterMs)]).toEqual([false, true]);
+  expect([flood.isOver(ada, laterMs + 1), flood.isOver(ben, laterMs + 1)]).toEqual([false, false]);
+});
+
+it.each([
+  ["back", -1],
+  ["forward", 1],
+])("begins a window when the clock is set %s", (_where, direction) => {
+  const [flood, ada] = [new SessionFlood(1), session("a")];
+  flood.isOver(ada, START_MS);
+  expect(flood.isOver(ada, START_MS)).toBe(true);
+  expect(flood.isOver(ada, START_MS + direction * 3_600_000)).toBe(false);
+});
+
+it("keeps nothing of sessions that are gone, nor of the WebSockets that came to carry one", () => {
+  const kept = new Set<Session>();
+  vi.spyOn(SessionFlood.prototype, "isOver").mockImplementation((counted) => kept.add(counted) && false);
+  vi.spyOn(SessionFlood.prototype, "forget").mockImplementation((gone) => void kept.delete(gone));
+  const server = bareServer();
+  const polled = server.open(handshake, "polling");
+  const probe = server.openProbe(polled)!;
+  for (const frame of ["2probe", "5"]) void server.receive(probe, frame);
+  for (const frame of ["6", "40"]) void server.receive(polled, frame);
+  expect([...kept]).toEqual([polled]);
+  server.lost(polled, TRANSPORT_CLOSE);
+  expect([...kept]).toEqual([]);
+});

@@ -1,0 +1,103 @@
+// LIM-5: who has joined nothing yet, of one network and in all rooms together.
+import { expect, it } from "vitest";
+
+import { CLOSING_MS, CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
+import { Server } from "../../../src/socketio/server/server.ts";
+import type { Handshake } from "../../../src/socketio/engine/session.ts";
+import { UnjoinedSessions } from "../../../src/socketio/engine/unjoined-sessions.ts";
+import { OPTIONS, START_MS } from "../../host/harness.ts";
+import { Probe } from "../../host/probe.ts";
+
+const ADA = { user: "ada", name: "Ada", role: "member" } as const;
+
+const MAX = 3;
+const ADDRESS = "192.0.2.1";
+const JOIN_MS = OPTIONS.connectTimeoutMs;
+
+/** Rooms of one isolate. */
+function isolate() {
+  const unjoined = new UnjoinedSessions();
+  const clock = { nowMs: START_MS };
+  let ids = 0;
+  const room = (): Server =>
+    new Server(
+      OPTIONS,
+      { static: { "/": new Probe({}, []) } },
+      {
+        now: () => clock.nowMs,
+        newId: () => `id-${ids++}`,
+        phase: 0,
+        apply: () => {},
+        lastPongAtMs: () => undefined,
+        unjoined,
+        report: (problem, error) => {
+          throw new Error(problem, { cause: error });
+        },
+      },
+    );
+  const handshake = (more: Partial<Handshake> = {}): Handshake => ({
+    address: ADDRESS,
+    query: {},
+    issued: clock.nowMs,
+    ...more,
+  });
+  return { clock, room, handshake };
+}
+
+it.each([
+  [MAX - 1, undefined],
+  [MAX, "unjoined"],
+  [MAX + 1, "unjoined"],
+])("with %i of a network in as many rooms, one more is %s", (count, refusal) => {
+  const { room, handshake } = isolate();
+  for (let i = 0; i < count; i++) room().open(handshake(), i % 2 === 0 ? "websocket" : "polling");
+  const another = room();
+  expect(another.refuseUnjoined(ADDRESS, MAX)).toBe(refusal);
+  expect(another.refuseUnjoined("192.0.2.2", MAX)).toBeUndefined();
+  expect(another.refuseUnjoined(ADDRESS, 0)).toBeUndefined();
+});
+
+it("all of a /48 count as one", () => {
+  const { room, handshake } = isolate();
+  for (let i = 0; i < MAX; i++) room().open(handshake({ address: `2001:db8:1:${i}::1` }), "websocket");
+  expect(room().refuseUnjoined("2001:db8:1:ff::1", MAX)).toBe("unjoined");
+  expect(room().refuseUnjoined("2001:db8:2::1", MAX)).toBeUndefined();
+});
+
+it("who joins, or came with a token, does not count", async () => {
+  const { room, handshake } = isolate();
+  const server = room();
+  for (let i = 0; i < MAX; i++) server.open(handshake({ identity: ADA }), "websocket");
+  for (let i = 0; i < MAX; i++) await server.receive(server.open(handshake(), "websocket"), "40");
+  expect(server.refuseUnjoined(ADDRESS, MAX)).toBeUndefined();
+});
+
+it("who goes makes place at once, and who is closed when a peer had time to answer that", () => {
+  const { room, handshake, clock } = isolate();
+  const server = room();
+  const [gone, polling, closed] = [
+    server.open(handshake(), "websocket"),
+    server.open(handshake(), "polling"),
+    server.open(handshake(), "websocket"),
+  ];
+  server.close(closed, CLOSINGS.parseError);
+  expect(server.refuseUnjoined(ADDRESS, MAX)).toBe("unjoined");
+  server.lost(gone, TRANSPORT_CLOSE);
+  expect(server.refuseUnjoined(ADDRESS, MAX)).toBeUndefined();
+  expect(server.refuseUnjoined(ADDRESS, MAX - 1)).toBe("unjoined");
+  server.close(polling, CLOSINGS.asked);
+  expect(server.refuseUnjoined(ADDRESS, 1)).toBe("unjoined");
+  clock.nowMs += CLOSING_MS - 1;
+  expect(server.refuseUnjoined(ADDRESS, 1)).toBe("unjoined");
+  clock.nowMs += 1;
+  expect(server.refuseUnjoined(ADDRESS, 1)).toBeUndefined();
+});
+
+it("what an object forgot in its sleep counts no longer than its session could last", () => {
+  const { room, handshake, clock } = isolate();
+  for (let i = 0; i < MAX; i++) room().open(handshake(), "websocket");
+  clock.nowMs += JOIN_MS + CLOSING_MS - 1;
+  expect(room().refuseUnjoined(ADDRESS, MAX)).toBe("unjoined");
+  clock.nowMs += 1;
+  expect(room().refuseUnjoined(ADDRESS, MAX)).toBeUndefined();
+});

@@ -1,0 +1,196 @@
+// EIO-10: what a client leaves unread is bounded, and who reads, however late, is left alone.
+import { describe, expect, it } from "vitest";
+
+import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
+import {
+  PROBE_BYTES,
+  STALE_BYTES_MAX,
+  STALE_MS,
+  STALLED_BYTES_MAX,
+  STALLED_MS,
+  UNREAD_BYTES_MAX,
+} from "../../../src/socketio/engine/unread.ts";
+import { OPTIONS, type Client, type FakeShell } from "../../host/harness.ts";
+import { probeShell } from "../../host/probe.ts";
+import { fc, PATIENT, runs } from "../../host/properties.ts";
+
+const CHUNK = 64 * 1024;
+
+/** A room whose members are given as much as somebody says. */
+async function room() {
+  const { shell } = probeShell({
+    handlers: {
+      give(_socket, bytes: number) {
+        this.everyone.emit("given", "x".repeat(bytes));
+      },
+    },
+  });
+  const giver = await shell.connect();
+  const give = (bytes: number): void => giver.emit("give", bytes);
+  return { shell, give };
+}
+
+/** Gives in pieces, with time in between. */
+function giveFor(
+  shell: FakeShell,
+  give: (bytes: number) => void,
+  { chunks, everyMs }: { chunks: number; everyMs: number },
+) {
+  for (let i = 0; i < chunks; i++) {
+    give(CHUNK);
+    shell.advance(everyMs);
+  }
+}
+
+const stuckIn = async (shell: FakeShell, isExtended = false): Promise<Client> => {
+  const client = await shell.connect({}, undefined, { isExtended });
+  client.answersPings = false;
+  return client;
+};
+
+describe("EIO-10: a client that does not read", () => {
+  it.each([false, true])("is asked once it was given much, and only once (extended: %s)", async (isExtended) => {
+    const { shell, give } = await room();
+    const stuck = await stuckIn(shell, isExtended);
+    const asked = (): number => stuck.frames.filter((frame) => typeof frame === "string" && frame[0] === "2").length;
+    give(PROBE_BYTES - 1000);
+    expect(asked()).toBe(0);
+    give(2000);
+    expect(asked()).toBe(1);
+    give(2000);
+    expect(asked()).toBe(1);
+    expect(stuck.closing).toBeUndefined();
+  });
+
+  it.each([false, true])("is sent away beyond UNREAD_BYTES_MAX, at once (extended: %s)", async (isExtended) => {
+    const { shell, give } = await room();
+    const stuck = await stuckIn(shell, isExtended);
+    for (let given = 0; given + 2 * CHUNK < UNREAD_BYTES_MAX; given += CHUNK) give(CHUNK);
+    expect(stuck.closing).toBeUndefined();
+    give(CHUNK * 2);
+    expect(stuck.closing).toBe(CLOSINGS.queueTooLong);
+  });
+
+  it("is sent away with less when it owes the proof for long", async () => {
+    const { shell, give } = await room();
+    const stuck = await stuckIn(shell);
+    give(PROBE_BYTES + 1);
+    give(STALE_BYTES_MAX - PROBE_BYTES);
+    shell.advance(STALE_MS);
+    give(1000);
+    expect(stuck.closing).toBeUndefined();
+    shell.advance(1);
+    give(1000);
+    expect(stuck.closing).toBe(CLOSINGS.queueTooLong);
+  });
+
+  it("is sent away sooner where many are stuck: together they have STALLED_BYTES_MAX", async () => {
+    const { shell, give } = await room();
+    const each = STALE_BYTES_MAX / 2;
+    const enough = Math.ceil(STALLED_BYTES_MAX / each);
+    const stuck = await Promise.all(Array.from({ length: enough + 1 }, () => stuckIn(shell)));
+    give(PROBE_BYTES + 1);
+    give(each - PROBE_BYTES);
+    shell.advance(STALLED_MS + 1);
+    give(1000);
+    expect(stuck.every(({ closing }) => closing === CLOSINGS.queueTooLong)).toBe(true);
+  });
+
+  it("costs nobody else anything", async () => {
+    const { shell, give } = await room();
+    const [stuck, reader] = [await stuckIn(shell), await shell.connect()];
+    giveFor(shell, give, { chunks: 100, everyMs: 50 });
+    expect(stuck.closing).toBe(CLOSINGS.queueTooLong);
+    expect(reader.closing).toBeUndefined();
+    expect(reader.heard("given")).toHaveLength(100);
+  });
+
+  it("does not get by with pongs that nobody asked for", async () => {
+    const { shell, give } = await room();
+    const liar = await stuckIn(shell);
+    for (let i = 0; i < 100 && !liar.closing; i++) {
+      give(CHUNK);
+      shell.advance(500);
+      liar.send("3");
+    }
+    expect(liar.closing).toBe(CLOSINGS.protocolViolation);
+  });
+
+  it("does not get by with the heartbeat of an extended session, nor with an answer it makes up", async () => {
+    const { shell, give } = await room();
+    const liar = await stuckIn(shell, true);
+    for (let i = 0; i < 100 && !liar.closing; i++) {
+      give(CHUNK);
+      shell.advance(100);
+      liar.send("3");
+      liar.send("3guess");
+    }
+    expect(liar.closing).toBe(CLOSINGS.queueTooLong);
+  });
+});
+
+describe("EIO-10: a client that reads", () => {
+  it.each([false, true])("may be given anything (extended: %s)", async (isExtended) => {
+    const { shell, give } = await room();
+    const reader = await shell.connect({}, undefined, { isExtended });
+    giveFor(shell, give, { chunks: 300, everyMs: 20 });
+    expect(reader.closing).toBeUndefined();
+    expect(reader.heard("given")).toHaveLength(300);
+  });
+
+  it("late, by as much as a tunnel takes, stays: 30 s at 20 KiB/s", async () => {
+    const { shell, give } = await room();
+    const phone = await stuckIn(shell);
+    for (let i = 0; i < 10; i++) {
+      for (let second = 0; second < 30; second++) {
+        give(20 * 1024);
+        shell.advance(1000);
+      }
+      for (const _ping of phone.frames.splice(0).filter((frame) => frame === "2")) phone.send("3");
+    }
+    expect(phone.closing).toBeUndefined();
+  });
+
+  it("with whatever delay below a second, is never taken for a liar", PATIENT, () => {
+    const step = fc.record({ bytes: fc.integer({ min: 0, max: 300_000 }), ms: fc.integer({ min: 1, max: 40_000 }) });
+    return fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 5, maxLength: 30 }),
+        fc.integer({ min: 0, max: 999 }),
+        async (steps, lateMs) => {
+          const { shell, give } = await room();
+          const late = await stuckIn(shell);
+          for (const { bytes, ms } of steps) {
+            give(bytes);
+            shell.advance(lateMs);
+            for (const _ping of late.frames.splice(0).filter((frame) => frame === "2")) late.send("3");
+            shell.advance(ms);
+            for (const _ping of late.frames.splice(0).filter((frame) => frame === "2")) late.send("3");
+          }
+          expect(late.closing).toBeUndefined();
+        },
+      ),
+      runs(40),
+    );
+  });
+
+  it("is asked no more often than once per PROBE_BYTES, and its heartbeat goes on", async () => {
+    const { shell, give } = await room();
+    const reader = await shell.connect();
+    giveFor(shell, give, { chunks: 200, everyMs: 10 });
+    expect(reader.pings).toBeLessThanOrEqual((200 * CHUNK) / PROBE_BYTES);
+    shell.advance(OPTIONS.pingIntervalMs * 3);
+    expect(reader.closing).toBeUndefined();
+  });
+
+  it("begins anew after a sleep of its room", async () => {
+    const { shell, give } = await room();
+    const stuck = await stuckIn(shell);
+    give(PROBE_BYTES + 1);
+    shell.evict();
+    give(PROBE_BYTES - 1000);
+    expect(stuck.pings).toBe(1);
+    give(2000);
+    expect(stuck.pings).toBe(2);
+  });
+});

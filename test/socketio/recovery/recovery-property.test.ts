@@ -1,0 +1,189 @@
+// What recovery promises, against a plain list: people whose lines break, noticed or not, in a room that sleeps and
+// dies, and who are put into channels and out of them meanwhile. Recovered means exactly what was meant for them.
+import { PacketType } from "socket.io-parser";
+import { expect, it } from "vitest";
+
+import { FakeShell, type Client } from "../../host/harness.ts";
+import { MemoryLog, RecoverableProbe } from "../../host/memory-log.ts";
+import { fc, PATIENT, runs } from "../../host/properties.ts";
+
+const CHANNELS = ["red", "blue"] as const;
+
+/** A client's line breaks, and the server notices or does not; or it comes back. */
+interface Travel {
+  readonly do: "read" | "break" | "vanish" | "return";
+  readonly who: number;
+  /** Events that it still hears. */
+  readonly upTo: number;
+}
+
+type Step =
+  | { readonly do: "say"; readonly who: number; readonly to: "all" | "one" | "in" | "except"; readonly channel: string }
+  | Travel
+  | { readonly do: "join" | "leave"; readonly who: number; readonly channel: string }
+  | { readonly do: "sleep" | "crash" };
+
+const who = fc.nat(2);
+const channel = fc.constantFrom(...CHANNELS);
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constant("say" as const),
+        who,
+        to: fc.constantFrom("all", "one", "in", "except"),
+        channel,
+      }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        do: fc.constantFrom("read", "break", "vanish", "return"),
+        who,
+        upTo: fc.nat(4),
+      }),
+    },
+    { weight: 5, arbitrary: fc.record({ do: fc.constantFrom("join", "leave"), who, channel }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("sleep", "crash") }) },
+  ),
+  { maxLength: 80, size: "max" },
+);
+
+/** Somebody, and what was meant for them since they last began afresh. */
+class Person {
+  /** The line, as long as the client uses it. */
+  client: Client | undefined;
+  id = "";
+  pid = "";
+  /** As a stock client does it: kept, also where it comes back to a fresh socket, until another one is heard. */
+  offset = "";
+  heard: unknown[] = [];
+  meant: unknown[] = [];
+  readonly channels = new Set<string>();
+  #read = 0;
+
+  arrive(client: Client): "recovered" | "fresh" {
+    const { data } = client.packets.find(({ type }) => type === PacketType.CONNECT)!;
+    const { sid, pid } = data as { sid: string; pid: string };
+    const isRecovered = pid === this.pid;
+    expect(sid === this.id).toBe(isRecovered);
+    if (!isRecovered) {
+      [this.heard, this.meant] = [[], []];
+      this.channels.clear();
+    }
+    Object.assign(this, { client, id: sid, pid });
+    this.#read = 0;
+    return isRecovered ? "recovered" : "fresh";
+  }
+
+  /** Takes what has come, or only so much of it, as when the rest is lost with the line. */
+  read(upTo = Infinity): void {
+    const events = this.client?.packets.filter(({ type }) => type === PacketType.EVENT) ?? [];
+    for (const { data } of events.slice(this.#read, this.#read + upTo)) {
+      const [event, ...args] = data as [string, ...unknown[]];
+      this.#read++;
+      this.offset = args.at(-1) as string;
+      if (event === "say") this.heard.push(args[0]);
+    }
+  }
+}
+
+class Life {
+  readonly people = [new Person(), new Person(), new Person()];
+  readonly shell: FakeShell;
+  readonly came: string[] = [];
+  #app!: RecoverableProbe;
+  #said = 0;
+
+  constructor() {
+    const log = new MemoryLog("one", () => this.shell.nowMs);
+    this.shell = new FakeShell(() => ({ "/": (this.#app = new RecoverableProbe(log, {}, [])) }));
+  }
+
+  async come(person: Person): Promise<void> {
+    const ticket = person.pid ? { pid: person.pid, ...(person.offset && { offset: person.offset }) } : {};
+    this.came.push(person.arrive(await this.shell.connect({ canRecover: true }, ticket)));
+  }
+
+  async take(step: Step): Promise<void> {
+    switch (step.do) {
+      case "sleep":
+        return this.shell.evict();
+      case "crash":
+        this.shell.crash();
+        for (const person of this.people) this.#lose(person, 1);
+        return;
+      case "say":
+        return this.#say(this.people[step.who]!, step);
+      case "join":
+      case "leave":
+        return this.#move(this.people[step.who]!, step.do, step.channel);
+      default:
+        return this.#travel(this.people[step.who]!, step);
+    }
+  }
+
+  async #travel(person: Person, { do: what, upTo }: Travel): Promise<void> {
+    if (what === "return") return person.client ? undefined : this.come(person);
+    if (what === "read") return person.read();
+    if (what === "break") person.client?.leave();
+    this.#lose(person, upTo);
+  }
+
+  #lose(person: Person, upTo: number): void {
+    person.read(upTo);
+    person.client = undefined;
+  }
+
+  #say(person: Person, { to, channel: name }: Step & { do: "say" }): void {
+    const text = ++this.#said;
+    const isMeant: Record<typeof to, (other: Person) => boolean> = {
+      all: () => true,
+      one: (other) => other === person,
+      in: ({ channels }) => channels.has(name),
+      except: ({ channels }) => !channels.has(name),
+    };
+    for (const other of this.people) if (other.pid && isMeant[to](other)) other.meant.push(text);
+    const audience = {
+      all: this.#app.everyone,
+      one: this.#app.to(person.id),
+      in: this.#app.to(name),
+      except: this.#app.except(name),
+    };
+    audience[to].emit("say", text);
+  }
+
+  /** By the server, which may not have noticed that nobody is there any more. */
+  #move(person: Person, how: "join" | "leave", name: string): void {
+    const socket = this.#app.sockets.get(person.id);
+    if (!socket) return;
+    socket[how](name);
+    if (how === "join") person.channels.add(name);
+    else person.channels.delete(name);
+  }
+}
+
+it(
+  "recovered means exactly what was meant for one, in order: REC-3, REC-4",
+  async () => {
+    const came: string[] = [];
+    await fc.assert(
+      fc.asyncProperty(steps, async (program) => {
+        const life = new Life();
+        for (const person of life.people) await life.come(person);
+        for (const step of program) await life.take(step);
+        for (const person of life.people) {
+          if (!person.client) await life.come(person);
+          person.read();
+          expect(person.heard).toEqual(person.meant);
+        }
+        expect(life.shell.reports).toEqual([]);
+        came.push(...life.came);
+      }),
+      runs(500),
+    );
+    expect(came.filter((how) => how === "recovered").length).toBeGreaterThan(1000);
+  },
+  PATIENT.timeout,
+);

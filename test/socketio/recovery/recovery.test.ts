@@ -1,0 +1,313 @@
+// What a recovering socket gets back of itself, whatever kind of plain data it keeps, and whoever else it was.
+import { PacketType } from "socket.io-parser";
+import { describe, expect, it } from "vitest";
+
+import { MISSED_BYTES_MAX } from "../../../src/socketio/recovery/recovery.ts";
+import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { LEFT_CHANNELS_MAX } from "../../../src/socketio/recovery/stays.ts";
+import { FakeShell, type Client } from "../../host/harness.ts";
+import { MemoryLog, RecoverableProbe } from "../../host/memory-log.ts";
+import type { AnyArgument, ProbeParts } from "../../host/probe.ts";
+
+function recoverableShell(parts: ProbeParts): { shell: FakeShell; logs: MemoryLog[]; calls: string[] } {
+  const calls: string[] = [];
+  const logs = [new MemoryLog("one", () => shell.nowMs), new MemoryLog("two", () => shell.nowMs)];
+  const shell: FakeShell = new FakeShell(() => ({
+    "/": new RecoverableProbe(logs[0]!, parts, calls),
+    "/b": new RecoverableProbe(logs[1]!, parts, calls),
+  }));
+  return { shell, logs, calls };
+}
+
+const HANDSHAKE = { canRecover: true };
+
+/** What brings a client back into that namespace; it has no offset until it hears an event. */
+function ticketOf(client: Client, nsp = "/"): { sid: string; pid: string; offset?: string } {
+  const here = client.packets.filter((packet) => packet.nsp === nsp && packet.id === undefined);
+  const { data } = here.find(({ type }) => type === PacketType.CONNECT)! as AnyArgument;
+  const last = here.findLast(({ type }) => type === PacketType.EVENT);
+  return { ...data, ...(last && { offset: last.data.at(-1) }) };
+}
+
+describe("socket.data of one whose going was not noticed is as it was last changed", () => {
+  const self: Record<string, unknown> = {};
+  self["self"] = self;
+  const kinds: Array<[kind: string, first: unknown, change: (data: AnyArgument) => void]> = [
+    ["a Map", new Map([["a", 1]]), (map) => map.set("b", new Set([2]))],
+    ["a Set", new Set([1]), (set) => set.add(2)],
+    ["bytes", new Uint8Array([1, 2]), (bytes) => (bytes[1] = 3)],
+    ["a buffer", new Uint8Array([1, 2]).buffer, (buffer) => (new Uint8Array(buffer)[0] = 7)],
+    ["a date", new Date(0), (date) => date.setTime(5)],
+    ["a bigint", { n: 1n }, (data) => (data.n = 2n)],
+    ["a number that is none", { n: Number.NaN }, (data) => (data.n = Infinity)],
+    ["nothing", { n: undefined }, (data) => delete data.n],
+    ["text where a number was", { n: 1 }, (data) => (data.n = "1")],
+    ["what refers to itself", self, (data) => (data.more = 1)],
+  ];
+
+  it.each(kinds)("%s", async (_kind, first, change) => {
+    let kept: unknown;
+    const { shell } = recoverableShell({
+      authorize: () => ({ accepted: true, data: { kept: structuredClone(first) } }),
+      handlers: {
+        change: (socket) => change(socket.data.kept),
+        look: (socket) => void (kept = socket.peek()["kept"]),
+      },
+    });
+    const client = await shell.connect(HANDSHAKE);
+    client.emit("change");
+    const expected = structuredClone(first);
+    change(expected);
+    const ticket = ticketOf(client);
+    const back = await shell.connect(HANDSHAKE, ticket);
+    expect([back.socketId(), client.closing?.code]).toEqual([ticket.sid, 4005]);
+    back.emit("look");
+    expect(kept).toStrictEqual(expected);
+    expect(shell.reports).toEqual([]);
+  });
+
+  it("and is written only where it changed", async () => {
+    const { shell, logs } = recoverableShell({
+      authorize: () => ({ accepted: true, data: { tags: new Map([["a", [1n, new Date(0)]]]) } }),
+      handlers: { touch: (socket) => void socket.data },
+    });
+    const client = await shell.connect(HANDSHAKE);
+    const { writes } = logs[0]!;
+    for (let i = 0; i < 5; i++) {
+      client.emit("touch");
+      shell.evict();
+    }
+    expect(logs[0]!.writes).toBe(writes);
+  });
+});
+
+it("a session that comes back unnoticed recovers all its namespaces, and each left once: REC-4", async () => {
+  const { shell, calls } = recoverableShell({});
+  const client = await shell.connect(HANDSHAKE);
+  await client.connect(undefined, "/b");
+  const tickets = [ticketOf(client), ticketOf(client, "/b")];
+  calls.length = 0;
+  const back = await shell.connect(HANDSHAKE, tickets[0]);
+  await back.connect(tickets[1], "/b");
+  const ids = tickets.map(({ sid }) => sid);
+  expect([back.socketId(), back.socketId("/b")]).toEqual(ids);
+  expect(calls).toEqual([...ids.map((id) => `disconnect ${id}: transport close`), ...ids.map((id) => `connect ${id}`)]);
+});
+
+it("what an ask's end notes in socket.data comes back with the socket, which is not asked again", async () => {
+  const { shell } = recoverableShell({
+    handlers: { ask: (socket) => void socket.ask("q", [], { handler: "goOn", data: "this", timeoutMs: 1000 }) },
+    continuations: { goOn: (socket, { kind }, data) => (socket.data.open = [kind, data]) },
+    onConnect: (socket) => socket.emit("data", socket.peek(), socket.recovered, socket.asks.length),
+  });
+  const client = await shell.connect(HANDSHAKE);
+  client.emit("ask");
+  const ticket = ticketOf(client);
+  client.leave();
+  const back = await shell.connect(HANDSHAKE, ticket);
+  expect(back.heard("data")[0]!.slice(0, 3)).toEqual([{ open: ["disconnected", "this"] }, true, 0]);
+});
+
+/** Names of the events of that connection, in order. */
+const namesOf = (client: Client): string[] =>
+  client.packets.filter(({ type }) => type === PacketType.EVENT).map(({ data }) => data[0] as string);
+
+describe("the connection that is still there when its client comes back", () => {
+  it("goes first: what its going tells the others is told to the one who comes back too: REC-4", async () => {
+    const { shell } = recoverableShell({
+      onDisconnect(socket) {
+        this.emit("left", socket.id);
+      },
+      handlers: {
+        all(_socket, text) {
+          this.emit("all", text);
+        },
+      },
+    });
+    const ada = await shell.connect(HANDSHAKE);
+    const ben = await shell.connect(HANDSHAKE);
+    ben.emit("all", 1);
+    const back = await shell.connect(HANDSHAKE, ticketOf(ada));
+    ben.emit("all", 2);
+    expect(back.socketId()).toBe(ada.socketId());
+    expect(namesOf(back)).toEqual(["left", "all"]);
+    expect(namesOf(ben)).toEqual(namesOf(ada).concat(["left", "all"]));
+  });
+
+  it("goes, and keeps its way back, where the namespace has no place for it just now", async () => {
+    let isFull = false;
+    const { shell } = recoverableShell({
+      admit: () => (isFull ? { accepted: false, message: "not now" } : undefined),
+    });
+    const ticket = ticketOf(await shell.connect(HANDSHAKE));
+    isFull = true;
+    expect((await shell.connect(HANDSHAKE, ticket)).refusal).toEqual({ message: "not now" });
+    isFull = false;
+    expect((await shell.connect(HANDSHAKE, ticket)).socketId()).toBe(ticket.sid);
+  });
+});
+
+describe("a client that has heard no event", () => {
+  it("is sent none to have an offset from: REC-1", async () => {
+    const { shell } = recoverableShell({});
+    const ada = await shell.connect(HANDSHAKE);
+    expect(ada.packets.map(({ type }) => type)).toEqual([PacketType.CONNECT]);
+    expect((ada.packets[0]!.data as { pid: string }).pid).toMatch(/^[\w-]+\.one\.0\.[0-9a-f]{32}$/);
+    const back = await shell.connect(HANDSHAKE, ticketOf(ada));
+    expect([back.socketId(), back.packets.length]).toEqual([ada.socketId(), 1]);
+  });
+
+  it("recovers from where its socket began, again and again: REC-3", async () => {
+    const { shell, logs } = recoverableShell({});
+    logs[0]!.append({ event: "before", args: [] });
+    const ada = await shell.connect(HANDSHAKE);
+    const ticket = ticketOf(ada);
+    for (const missed of [[], ["one"], ["one", "two"]]) {
+      if (missed.length > 0) logs[0]!.append({ event: missed.at(-1)!, args: [] });
+      const back = await shell.connect(HANDSHAKE, ticket);
+      expect(ticketOf(back)).toMatchObject({ sid: ticket.sid, pid: ticket.pid });
+      expect(namesOf(back)).toEqual(missed);
+    }
+  });
+
+  it("and names what an earlier socket heard gets nothing from before its own: REC-3", async () => {
+    const { shell, logs } = recoverableShell({});
+    logs[0]!.append({ event: "before", args: [] });
+    const ada = await shell.connect(HANDSHAKE);
+    logs[0]!.append({ event: "missed", args: [] });
+    const back = await shell.connect(HANDSHAKE, { ...ticketOf(ada), offset: "one.0" });
+    expect(back.socketId()).toBe(ada.socketId());
+    expect(namesOf(back)).toEqual(["missed"]);
+  });
+
+  it("is fresh where its socket began beyond the end of the log, as after a backup: REC-3", async () => {
+    const { shell, logs } = recoverableShell({});
+    logs[0]!.append({ event: "lost", args: [] });
+    const ticket = ticketOf(await shell.connect(HANDSHAKE));
+    const [older] = [new MemoryLog("one")];
+    const restored = new FakeShell(() => ({ "/": new RecoverableProbe(older, {}, []) }));
+    for (const offset of [undefined, "one.0", "one.1"]) {
+      const back = await restored.connect(HANDSHAKE, { ...ticket, ...(offset && { offset }) });
+      expect((back.packets[0]!.data as { pid: string }).pid).not.toBe(ticket.pid);
+    }
+  });
+});
+
+it("what channels say of one who is back comes after what it missed: REC-4", async () => {
+  class Announcing extends RecoverableProbe {
+    override onChannelJoined = (channel: string, socket: Socket): void =>
+      void this.to(channel).emit("joined", socket.id);
+  }
+  const log = new MemoryLog("one");
+  const shell = new FakeShell(() => ({
+    "/": new Announcing(log, { handlers: { join: (socket) => socket.join("red") } }, []),
+  }));
+  const ada = await shell.connect(HANDSHAKE);
+  ada.emit("join");
+  const ticket = ticketOf(ada);
+  ada.leave();
+  log.append({ event: "missed", args: [], channels: ["red"] });
+  const back = await shell.connect(HANDSHAKE, ticket);
+  expect(back.packets[0]!.type).toBe(PacketType.CONNECT);
+  expect(namesOf(back)).toEqual(["missed", "joined"]);
+});
+
+it("recovered stays true while the room sleeps", async () => {
+  const { shell } = recoverableShell({
+    handlers: { look: (socket, ack) => ack(socket.recovered) },
+  });
+  const first = await shell.connect(HANDSHAKE);
+  const back = await shell.connect(HANDSHAKE, ticketOf(first));
+  expect(await back.ask("look")).toBe(true);
+  shell.evict();
+  expect(await back.ask("look")).toBe(true);
+});
+
+describe("who missed more than is replayed", () => {
+  const missing = (bytes: number, of = 50_000): string[] =>
+    Array.from({ length: Math.floor(bytes / of) }, () => "x".repeat(of - 100));
+
+  it("is told so, and is fresh, with nothing of it: REC-3", async () => {
+    const { shell, logs } = recoverableShell({});
+    const ada = await shell.connect(HANDSHAKE);
+    const ticket = ticketOf(ada);
+    ada.leave();
+    for (const text of missing(MISSED_BYTES_MAX)) logs[0]!.append({ event: "long", args: [text] });
+    const back = await shell.connect(HANDSHAKE, ticket);
+    expect(back.socketId()).toBe(ticket.sid);
+    expect(namesOf(back)).toHaveLength(missing(MISSED_BYTES_MAX).length);
+    back.leave();
+    for (const text of missing(100_000)) logs[0]!.append({ event: "long", args: [text] });
+    const fresh = await shell.connect(HANDSHAKE, ticket);
+    expect(fresh.socketId()).not.toBe(ticket.sid);
+    expect(namesOf(fresh)).toEqual([]);
+    const later = await shell.connect(HANDSHAKE, { ...ticket, offset: `one.${logs[0]!.lastSeq.toString(36)}` });
+    expect(later.socketId(), "not later either").not.toBe(ticket.sid);
+  });
+});
+
+describe("who was put through more channels than are told apart", () => {
+  const room = (): FakeShell =>
+    recoverableShell({
+      handlers: {
+        tour(socket, count, name) {
+          for (let at = 0; at < count; at++) {
+            socket.join(`${at} ${name}`);
+            this.emit("stop", at);
+            socket.leave(`${at} ${name}`);
+          }
+        },
+      },
+    }).shell;
+  const tours: Array<[count: number, name: string]> = [
+    [LEFT_CHANNELS_MAX + 1, "short"],
+    [20, "long".repeat(100)],
+  ];
+
+  it.each(tours)("recovers where it has heard of it all (%i channels)", async (count, name) => {
+    const shell = room();
+    const ada = await shell.connect(HANDSHAKE);
+    ada.emit("tour", count, name);
+    ada.leave();
+    expect((await shell.connect(HANDSHAKE, ticketOf(ada))).socketId()).toBe(ada.socketId());
+    expect(shell.reports).toEqual([]);
+  });
+
+  it.each(tours)("is fresh where nobody can tell what it missed (%i channels)", async (count, name) => {
+    const shell = room();
+    const ada = await shell.connect(HANDSHAKE);
+    const ticket = ticketOf(ada);
+    ada.emit("tour", count, name);
+    ada.leave();
+    expect((await shell.connect(HANDSHAKE, ticket)).socketId()).not.toBe(ticket.sid);
+  });
+});
+
+it("what nobody can keep costs the session that has it, and nobody else", async () => {
+  const { shell, calls } = recoverableShell({ handlers: { spoil: (socket) => void (socket.data.run = () => {}) } });
+  const [ada, ben] = [await shell.connect(HANDSHAKE), await shell.connect(HANDSHAKE)];
+  ada.emit("spoil");
+  expect([ada.closing?.code, ben.closing]).toEqual([4004, undefined]);
+  expect(calls.filter((call) => call.startsWith("disconnect"))).toHaveLength(1);
+  expect(shell.reports[0]!.problem).toBe("the state of a session cannot be remembered");
+});
+
+describe("REC-3: a log that cannot be read", () => {
+  class DamagedLog extends MemoryLog {
+    override since(): never {
+      throw new Error("broadcast 1 cannot be read back");
+    }
+  }
+
+  it("keeps nobody out: who asks for what it holds starts afresh, and it is reported", async () => {
+    const log = new DamagedLog("one");
+    const shell = new FakeShell(() => ({ "/": new RecoverableProbe(log, {}, []) }));
+    const client = await shell.connect(HANDSHAKE);
+    const ticket = ticketOf(client);
+    client.leave();
+    const back = await shell.connect(HANDSHAKE, ticket);
+    expect(back.socketId()).not.toBe(ticket.sid);
+    expect(back.closing).toBeUndefined();
+    expect(shell.reports).toMatchObject([{ problem: "what a socket missed could not be read" }]);
+  });
+});

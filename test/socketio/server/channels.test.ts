@@ -1,0 +1,141 @@
+// Channels (Socket.IO rooms): who hears what.
+import { describe, expect, it } from "vitest";
+
+import type { Namespace } from "../../../src/socketio/server/namespace.ts";
+import type { Client } from "../../host/harness.ts";
+import { probeShell, type Probe } from "../../host/probe.ts";
+
+type Verb = (io: Probe, self: Parameters<NonNullable<Namespace["onConnect"]>>[0], ids: string[]) => unknown;
+
+/** Four sockets: 0 and 1 in "red", 1 and 2 in "blue", 3 in none. Number 0 speaks. */
+async function fourSockets() {
+  let verb: Verb = () => undefined;
+  const ids: string[] = [];
+  const { shell } = probeShell({
+    handlers: {
+      join: (socket, channels) => socket.join(channels),
+      leave: (socket, channel) => socket.leave(channel),
+      speak(socket) {
+        verb(this, socket, ids);
+      },
+    },
+  });
+  const clients: Client[] = [];
+  for (const channels of [["red"], ["red", "blue"], ["blue"], []]) {
+    const client = await shell.connect();
+    if (channels.length > 0) client.emit("join", channels);
+    clients.push(client);
+    ids.push(client.socketId());
+  }
+  const hearers = (say: Verb): number[] => {
+    verb = say;
+    for (const { packets } of clients) packets.length = 0;
+    clients[0]!.emit("speak");
+    return clients.flatMap((client, i) => client.heard("said").map(() => i));
+  };
+  return { shell, clients, hearers, ids };
+}
+
+describe("who hears", () => {
+  it.each<[what: string, say: Verb, hearers: number[]]>([
+    ["socket.emit", (_io, self) => self.emit("said"), [0]],
+    ["socket.broadcast", (_io, self) => self.broadcast.emit("said"), [1, 2, 3]],
+    ["socket.to(red)", (_io, self) => self.to("red").emit("said"), [1]],
+    ["socket.to(blue)", (_io, self) => self.to("blue").emit("said"), [1, 2]],
+    ["socket.to(red).to(blue): each once", (_io, self) => self.to("red").to("blue").emit("said"), [1, 2]],
+    ["socket.to([red, blue])", (_io, self) => self.to(["red", "blue"]).emit("said"), [1, 2]],
+    ["socket.to(red).except(blue)", (_io, self) => self.to("red").except("blue").emit("said"), []],
+    ["socket.to(nowhere)", (_io, self) => self.to("nowhere").emit("said"), []],
+    ["socket.to(another's id)", (_io, self, ids) => self.to(ids[3]!).emit("said"), [3]],
+    ["socket.to(its own id)", (_io, self) => self.to(self.id).emit("said"), []],
+    ["io.emit", (io) => io.emit("said"), [0, 1, 2, 3]],
+    ["io.to(red)", (io) => io.to("red").emit("said"), [0, 1]],
+    ["io.to(red).in(blue)", (io) => io.to("red").in("blue").emit("said"), [0, 1, 2]],
+    ["io.to(red).except(blue)", (io) => io.to("red").except("blue").emit("said"), [0]],
+    ["io.except(red)", (io) => io.except("red").emit("said"), [2, 3]],
+    ["io.except([red, blue])", (io) => io.except(["red", "blue"]).emit("said"), [3]],
+    ["io.except(an id)", (io, _self, ids) => io.except(ids[1]!).emit("said"), [0, 2, 3]],
+    ["io.to(a list with nobody)", (io) => io.to(["nowhere"]).emit("said"), []],
+    ["io.to(an empty list)", (io) => io.to([]).except([]).emit("said"), []],
+    ["io.to(__proto__)", (io) => io.to("__proto__").emit("said"), []],
+  ])("%s", async (_what, say, expected) => {
+    const { shell, hearers } = await fourSockets();
+    expect(hearers(say)).toEqual(expected);
+    shell.evict();
+    expect(hearers(say)).toEqual(expected);
+  });
+
+  it("a selection can be used again: it is not changed by what follows on it", async () => {
+    const { hearers } = await fourSockets();
+    const say: Verb = (io) => {
+      const red = io.to("red");
+      red.except("blue");
+      red.to("blue");
+      red.emit("said");
+    };
+    expect(hearers(say)).toEqual([0, 1]);
+  });
+});
+
+describe("membership", () => {
+  it("ends with leave, also over sleep", async () => {
+    const { shell, clients, hearers } = await fourSockets();
+    clients[1]!.emit("leave", "red");
+    clients[1]!.emit("leave", "never joined");
+    expect(hearers((io) => io.to("red").emit("said"))).toEqual([0]);
+    shell.evict();
+    expect(hearers((io) => io.to("red").emit("said"))).toEqual([0]);
+    expect(hearers((io) => io.to("blue").emit("said"))).toEqual([1, 2]);
+  });
+
+  it("is the same after joining twice", async () => {
+    const { clients, hearers } = await fourSockets();
+    clients[0]!.emit("join", ["red", "red"]);
+    expect(hearers((io) => io.to("red").emit("said"))).toEqual([0, 1]);
+    clients[0]!.emit("leave", "red");
+    expect(hearers((io) => io.to("red").emit("said"))).toEqual([1]);
+  });
+
+  it("ends with the connection", async () => {
+    const { clients, hearers } = await fourSockets();
+    clients[1]!.leave();
+    expect(hearers((io) => io.to(["red", "blue"]).emit("said"))).toEqual([0, 2]);
+  });
+
+  it("shows in socket.rooms, the socket's own id among them", async () => {
+    const { hearers, ids } = await fourSockets();
+    let rooms: ReadonlySet<string> = new Set();
+    hearers((_io, self) => (rooms = self.rooms));
+    expect(rooms).toEqual(new Set([ids[0], "red"]));
+  });
+
+  it("is not to be had by a socket that is gone: its client is told nothing any more", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { shell } = probeShell({
+      handlers: {
+        async joinLater(socket) {
+          await gate.promise;
+          socket.join("red");
+        },
+        speak() {
+          this.to("red").emit("said");
+        },
+      },
+    });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    client.emit("joinLater");
+    client.send("41");
+    gate.resolve();
+    await shell.settle();
+    other.emit("speak");
+    expect(client.received("said")).toHaveLength(0);
+  });
+});
+
+describe("namespaces", () => {
+  it("a broadcast is encoded once: everyone gets the very same frame", async () => {
+    const { clients, hearers } = await fourSockets();
+    hearers((io) => io.emit("said", { n: 1 }));
+    expect(new Set(clients.map(({ frames }) => frames.at(-1)))).toEqual(new Set(['42["said",{"n":1}]']));
+  });
+});

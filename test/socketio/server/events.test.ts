@@ -1,0 +1,315 @@
+// Events and acks, in text and in bytes, and what a broken handler costs.
+import { describe, expect, it, vi } from "vitest";
+
+import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
+import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { OPTIONS } from "../../host/harness.ts";
+import { probeShell, type AnyArgument, type Probe } from "../../host/probe.ts";
+
+const bytesOf = (...values: number[]): Uint8Array<ArrayBuffer> => new Uint8Array(values);
+const echo = (_socket: unknown, ...args: AnyArgument[]): void => args.at(-1)(...args.slice(0, -1));
+
+describe("events", () => {
+  it("reach their handler with all arguments, and without an ack there is none", async () => {
+    const heard: unknown[][] = [];
+    const { shell } = probeShell({ handlers: { tell: (_socket, ...args) => void heard.push(args) } });
+    const client = await shell.connect();
+    client.emit("tell", 1, "two", [3], { four: null }, true);
+    client.emit("tell");
+    expect(heard).toEqual([[1, "two", [3], { four: null }, true], []]);
+  });
+
+  it("go out to the one socket that is meant, in order", async () => {
+    const { shell } = probeShell({
+      handlers: {
+        ask: (socket) => {
+          socket.emit("one", 1);
+          socket.emit("two", "\u{1F600}\u2028");
+        },
+      },
+    });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    client.emit("ask");
+    expect(client.frames.slice(-2)).toEqual(['42["one",1]', '42["two","\u{1F600}\u2028"]']);
+    expect(other.heard("one")).toEqual([]);
+  });
+
+  it("are not found on the prototype of the table of handlers", async () => {
+    const { shell } = probeShell({ handlers: {} });
+    const client = await shell.connect();
+    for (const name of ["__proto__", "constructor", "toString", "valueOf"]) client.emit(name, {});
+    expect(client.closing).toBeUndefined();
+    expect(shell.reports).toEqual([]);
+  });
+
+  it("from a handler that goes on after an await are sent at once", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { shell } = probeShell({
+      handlers: {
+        slow: async (socket, ack) => {
+          await gate.promise;
+          socket.emit("progress", 1);
+          ack("done");
+        },
+      },
+    });
+    const client = await shell.connect();
+    const call = client.call("slow");
+    expect(call.acks).toEqual([]);
+    gate.resolve();
+    await shell.settle();
+    expect(call.answer).toBe("done");
+    expect(client.received("progress")).toEqual([1]);
+  });
+
+  it("and acks of a handler that goes on after its client went are dropped", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { shell } = probeShell({
+      handlers: {
+        slow: async (socket, ack) => {
+          await gate.promise;
+          socket.emit("late");
+          ack();
+          socket.data = { late: true };
+          socket.disconnect(true);
+        },
+      },
+    });
+    const client = await shell.connect();
+    client.call("slow");
+    client.leave();
+    gate.resolve();
+    await shell.settle();
+    expect(client.received("late")).toEqual([]);
+    expect(shell.reports).toEqual([]);
+  });
+});
+
+describe("SIO-6: acks", () => {
+  it.each([0, 1, 2 ** 31, Number.MAX_SAFE_INTEGER])("carry the id %d of their event", async (id) => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    client.send(`42${id}["echo","x",null]`);
+    expect(client.frames.at(-1)).toBe(`43${id}["x",null]`);
+  });
+
+  it("are sent once, however often the handler calls", async () => {
+    const { shell } = probeShell({
+      handlers: {
+        twice: (_socket, ack) => {
+          ack(1);
+          ack(2);
+        },
+      },
+    });
+    const client = await shell.connect();
+    expect(client.call("twice").acks).toEqual([[1]]);
+  });
+
+  it("may carry nothing", async () => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    client.send('420["echo"]');
+    expect(client.frames.at(-1)).toBe("430[]");
+  });
+
+  it("keep their namespace", async () => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    expect(client.call("echo", "a").answer).toBe("a");
+    expect(client.packets.at(-1)).toMatchObject({ nsp: "/" });
+  });
+});
+
+describe("binary events", () => {
+  it("arrive with their bytes in place, and acks carry bytes back", async () => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    const call = client.call("echo", { name: "x", parts: [bytesOf(1, 2), { deep: bytesOf() }] }, bytesOf(255));
+    expect(call.acks).toEqual([[{ name: "x", parts: [bytesOf(1, 2), { deep: bytesOf() }] }, bytesOf(255)]]);
+  });
+
+  it("EIO-3: leave as a header and one bare frame per attachment", async () => {
+    const { shell } = probeShell({
+      handlers: { ask: (socket) => void socket.emit("bin", bytesOf(7), "x", bytesOf(8, 9)) },
+    });
+    const client = await shell.connect();
+    client.emit("ask");
+    expect(client.frames.slice(-3)).toEqual([
+      '452-["bin",{"_placeholder":true,"num":0},"x",{"_placeholder":true,"num":1}]',
+      bytesOf(7),
+      bytesOf(8, 9),
+    ]);
+  });
+
+  it("SIO-8: take as many attachments as the limit allows", async () => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    const parts = Array.from({ length: ATTACHMENTS_MAX }, (_, i) => bytesOf(i));
+    expect(client.call("echo", parts).answer).toEqual(parts);
+  });
+
+  it("SIO-8: one attachment more is a mistake of the handler's, and nothing of it is sent", async () => {
+    const parts = Array.from({ length: ATTACHMENTS_MAX + 1 }, (_, i) => bytesOf(i));
+    const { shell } = probeShell({ handlers: { ask: (socket) => void socket.emit("bin", parts) } });
+    const client = await shell.connect();
+    const { length } = client.frames;
+    client.emit("ask");
+    expect(client.closing?.code).toBe(1011);
+    expect(client.frames).toHaveLength(length);
+  });
+
+  it("may be interrupted by heartbeats", async () => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    client.send('451-3["echo",{"_placeholder":true,"num":0}]', "3", "6");
+    client.send(bytesOf(5));
+    expect(client.packets.at(-1)).toMatchObject({ id: 3, data: [bytesOf(5)] });
+  });
+
+  it("SIO-9: survive the sleep of their room half received", async () => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    const header = '453-3["echo",{"_placeholder":true,"num":1},{"_placeholder":true,"num":0}]';
+    for (const frame of [header, bytesOf(5), bytesOf(6), bytesOf(7)]) {
+      client.send(frame);
+      shell.evict();
+    }
+    expect(client.packets.at(-1)).toMatchObject({ id: 3, data: [bytesOf(6), bytesOf(5)] });
+  });
+
+  it("SIO-9: cost nobody a session, however much else is kept of it; what does not fit is lost with the next sleep", async () => {
+    const { shell } = probeShell({ handlers: { echo } });
+    const client = await shell.connect();
+    // Characters that take two bytes each in the record, though the frame is short enough.
+    const header = `451-3["echo","${"x".repeat(8100)}\u65e5",{"_placeholder":true,"num":0}]`;
+    client.send(header, bytesOf(5));
+    expect(client.packets.at(-1)).toMatchObject({ id: 3 });
+    client.send(header);
+    shell.evict();
+    expect([client.closing, shell.reports]).toEqual([undefined, []]);
+    client.send(bytesOf(5));
+    expect(client.closing).toMatchObject({ code: 1002, reason: "parse error" });
+  });
+
+  it("SIO-8: one attachment too many in a question is a mistake at once, and leaves nothing behind", async () => {
+    const mistakes: string[] = [];
+    const parts = Array.from({ length: ATTACHMENTS_MAX + 1 }, () => bytesOf(1));
+    const { shell } = probeShell({
+      handlers: {
+        await: (socket) => socket.emitWithAck("q", parts).then(undefined, (error) => void mistakes.push(String(error))),
+        ask: (socket) => void socket.ask("q", [parts], { handler: "goOn", timeoutMs: 1000 }),
+      },
+    });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    client.emit("await");
+    await shell.settle();
+    expect(mistakes).toEqual([expect.stringContaining("RangeError: a packet carries at most 10 binary attachments")]);
+    other.emit("ask");
+    expect(other.closing?.code).toBe(1011);
+    expect(shell.quietMs, "nothing is due but the next ping").toBe(OPTIONS.pingIntervalMs);
+  });
+
+  it("of several attachments are taken as long as each frame is within maxPayload", async () => {
+    const { shell } = probeShell({ handlers: { size: (_socket, parts, ack) => ack(parts.length) } });
+    const client = await shell.connect();
+    const part = new Uint8Array(OPTIONS.maxPayloadBytes);
+    expect(client.call("size", [part, part, part]).acks).toEqual([[3]]);
+  });
+});
+
+describe("a handler that throws", () => {
+  const bugs = {
+    "at once": () => {
+      throw new Error("bug: secret");
+    },
+    "after an await": async () => {
+      await Promise.resolve();
+      throw new Error("bug: secret");
+    },
+    "what is no Error": () => {
+      // oxlint-disable-next-line typescript/only-throw-error -- an application may do so
+      throw undefined;
+    },
+  };
+
+  it.each(Object.entries(bugs))("%s costs its own session only, and the others notice nothing", async (_when, bug) => {
+    const { shell, calls } = probeShell({ handlers: { bug, echo } });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    const { length } = other.frames;
+    const call = client.call("bug");
+    await shell.settle();
+    expect(client.closing).toMatchObject({ code: 1011, reason: expect.not.stringContaining("secret") });
+    expect(call.acks).toEqual([]);
+    expect(calls.at(-1)).toBe(`disconnect ${client.socketId()}: forced server close`);
+    expect(other.frames).toHaveLength(length);
+    expect(other.call("echo", 1).answer).toBe(1);
+    expect(shell.reports).toHaveLength(1);
+  });
+
+  it.each(Object.entries(bugs))("in onConnect, %s, costs the newcomer only", async (_when, bug) => {
+    let isBroken = false;
+    const { shell } = probeShell({ onConnect: () => (isBroken ? bug() : undefined), handlers: { echo } });
+    const other = await shell.connect();
+    isBroken = true;
+    const client = await shell.connect();
+    expect(client.closing?.code).toBe(1011);
+    expect(other.call("echo", 1).answer).toBe(1);
+    expect(shell.reports).toHaveLength(1);
+  });
+
+  it.each(Object.entries(bugs))("in onDisconnect, %s, costs nobody anything", async (_when, bug) => {
+    const { shell } = probeShell({ onDisconnect: bug, handlers: { echo } });
+    const [client, other] = [await shell.connect(), await shell.connect()];
+    client.leave();
+    await vi.waitFor(() => expect(shell.reports).toHaveLength(1));
+    expect(other.call("echo", 1).answer).toBe(1);
+    expect(shell.reports).toHaveLength(1);
+  });
+
+  it("in onRestore costs the one session that met it, and the room wakes all the same", async () => {
+    const { shell } = probeShell({
+      onConnect: (socket) => (socket.data = { isBroken: socket.handshake.query["broken"] === "1" }),
+      onRestore: (socket) => {
+        if (socket.peek()["isBroken"]) throw new Error("bug");
+      },
+      handlers: { echo },
+    });
+    const broken = await shell.connect({ query: { broken: "1" } });
+    const other = await shell.connect();
+    expect(() => shell.evict()).not.toThrow();
+    expect(broken.closing?.code).toBe(1011);
+    expect(other.call("echo", 1).answer).toBe(1);
+  });
+});
+
+describe("a reserved name is no event's name: SIO-7", () => {
+  const ways: Array<[way: string, emit: (app: Probe, socket: Socket) => unknown]> = [
+    ["socket.emit", (_app, socket) => socket.emit("disconnect", 1)],
+    ["socket.volatile.emit", (_app, socket) => socket.volatile.emit("disconnect", 1)],
+    ["emitWithAck", (_app, socket) => socket.emitWithAck("disconnect", 1)],
+    ["a broadcast", (app) => app.emit("disconnect", 1)],
+    ["a broadcast that nobody hears", (app) => app.to("nobody").emit("disconnect", 1)],
+  ];
+
+  it.each(ways)("%s throws, and nobody is told", async (_way, emit) => {
+    const mistakes: string[] = [];
+    const { shell } = probeShell({
+      handlers: {
+        async go(socket) {
+          try {
+            await emit(this, socket);
+          } catch (error) {
+            mistakes.push(String(error));
+          }
+        },
+      },
+    });
+    const client = await shell.connect();
+    const before = client.frames.length;
+    client.emit("go");
+    await shell.settle();
+    expect(mistakes).toEqual(['RangeError: "disconnect" is a reserved event name']);
+    expect(client.frames).toHaveLength(before);
+  });
+});

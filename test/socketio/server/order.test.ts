@@ -1,0 +1,63 @@
+// Everybody hears everything in the order in which it was said, whatever saying it brings about.
+import { expect, it } from "vitest";
+
+import type { Broadcast, RecoveryLog } from "../../../src/socketio/recovery/recovery.ts";
+import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { FakeShell, RECORD_BYTES_MAX } from "../../host/harness.ts";
+import { Probe, probeShell } from "../../host/probe.ts";
+
+it("what a session's going tells the others does not overtake what they are being told", async () => {
+  const others: Array<(event: string) => void> = [];
+  const { shell } = probeShell({
+    handlers: {
+      grow(socket) {
+        socket.data = { text: "x".repeat(RECORD_BYTES_MAX) };
+        this.emit("grown");
+      },
+    },
+    onConnect: (socket) => others.push((event) => void socket.emit(event)),
+    onDisconnect: () => others.forEach((tell) => tell("left")),
+  });
+  const [client, other] = [await shell.connect(), await shell.connect()];
+  client.emit("grow");
+  expect(client.closing?.code).toBe(4004);
+  expect(other.frames.slice(-2)).toEqual(['42["grown"]', '42["left"]']);
+});
+
+/** The order of what is broadcast, and nothing else. */
+class CountingLog implements RecoveryLog {
+  readonly epoch = "e";
+  readonly key = "a key";
+  lastSeq = 0;
+  append(_broadcast: Broadcast): number {
+    return ++this.lastSeq;
+  }
+  since(): [] {
+    return [];
+  }
+}
+
+class Echoing extends Probe {
+  override readonly recovery = { log: new CountingLog(), windowMs: 60_000 };
+  override onAnyOutgoing(socket: Socket, event: string): void {
+    if (event === "one") socket.emit("two");
+  }
+}
+
+it("what onAnyOutgoing emits comes first, and has the earlier offset", async () => {
+  const shell = new FakeShell(() => ({
+    "/": new Echoing(
+      {
+        handlers: {
+          go(this: Probe) {
+            this.emit("one");
+          },
+        },
+      },
+      [],
+    ),
+  }));
+  const client = await shell.connect({ canRecover: true });
+  client.emit("go");
+  expect(client.frames.slice(-2)).toEqual(['42["two","e.1"]', '42["one","e.2"]']);
+});

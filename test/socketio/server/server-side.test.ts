@@ -1,0 +1,208 @@
+// Events from one room's server to another's: serverSideEmit.
+import { describe, expect, it } from "vitest";
+
+import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";
+import {
+  SERVER_SIDE_ROOMS_MAX,
+  SERVER_SIDE_WAIT_MS,
+  type Reach,
+  type ServerHandlers,
+} from "../../../src/socketio/server/server-side.ts";
+import type { Socket } from "../../../src/socketio/server/socket.ts";
+import { FakeShell } from "../../host/harness.ts";
+
+interface Incoming {
+  tell: (rooms: string | string[], event: "news", what: unknown) => void;
+  ask: (rooms: string | string[], event: "name", ack: (answer: unknown) => void) => void;
+}
+interface Outgoing {
+  told: (from: string, what: unknown) => void;
+}
+interface Between {
+  news: (what: unknown) => void;
+  name: () => string;
+  later: () => Promise<string>;
+  never: () => Promise<never>;
+  fail: () => void;
+}
+
+class Speaker extends Namespace<Incoming, Outgoing, object, Between> {
+  readonly #name: string;
+  readonly handlers: Handlers<Incoming, Socket<Outgoing, object>> = {
+    tell: (_socket, rooms, event, what) => void this.serverSideEmit(rooms, event, what),
+    ask: async (_socket, rooms, event, ack) => {
+      try {
+        ack(await this.serverSideEmitWithAck(rooms, event));
+      } catch (error) {
+        ack(error);
+      }
+    },
+  };
+
+  override readonly serverHandlers: ServerHandlers<Between> = {
+    news: (from, what) => void this.emit("told", from, what),
+    name: () => this.#name,
+    later: async () => `${this.#name}, later`,
+    never: () => new Promise(() => {}),
+    fail: () => {
+      throw new Error("a secret of the room");
+    },
+  };
+
+  constructor(name: string) {
+    super();
+    this.#name = name;
+  }
+}
+
+/** Rooms that reach each other, as their objects do. */
+class Town {
+  readonly #rooms = new Map<string, FakeShell>();
+  /** Rooms that cannot be reached. */
+  readonly cut = new Set<string>();
+
+  constructor(...names: string[]) {
+    for (const name of names) {
+      const reach: Reach = async (room, event) => {
+        if (this.cut.has(room)) throw new Error(`${room} is cut off`);
+        return this.room(room).hear(structuredClone({ ...event, from: name }));
+      };
+      this.#rooms.set(name, new FakeShell(() => ({ "/": new Speaker(name) }), { reach }));
+    }
+  }
+
+  room(name: string): FakeShell {
+    return this.#rooms.get(name)!;
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const problems = (shell: FakeShell): string[] =>
+  shell.reports.map(({ problem, error }) => `${problem}: ${(error as Error).message}`);
+
+describe("SIO-12: what a room tells another one", () => {
+  it("reaches the same namespace there, in order, with the name of the room that tells it; also after sleep", async () => {
+    const town = new Town("a", "b", "c");
+    const [ada, ben, cleo] = await Promise.all(["a", "b", "c"].map((name) => town.room(name).connect()));
+    ada!.emit("tell", "b", "news", { n: 1 });
+    await turn();
+    town.room("b").evict();
+    ada!.emit("tell", ["b", "c"], "news", "two");
+    await turn();
+    expect(ben!.heard("told")).toEqual([
+      ["a", { n: 1 }],
+      ["a", "two"],
+    ]);
+    expect(cleo!.heard("told")).toEqual([["a", "two"]]);
+    expect(ada!.heard("told")).toEqual([]);
+  });
+
+  it("is answered by what the handlers return, in the order of the rooms; a room may ask itself", async () => {
+    const town = new Town("a", "b", "c");
+    const ada = await town.room("a").connect();
+    expect(await ada.ask("ask", ["c", "a", "b"], "name")).toEqual(["c", "a", "b"]);
+    expect(await ada.ask("ask", "b", "later")).toEqual(["b, later"]);
+    expect(await ada.ask("ask", [], "name")).toEqual([]);
+  });
+
+  it("that cannot be reached, or hears nothing of the kind, is told to the operator and to nobody else", async () => {
+    const town = new Town("a", "b", "c");
+    const ada = await town.room("a").connect();
+    town.cut.add("b");
+    ada.emit("tell", ["b", "c"], "news", 1);
+    ada.emit("tell", "c", "toString");
+    ada.emit("tell", "c", "__proto__");
+    await turn();
+    expect(problems(town.room("a"))).toEqual([
+      "news did not get to room b: b is cut off",
+      "toString was not heard in room c: namespace / has no handler for it",
+      "__proto__ was not heard in room c: namespace / has no handler for it",
+    ]);
+    expect(ada.closing).toBeUndefined();
+  });
+
+  it("whose handler fails learns that, and no more; the failure is told where it happened", async () => {
+    const town = new Town("a", "b", "c");
+    const ada = await town.room("a").connect();
+    const error = await ada.ask("ask", ["b", "c"], "fail");
+    expect(JSON.stringify(error)).not.toContain("secret");
+    expect(problems(town.room("b"))).toEqual(["the handler of fail from room a failed: a secret of the room"]);
+  });
+});
+
+describe("SIO-12: who waits for answers", () => {
+  it("waits ten seconds, awake, and is told those that came", async () => {
+    const town = new Town("a", "b", "c");
+    const shell = town.room("a");
+    let failure: unknown;
+    class Asker extends Speaker {
+      override onStart(): void {
+        void this.serverSideEmitWithAck("b", "never").catch((error) => (failure = error));
+        void this.serverSideEmitWithAck(["c", "b"], "name").catch(() => {});
+      }
+    }
+    const asker = new FakeShell(() => ({ "/": new Asker("asker") }), { reach: shell.reach! });
+    await turn();
+    asker.advance(SERVER_SIDE_WAIT_MS - 1);
+    await turn();
+    expect(failure).toBeUndefined();
+    expect(asker.canSleep).toBe(false);
+    asker.advance(1);
+    await turn();
+    expect(failure).toMatchObject({ message: "operation has timed out", responses: [] });
+    asker.advance(2000);
+    expect(asker.canSleep).toBe(true);
+  });
+
+  it("hears which room failed, and what the others said", async () => {
+    const town = new Town("a", "b", "c");
+    town.cut.add("b");
+    class Asker extends Speaker {
+      failure: unknown;
+      override onStart(): void {
+        void this.serverSideEmitWithAck(["c", "b"], "name").catch((error) => (this.failure = error));
+      }
+    }
+    const asker = new Asker("asker");
+    const shell = new FakeShell(() => ({ "/": asker }), { reach: town.room("a").reach! });
+    await turn();
+    expect(asker.failure).toMatchObject({ message: "b is cut off", responses: ["c"] });
+    expect(shell.reports).toEqual([]);
+  });
+});
+
+describe("SIO-12: what cannot be", () => {
+  const speaker = (reach?: Reach): Speaker => {
+    const namespace = new Speaker("a");
+    void new FakeShell(() => ({ "/": namespace }), reach ? { reach } : {});
+    return namespace;
+  };
+  const never: Reach = () => new Promise(() => {});
+
+  it("a name that no room can have is named, and nobody is told", () => {
+    const told: string[] = [];
+    const namespace = speaker(async (room) => {
+      told.push(room);
+      return { ok: true, answer: undefined };
+    });
+    expect(() => namespace.serverSideEmit(["b", "no room"], "news", 1)).toThrow('there can be no room "no room"');
+    expect(told).toEqual([]);
+  });
+
+  it("more rooms than the limit", () => {
+    const rooms = Array.from({ length: SERVER_SIDE_ROOMS_MAX + 1 }, (_, i) => `room-${i}`);
+    expect(speaker(never).serverSideEmit(rooms.slice(1), "news", 1)).toBe(true);
+    expect(() => speaker(never).serverSideEmit(rooms, "news", 1)).toThrow("at most 1000 rooms");
+  });
+
+  it("a server that has no way to others says so", async () => {
+    expect(() => speaker().serverSideEmit("b", "news", 1)).toThrow("no way to other rooms");
+    await expect(speaker().serverSideEmitWithAck("b", "name")).rejects.toThrow("no way to other rooms");
+  });
+
+  it("a namespace that nobody made there", async () => {
+    const shell = new FakeShell(() => ({ "/": new Speaker("a") }));
+    const answer = await shell.hear({ from: "b", nsp: "/other", event: "news", args: [] });
+    expect(answer).toEqual({ ok: false, reason: "it has no namespace /other" });
+  });
+});

@@ -1,0 +1,96 @@
+// The whole history as a stream. API-8
+import { evictDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+
+import { ChatRoom } from "../../durable/chat-room.ts";
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { callApi, request } from "../durable/api-caller.ts";
+import { freshRoom, stubOf, useSettings } from "../durable/rooms.ts";
+
+useSettings({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000", API_BURST: "10000" });
+
+/** Larger in JSON than in the room: six characters each. */
+const LONG = "\u0001".repeat(990);
+
+/** Posts messages, each some 6,000 characters of JSON. */
+async function fill(room: string, count: number): Promise<void> {
+  const posts = Array.from({ length: count }, (_, i) =>
+    callApi("POST", `/api/rooms/${room}/messages`, { body: { content: `${i}${LONG}.` } }),
+  );
+  for (const { status } of await Promise.all(posts)) expect(status).toBe(201);
+}
+
+async function linesOf(response: Response): Promise<Message[]> {
+  const text = new TextDecoder().decode(await response.bytes());
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Message]));
+}
+
+/** All messages of a room, from the newest page to the oldest. */
+async function historyOf(room: string, before = ""): Promise<Message[]> {
+  const { body } = await callApi("GET", `/api/rooms/${room}/messages?limit=200${before}`);
+  const { messages, hasMore } = body as { messages: Message[]; hasMore: boolean };
+  return hasMore ? [...(await historyOf(room, `&before=${messages[0]!.seq}`)), ...messages] : messages;
+}
+
+describe("an export: API-8", () => {
+  it("is every message as history has it, one a line, ascending", async () => {
+    const room = freshRoom();
+    await fill(room, 150);
+    const response = await request("GET", `/api/rooms/${room}/export`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toBe("application/x-ndjson");
+    expect(response.headers.get("Content-Disposition")).toBe(`attachment; filename="${room}.ndjson"`);
+    const exported = await linesOf(response);
+    expect(exported.map(({ seq }) => seq)).toEqual(Array.from({ length: 150 }, (_, i) => i + 1));
+    expect(exported).toEqual(await historyOf(room));
+  });
+
+  it("of a room that nobody used is empty", async () => {
+    expect(await linesOf(await request("GET", `/api/rooms/${freshRoom()}/export`))).toEqual([]);
+  });
+
+  it("reads on through a sleep of its room, and ends with what was there when it began", async () => {
+    const room = freshRoom();
+    await fill(room, 100);
+    const response = await request("GET", `/api/rooms/${room}/export`);
+    const reader = response.body!.getReader();
+    const first = (await reader.read()).value as Uint8Array;
+    await evictDurableObject(stubOf(room), { webSockets: "hibernate" });
+    await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "too late" } });
+    let text = new TextDecoder().decode(first);
+    expect(text.split("\n").length).toBeLessThan(100);
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += new TextDecoder().decode(part.value as Uint8Array);
+    }
+    const seqs = text.split("\n").flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as Message).seq]));
+    expect(seqs).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+  });
+
+  it("asks its room for no more than the reader takes", async () => {
+    const room = freshRoom();
+    await fill(room, 200);
+    const asked = vi.spyOn(ChatRoom.prototype, "exportPiece");
+    const response = await request("GET", `/api/rooms/${room}/export`);
+    const reader = response.body!.getReader();
+    await reader.read();
+    await callApi("GET", `/api/rooms/${room}`);
+    const askedAfterOne = asked.mock.calls.length;
+    while (!(await reader.read()).done);
+    expect(asked.mock.calls.length).toBeGreaterThan(4);
+    // One may be on its way while another is read.
+    expect(askedAfterOne).toBeLessThanOrEqual(2);
+    asked.mockRestore();
+  });
+
+  it("breaks off when its room is deleted, so that half of it is not taken for all", async () => {
+    const room = freshRoom();
+    await fill(room, 200);
+    const reader = (await request("GET", `/api/rooms/${room}/export`)).body!.getReader();
+    await reader.read();
+    await callApi("DELETE", `/api/rooms/${room}`);
+    const readOn = async (): Promise<void> => {
+      while (!(await reader.read()).done);
+    };
+    await expect(readOn()).rejects.toThrow(/deleted/);
+  });
+});

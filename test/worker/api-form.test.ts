@@ -1,0 +1,296 @@
+// The form of requests and answers, whatever is asked: methods, bodies, room names, origins. API-3, API-4
+import { runInDurableObject } from "cloudflare:test";
+import { describe, expect, it, vi } from "vitest";
+
+import { callApi, refusal, request, type Called } from "../durable/api-caller.ts";
+import { freshRoom, stubOf, workerWith } from "../durable/rooms.ts";
+
+const PAYLOAD_BYTES_MAX = 65_536;
+
+describe("an address that does not exist: 404", () => {
+  it.each(["/api", "/api/", "/api/rooms/a/nothing", "/api/rooms/a/messages/1/2", "/api/rooms//messages", "/openapi"])(
+    "%s",
+    async (path) => {
+      expect(await callApi("GET", path)).toMatchObject({ status: 404, body: refusal("NOT_FOUND") });
+    },
+  );
+});
+
+describe("a method that an address does not take: 405, and the answer says which it takes", () => {
+  it.each([
+    ["POST", "/api/rooms/a", "GET, DELETE, HEAD, OPTIONS"],
+    ["PUT", "/api/rooms/a/messages", "GET, POST, HEAD, OPTIONS"],
+    ["DELETE", "/api/rooms/a/export", "GET, HEAD, OPTIONS"],
+    ["GET", "/api/drain", "POST, OPTIONS"],
+    ["DELETE", "/api/relay/dead/replay", "POST, OPTIONS"],
+    ["GET", "/api/guest", "POST, OPTIONS"],
+    ["DELETE", "/openapi.json", "GET, HEAD, OPTIONS"],
+  ])("%s %s", async (method, path, allow) => {
+    const { status, body, headers } = await callApi(method, path, { as: null });
+    expect({ status, body }).toMatchObject({ status: 405, body: refusal("METHOD_NOT_ALLOWED") });
+    expect(headers.get("Allow")).toBe(allow);
+  });
+});
+
+describe("a room that cannot be: 400 BAD_ROOM, and no object is touched", () => {
+  it.each(["%20", ".hidden", "-x", "a%2Fb", "a%00", "x".repeat(65), "ü", "%E0%A4%A", "a%0A", "%F0%9F%98%80"])(
+    "%s",
+    async (room) => {
+      const touch = vi.fn();
+      const fetcher = workerWith({ CHAT_ROOM: { getByName: touch } });
+      for (const [method, path] of [
+        ["GET", ""],
+        ["DELETE", ""],
+        ["GET", "/messages"],
+        ["GET", "/export"],
+      ] as const) {
+        const { status, body } = await callApi(method, `/api/rooms/${room}${path}`, { fetcher });
+        expect({ status, body }).toMatchObject({ status: 400, body: refusal("BAD_ROOM") });
+      }
+      expect(touch).not.toHaveBeenCalled();
+    },
+  );
+});
+
+describe("a body: API-4", () => {
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    callApi("POST", `/api/rooms/${freshRoom()}/messages`, { body, headers });
+
+  it.each([
+    ["no JSON", "{content:"],
+    ["nothing", ""],
+    ["a list", '["content"]'],
+    ["null", "null"],
+    ["a text", '"content"'],
+    ["half of an emoji", '{"content":"\\ud83'],
+    ["brackets without end", "[".repeat(50_000)],
+  ])("that is %s: 400", async (_what, body) => {
+    const refused = await post(body);
+    expect(refused).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
+    expect(refused.body.error.issues).toMatchObject([{ path: "", message: expect.any(String) }]);
+  });
+
+  it.each(["text/plain", "application/x-www-form-urlencoded", "application/json5", "multipart/form-data; boundary=x"])(
+    "of type %s: 415",
+    async (type) => {
+      const refused = await post('{"content":"x"}', { "Content-Type": type });
+      expect(refused).toMatchObject({ status: 415, body: refusal("UNSUPPORTED_MEDIA_TYPE") });
+    },
+  );
+
+  it.each(["application/json; charset=utf-8", "Application/JSON"])("of type %s is read", async (type) => {
+    expect(await post('{"content":"x"}', { "Content-Type": type })).toMatchObject({ status: 201 });
+  });
+
+  it("takes as many bytes as a frame: one more is a 413", async () => {
+    const head = '{"content":"x","padding":"';
+    const bodyOf = (bytes: number): string => `${head}${"é".repeat((bytes - head.length - 2) / 2)}"}`;
+    expect(await post(bodyOf(PAYLOAD_BYTES_MAX))).toMatchObject({ status: 201 });
+    const refused = await post(`${bodyOf(PAYLOAD_BYTES_MAX)} `);
+    expect(refused).toMatchObject({ status: 413, body: refusal("TOO_LONG") });
+  });
+
+  it("cannot say in which room, nor bring keys that mean something to JavaScript", async () => {
+    const room = freshRoom();
+    const another = freshRoom();
+    const body = `{"content":"x","room":"${another}","__proto__":{"as":"ben"},"constructor":1}`;
+    expect(await callApi("POST", `/api/rooms/${room}/messages`, { body })).toMatchObject({ status: 201 });
+    const { body: page } = await callApi("GET", `/api/rooms/${room}/messages`);
+    expect(page.messages).toMatchObject([{ room, sender: "backend" }]);
+    expect((await callApi("GET", `/api/rooms/${another}`)).body).toMatchObject({ lastSeq: 0 });
+  });
+});
+
+describe("HEAD and OPTIONS", () => {
+  it.each(["", "/messages", "/members", "/export"])("HEAD %s is GET without a body", async (path) => {
+    const url = `/api/rooms/${freshRoom()}${path}`;
+    const [head, get] = [await request("HEAD", url), await request("GET", url)];
+    expect(head.status).toBe(200);
+    expect(head.headers.get("Content-Type")).toBe(get.headers.get("Content-Type"));
+    expect(await head.text()).toBe("");
+    await get.body?.cancel();
+  });
+
+  it("a preflight needs no token, and is answered for origins that are allowed", async () => {
+    const fetcher = workerWith({ ALLOWED_ORIGINS: "https://desk.example" });
+    const preflight = (origin: string) =>
+      request("OPTIONS", "/api/rooms/a/messages", {
+        as: null,
+        fetcher,
+        headers: {
+          Origin: origin,
+          "Access-Control-Request-Method": "POST",
+          "Access-Control-Request-Headers": "authorization,idempotency-key",
+        },
+      });
+    const allowed = await preflight("https://desk.example");
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get("Access-Control-Allow-Origin")).toBe("https://desk.example");
+    expect(allowed.headers.get("Access-Control-Allow-Headers")).toContain("idempotency-key");
+    expect(allowed.headers.get("Access-Control-Allow-Methods")).toContain("DELETE");
+    const refused = await preflight("https://evil.example");
+    expect(refused.headers.get("Access-Control-Allow-Origin")).toBeNull();
+  });
+
+  it("a page may read where it goes on, and when it may come again", async () => {
+    const response = await request("GET", "/api/rooms/a/messages", { headers: { Origin: "https://desk.example" } });
+    expect(response.headers.get("Access-Control-Expose-Headers")).toBe("Link,Retry-After");
+    await response.body?.cancel();
+  });
+});
+
+describe("the document: API-12", () => {
+  it("is OpenAPI 3.1, for everyone, and says what a token is", async () => {
+    const { status, headers, body } = await callApi("GET", "/openapi.json", { as: null });
+    expect(status).toBe(200);
+    expect(headers.get("Content-Type")).toBe("application/json");
+    expect(body).toMatchObject({
+      openapi: "3.1.0",
+      info: { title: "Parley", version: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
+      security: [{ token: [] }],
+      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+    });
+  });
+
+  it("describes what is checked: the limits of a page and of a key", async () => {
+    const { body } = await callApi("GET", "/openapi.json", { as: null });
+    const { get, post } = body.paths["/api/rooms/{room}/messages"];
+    const parameter = (name: string, call: { parameters: Array<{ name: string }> }) =>
+      call.parameters.find((each) => each.name === name);
+    expect(parameter("limit", get)).toMatchObject({
+      in: "query",
+      schema: { type: "integer", minimum: 1, maximum: 200, default: 50 },
+    });
+    expect(parameter("id", body.paths["/api/rooms/{room}/messages/{id}"].patch)).toMatchObject({ in: "path" });
+    expect(parameter("Idempotency-Key", post)).toMatchObject({ in: "header", schema: { maxLength: 64 } });
+    expect(post.requestBody.content["application/json"].schema.required).toEqual(["content"]);
+  });
+});
+
+describe("the document, of how much may be given: API-12", () => {
+  type Schema = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- JSON Schema, walked as it comes
+  const document = async (): Promise<Schema> => (await callApi("GET", "/openapi.json", { as: null })).body as Schema;
+  /** What a description has to name where no schema can: a setting, bytes. */
+  const SAID_IN_WORDS = /MAX_CONTENT_LENGTH|\d+ bytes/;
+  const LIMITS = ["maxLength", "pattern", "enum", "const", "format"];
+
+  /** Paths of strings and lists of which nobody knows how long they may be. */
+  function unbounded(schema: Schema, path: string): string[] {
+    if (SAID_IN_WORDS.test(schema["description"] ?? "")) return [];
+    const parts = [
+      ...(schema["anyOf"] ?? []),
+      ...(schema["oneOf"] ?? []),
+      ...(schema["items"] ? [schema["items"]] : []),
+    ];
+    const inner = [
+      ...parts.flatMap((part) => unbounded(part, path)),
+      ...Object.entries<Schema>(schema["properties"] ?? {}).flatMap(([name, part]) =>
+        unbounded(part, `${path}.${name}`),
+      ),
+    ];
+    const isOpen =
+      schema["$ref"] !== undefined ||
+      (schema["type"] === "string" && !LIMITS.some((limit) => limit in schema)) ||
+      (schema["type"] === "array" && schema["maxItems"] === undefined);
+    return isOpen ? [path, ...inner] : inner;
+  }
+
+  it("every text and list of a body or a query has its limit there", async () => {
+    const found: string[] = [];
+    for (const [path, calls] of Object.entries<Schema>((await document())["paths"])) {
+      for (const [method, call] of Object.entries<Schema>(calls)) {
+        for (const { schema } of Object.values<Schema>(call["requestBody"]?.content ?? {})) {
+          found.push(...unbounded(schema, `${method} ${path} body`));
+        }
+        for (const parameter of call["parameters"] ?? []) {
+          if (parameter.in !== "path")
+            found.push(...unbounded(parameter.schema, `${method} ${path} ${parameter.name}`));
+        }
+      }
+    }
+    expect(found).toEqual([]);
+  });
+
+  it("a guest's name, and an emoji, as they are checked", async () => {
+    const { paths } = await document();
+    const schemaOf = (path: string): Schema =>
+      paths[path].post.requestBody.content["application/json"].schema.properties;
+    const { maxLength, pattern } = schemaOf("/api/guest")["name"];
+    const nameAnswer = (name: string): Promise<Called> => callApi("POST", "/api/guest", { as: null, body: { name } });
+    expect((await nameAnswer("x".repeat(maxLength))).status).toBe(200);
+    expect((await nameAnswer("x".repeat(maxLength + 1))).status).toBe(400);
+    expect((await nameAnswer(` ${"x".repeat(maxLength)} `)).status).toBe(200);
+    expect([new RegExp(pattern).test("a\tb"), (await nameAnswer("a\tb")).status]).toEqual([false, 400]);
+    const emoji = new RegExp(schemaOf("/api/rooms/{room}/messages/{id}/reactions")["emoji"].pattern);
+    expect(["👍", ":+1:", "a b", "\u0007"].map((text) => emoji.test(text))).toEqual([true, true, false, false]);
+  });
+});
+
+describe("the document, of what has several forms or goes wrong: API-12", () => {
+  it("what is given to moderation is one of its actions, and the room stands in the path only", async () => {
+    const { body } = await callApi("GET", "/openapi.json", { as: null });
+    const { schema } = body.paths["/api/rooms/{room}/moderation"].post.requestBody.content["application/json"];
+    const actions = schema.anyOf.map(
+      ({ properties }: { properties: { action: { const: string } } }) => properties.action.const,
+    );
+    expect(actions).toEqual(["kick", "ban", "unban", "mute", "unmute", "slow-mode", "read-only", "grant", "revoke"]);
+    expect(schema.anyOf[0].required).toEqual(["user", "action"]);
+    expect(JSON.stringify(schema)).not.toContain('"room"');
+  });
+
+  it("every call may fail for reasons that are not the caller's", async () => {
+    const { body } = await callApi("GET", "/openapi.json", { as: null });
+    for (const calls of Object.values(body.paths as Record<string, Record<string, { responses: object }>>)) {
+      for (const { responses } of Object.values(calls)) expect(responses).toHaveProperty("default");
+    }
+  });
+});
+
+describe("a room that cannot be reached", () => {
+  const failing = (error: Error) => {
+    const overview = async (): Promise<never> => {
+      throw error;
+    };
+    return workerWith({ CHAT_ROOM: { getByName: () => ({ overview }) } });
+  };
+
+  it.each([
+    ["has too much to do", { overloaded: true }],
+    ["was moved", { retryable: true }],
+  ])("because it %s: 503 with Retry-After", async (_why, facts) => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const fetcher = failing(Object.assign(new Error("internal words"), facts));
+    const { status, body, headers } = await callApi("GET", "/api/rooms/a", { fetcher });
+    expect({ status, body }).toEqual({ status: 503, body: refusal("UNAVAILABLE") });
+    expect(headers.get("Retry-After")).toBe("1");
+    log.mockRestore();
+  });
+
+  it("because of a bug: 500 without a word of it", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { status, body } = await callApi("GET", "/api/rooms/a", { fetcher: failing(new Error("internal words")) });
+    expect({ status, body }).toEqual({ status: 500, body: refusal("INTERNAL") });
+    expect(JSON.stringify(body)).not.toContain("internal words");
+    expect(log.mock.calls.flat().join(" ")).toContain("internal words");
+    log.mockRestore();
+  });
+
+  it("because storing failed: 500, and a retry is no duplicate", async () => {
+    const room = freshRoom();
+    await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "before" } });
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    await runInDurableObject(stubOf(room), (_room, { storage: { sql } }) => {
+      // The log's first segment, which is the only one.
+      sql.exec("CREATE TRIGGER full BEFORE INSERT ON batches_1 BEGIN SELECT RAISE(ABORT, 'full'); END");
+    });
+    const options = { body: { content: "again" }, headers: { "Idempotency-Key": "again" } };
+    const refused = await callApi("POST", `/api/rooms/${room}/messages`, options);
+    expect(refused).toMatchObject({ status: 500, body: refusal("INTERNAL") });
+    log.mockRestore();
+    await runInDurableObject(stubOf(room), (_room, { storage: { sql } }) => void sql.exec("DROP TRIGGER full"));
+    expect(await callApi("POST", `/api/rooms/${room}/messages`, options)).toMatchObject({
+      status: 201,
+      body: { seq: 2 },
+    });
+  });
+});

@@ -1,0 +1,140 @@
+// Looking after a room over HTTP: the events of moderation, told apart by `action`, and the lists. API-14, MOD-1
+import { describe, expect, it } from "vitest";
+
+import { callApi, refusal, type CallOptions } from "../durable/api-caller.ts";
+import { freshRoom, join, Sleeper, tokenFor } from "../durable/rooms.ts";
+import { RawClient } from "../durable/raw-client.ts";
+
+const moderate = (room: string, body: object, as?: CallOptions["as"]) =>
+  callApi("POST", `/api/rooms/${room}/moderation`, { body, ...(as && { as }) });
+
+const OK = { status: 200, body: { ok: true } };
+
+describe("what moderators do: API-14", () => {
+  it("every action holds at once, and everyone hears of it", async () => {
+    const room = freshRoom();
+    const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
+    const deeds = [
+      { action: "mute", user: "ada", seconds: 60, reason: "loud" },
+      { action: "unmute", user: "ada" },
+      { action: "slow-mode", seconds: 5 },
+      { action: "slow-mode", seconds: 0 },
+      { action: "read-only", on: true },
+      { action: "read-only", on: false },
+      { action: "grant", user: "ben", role: "moderator" },
+      { action: "revoke", user: "ben" },
+      { action: "kick", user: "ada" },
+      { action: "ban", user: "ada", seconds: 600 },
+      { action: "unban", user: "ada" },
+    ];
+    for (const deed of deeds) expect(await moderate(room, deed), deed.action).toMatchObject(OK);
+    const told = await ben.receives("moderation", deeds.length);
+    expect(told).toMatchObject(deeds.map((deed) => ({ ...deed, by: "backend" })));
+    expect(await ada.closes()).toMatchObject({ code: 4003 });
+    expect(ada.received("notice")).toMatchObject([{ code: "KICKED" }]);
+  });
+
+  it("a ban puts out who is there, after a sleep too, and CONNECT says why", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    await new Sleeper(room).sleep();
+    expect(await moderate(room, { action: "ban", user: "ada", reason: "spam" })).toMatchObject(OK);
+    expect(await ada.closes()).toMatchObject({ code: 4003 });
+    const again = await RawClient.open({ room });
+    await expect(again.connect({ token: await tokenFor("ada") })).rejects.toMatchObject({ data: { code: "BANNED" } });
+  });
+
+  it("a service moderates as whom the room made a moderator, and as no other member", async () => {
+    const room = freshRoom();
+    const ben = await join(room, "ben");
+    const deed = { action: "mute", user: "zoe", seconds: 60, as: "gil" };
+    expect(await moderate(room, deed)).toMatchObject({ status: 403, body: refusal("FORBIDDEN") });
+    await moderate(room, { action: "grant", user: "gil", role: "moderator" });
+    expect(await moderate(room, deed)).toMatchObject(OK);
+    expect((await ben.receives("moderation", 2))[1]).toMatchObject({ action: "mute", user: "zoe", by: "gil" });
+    const asOther = await moderate(room, deed, { role: "moderator", user: "mo" });
+    expect(asOther).toMatchObject({ status: 403, body: { error: { message: expect.stringContaining("act as") } } });
+  });
+
+  it("ranks hold: nobody moderates a service, and a moderator by token no other", async () => {
+    const room = freshRoom();
+    const mo = await RawClient.open({ room });
+    await mo.connect({ token: await tokenFor("mo", { role: "moderator" }) });
+    await mo.receives("welcome");
+    const mia = { role: "moderator", user: "mia" };
+    expect(await moderate(room, { action: "kick", user: "mo" }, mia)).toMatchObject({ status: 403 });
+    expect(await moderate(room, { action: "mute", user: "mia", seconds: 1 }, mia)).toMatchObject({ status: 403 });
+    expect(await moderate(room, { action: "kick", user: "mo" })).toMatchObject(OK);
+  });
+
+  it.each([
+    ["nobody to be kicked", { action: "kick", user: "ada" }],
+    ["no ban to be lifted", { action: "unban", user: "ada" }],
+    ["no mute to be lifted", { action: "unmute", user: "ada" }],
+    ["no grant to be taken back", { action: "revoke", user: "ada" }],
+  ])("%s: 404", async (_what, body) => {
+    expect(await moderate(freshRoom(), body)).toMatchObject({ status: 404, body: refusal("NOT_FOUND") });
+  });
+
+  it.each([
+    ["no action", { user: "ada" }, "action"],
+    ["an action that is none", { action: "dance", user: "ada" }, "action"],
+    ["the name of another event", { action: "chat-message", content: "x" }, "action"],
+    ["nobody", { action: "ban" }, "user"],
+    ["a mute without an end", { action: "mute", user: "ada" }, "seconds"],
+    ["a ban of no time", { action: "ban", user: "ada", seconds: 0 }, "seconds"],
+    ["a role that no room gives", { action: "grant", user: "ada", role: "service" }, "role"],
+    ["slow mode of a day", { action: "slow-mode", seconds: 86_400 }, "seconds"],
+    ["neither on nor off", { action: "read-only" }, "on"],
+    ["a reason of 301 characters", { action: "kick", user: "ada", reason: "x".repeat(301) }, "reason"],
+  ])("%s: 400 that names the field", async (_what, body, path) => {
+    const refused = await moderate(freshRoom(), body);
+    expect(refused).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
+    expect(refused.body.error.issues).toMatchObject([{ path }]);
+    if (path === "action") expect(refused.body.error.message).toContain("kick, ban, unban");
+  });
+});
+
+describe("the lists: MOD-11", () => {
+  it("what holds now, in pages that Link leads through: API-7", async () => {
+    const room = freshRoom();
+    await moderate(room, { action: "slow-mode", seconds: 5 });
+    for (const user of ["a b", "ada", "zoe"]) await moderate(room, { action: "ban", user, reason: "spam" });
+    await moderate(room, { action: "mute", user: "ada", seconds: 60 });
+    await moderate(room, { action: "unban", user: "zoe" });
+    await new Sleeper(room).sleep();
+    const users: unknown[] = [];
+    let next: string | undefined = `/api/rooms/${room}/moderation?limit=1`;
+    while (next !== undefined) {
+      const { status, body, headers } = await callApi("GET", next);
+      expect({ status, body }).toMatchObject({ status: 200, body: { slowModeSeconds: 5, readOnly: false } });
+      users.push(...body.users);
+      next = /^<(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+      expect(next !== undefined).toBe(body.hasMore);
+    }
+    expect(users).toMatchObject([
+      { user: "a b", banned: { by: "backend", reason: "spam" } },
+      { user: "ada", banned: { by: "backend" }, muted: { until: expect.any(Number) } },
+    ]);
+  });
+
+  it("who did what, the newest first to be asked for: API-7", async () => {
+    const room = freshRoom();
+    for (const seconds of [1, 2, 3]) await moderate(room, { action: "slow-mode", seconds });
+    const { body, headers } = await callApi("GET", `/api/rooms/${room}/audit?limit=2`);
+    expect(body).toMatchObject({ ok: true, hasMore: true, entries: [{ number: 2 }, { number: 3, seconds: 3 }] });
+    const link = headers.get("Link")!;
+    expect(link).toBe(`</api/rooms/${room}/audit?limit=2&before=2>; rel="next"`);
+    const older = await callApi("GET", /^<(.+)>/.exec(link)![1]!);
+    expect(older.body).toMatchObject({ hasMore: false, entries: [{ number: 1, by: "backend", action: "slow-mode" }] });
+    expect(older.headers.get("Link")).toBeNull();
+  });
+
+  it.each(["moderation?limit=0", "moderation?limit=201", "moderation?after=", "audit?before=0", "audit?limit=x"])(
+    "%s: 400",
+    async (query) => {
+      const refused = await callApi("GET", `/api/rooms/${freshRoom()}/${query}`);
+      expect(refused).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
+    },
+  );
+});

@@ -1,0 +1,222 @@
+// How many may come: per address and minute, per address and room, per room.
+import { describe, expect, it, vi } from "vitest";
+
+import { request as poll } from "../durable/poller.ts";
+import { ORIGIN, RawClient, upgrade } from "../durable/raw-client.ts";
+import { freshRoom, join, Sleeper, tokenFor, useSettings, workerWith } from "../durable/rooms.ts";
+
+useSettings({ MAX_CONNECTIONS_PER_IP: "2", MAX_CONNECTIONS_PER_USER: "2", MAX_MEMBERS: "3" });
+
+const from = (address: string): { headers: Record<string, string> } => ({ headers: { "CF-Connecting-IP": address } });
+const tooMany = { error: { code: "TOO_MANY_CONNECTIONS", message: expect.any(String) } };
+
+async function expectTooMany(response: Response): Promise<number> {
+  expect(response.status).toBe(429);
+  expect(await response.json()).toEqual(tooMany);
+  return Number(response.headers.get("Retry-After"));
+}
+
+describe("MAX_CONNECTIONS_PER_IP", () => {
+  it("the third connection of an address to a room is refused; other rooms and addresses are not", async () => {
+    const room = freshRoom();
+    await join(room, "ada", from("10.0.0.1"));
+    await join(room, "ada", from("10.0.0.1"));
+    const retryAfter = await expectTooMany(await upgrade({ room, ...from("10.0.0.1") }));
+    expect(retryAfter).toBeGreaterThan(0);
+    await RawClient.open({ room, ...from("10.0.0.2") });
+    await RawClient.open({ room: freshRoom(), ...from("10.0.0.1") });
+  });
+
+  it("LIM-1: a network of IPv6 is one address, and long-polling counts with the WebSockets", async () => {
+    const room = freshRoom();
+    await join(room, "ada", from("2001:db8::1"));
+    expect((await poll({ room, ...from("2001:db8::2") })).status).toBe(200);
+    await expectTooMany(await upgrade({ room, ...from("2001:db8::3") }));
+    await expectTooMany(await poll({ room, ...from("2001:db8:0:0:ffff::4") }));
+    await RawClient.open({ room, ...from("2001:db8:0:1::1") });
+  });
+
+  it("LIM-1: WebSockets that were refused to a session count until they are gone", async () => {
+    const line = { room: freshRoom(), ...from("10.0.0.4") };
+    const { sid } = JSON.parse((await (await poll(line)).text()).slice(1)) as { sid: string };
+    const second = (): Promise<Response> => upgrade({ ...line, query: { sid } });
+    const probe = (await second()).webSocket!;
+    probe.accept();
+    const strays: WebSocket[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { status, webSocket } = await second();
+      expect(status).toBe(101);
+      strays.push(webSocket!);
+      // It hears that it is closed, and never answers.
+      const closing = new Promise((resolve) => webSocket!.addEventListener("close", resolve));
+      webSocket!.accept({ allowHalfOpen: true });
+      await closing;
+    }
+    await expectTooMany(await second());
+    await expectTooMany(await poll(line));
+    strays[0]!.close();
+    await vi.waitFor(async () => expect((await second()).status).toBe(101), { timeout: 15_000 });
+  });
+
+  it("LIM-5: who has joined nothing counts over all rooms; who has joined, and other addresses, do not", async () => {
+    const line = from("10.0.7.1");
+    await join(freshRoom(), "ada", line);
+    const strangers = [await RawClient.open({ room: freshRoom(), ...line })];
+    expect((await poll({ room: freshRoom(), ...line })).status).toBe(200);
+    await expectTooMany(await upgrade({ room: freshRoom(), ...line }));
+    await expectTooMany(await poll({ room: freshRoom(), ...line }));
+    await RawClient.open({ room: freshRoom(), ...from("10.0.7.2") });
+    const headers = { ...line.headers, Authorization: `Bearer ${await tokenFor("ben")}` };
+    expect((await upgrade({ room: freshRoom(), headers })).status).toBe(101);
+    await strangers[0]!.connect({ token: await tokenFor("cyd") });
+    await RawClient.open({ room: freshRoom(), ...line });
+  });
+
+  it.each([
+    ["came for a session with another WebSocket", "websocket"],
+    ["were closed before they took over from long-polling", "polling"],
+  ])("LIM-5: WebSockets that %s count in all rooms, also for those who come next", async (_what, transport) => {
+    const line = from(`10.0.9.${transport.length}`);
+    const strays: WebSocket[] = [];
+    const stray = async (): Promise<Response> => {
+      const room = freshRoom();
+      const sid =
+        transport === "websocket"
+          ? (await RawClient.open({ room, headers: { ...line.headers, Authorization } })).handshake.sid
+          : (JSON.parse((await (await poll({ room, headers: { ...line.headers, Authorization } })).text()).slice(1))
+              .sid as string);
+      const response = await upgrade({ room, query: { sid }, ...line });
+      const { webSocket } = response;
+      if (!webSocket) return response;
+      const closing = new Promise((resolve) => webSocket.addEventListener("close", resolve));
+      webSocket.accept({ allowHalfOpen: true });
+      if (transport === "polling") webSocket.send("rubbish");
+      await closing;
+      strays.push(webSocket);
+      return response;
+    };
+    const Authorization = `Bearer ${await tokenFor("ada")}`;
+    for (let i = 0; i < 4; i++) expect((await stray()).status).toBe(101);
+    await expectTooMany(await stray());
+    await expectTooMany(await upgrade({ room: freshRoom(), ...line }));
+    for (const webSocket of strays) webSocket.close();
+    await vi.waitFor(async () => expect((await upgrade({ room: freshRoom(), ...line })).status).toBe(101), {
+      timeout: 15_000,
+    });
+  });
+
+  it("is told to the operator by its code", async () => {
+    const info = vi.spyOn(console, "info").mockImplementation(() => undefined);
+    const line = { room: freshRoom(), fetcher: workerWith({ LOG_LEVEL: "info" }), ...from("10.0.8.1") };
+    for (let i = 0; i < 3; i++) await (await poll(line)).body?.cancel();
+    const [[told]] = info.mock.calls as [[string]];
+    info.mockRestore();
+    expect(JSON.parse(told)).toMatchObject({ event: "connection.refused", code: "TOO_MANY_CONNECTIONS", status: 429 });
+  });
+
+  it("who went makes place, also after a sleep", async () => {
+    const room = freshRoom();
+    const sleeper = new Sleeper(room);
+    await join(room, "ada", from("10.0.0.3"));
+    const second = await join(room, "ben", from("10.0.0.3"));
+    await sleeper.sleep();
+    await expectTooMany(await upgrade({ room, ...from("10.0.0.3") }));
+    second.close();
+    await vi.waitFor(async () => expect((await upgrade({ room, ...from("10.0.0.3") })).status).toBe(101));
+  });
+});
+
+it("MAX_MEMBERS: the next one is told that the room is full, and may come when somebody went", async () => {
+  const room = freshRoom();
+  const [first] = await Promise.all(["ada", "ben", "cyd"].map((user, i) => join(room, user, from(`10.0.1.${i}`))));
+  const connect = async (): Promise<unknown> => {
+    const late = await RawClient.open({ room, ...from("10.0.1.9") });
+    try {
+      return await late.connect({ token: await tokenFor("dan") });
+    } finally {
+      late.close();
+    }
+  };
+  await expect(connect()).rejects.toEqual({ message: expect.any(String), data: { code: "ROOM_FULL" } });
+  first!.close();
+  await vi.waitFor(connect);
+});
+
+it("MAX_CONNECTIONS_PER_USER: the third of a user is refused, from whatever address; LIM-7", async () => {
+  const room = freshRoom();
+  for (const address of ["10.0.6.1", "10.0.6.2"]) await join(room, "ada", from(address));
+  const third = await RawClient.open({ room, ...from("10.0.6.3") });
+  await expect(third.connect({ token: await tokenFor("ada") })).rejects.toEqual({
+    message: "At most 2 connections of one user to one room",
+    data: { code: "TOO_MANY_CONNECTIONS" },
+  });
+  await join(room, "ben", from("10.0.6.3"));
+});
+
+describe("CONNECT_RATE_PER_IP", () => {
+  it("beyond it an address waits for the next minute; others do not", async () => {
+    const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
+    // With a token, so that nothing counts but how often.
+    const Authorization = `Bearer ${await tokenFor("ada")}`;
+    const status = async (address: string): Promise<number> => {
+      const headers = { ...from(address).headers, Authorization };
+      return (await upgrade({ room: freshRoom(), fetcher, headers })).status;
+    };
+    for (let i = 0; i < 3; i++) expect(await status("10.0.2.1")).toBe(101);
+    const retryAfter = await expectTooMany(await upgrade({ room: freshRoom(), fetcher, ...from("10.0.2.1") }));
+    expect(retryAfter).toBeGreaterThan(0);
+    expect(retryAfter).toBeLessThanOrEqual(60);
+    expect(await status("10.0.2.2")).toBe(101);
+
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + retryAfter * 1000 });
+    try {
+      expect(await status("10.0.2.1")).toBe(101);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("LIM-2: before anybody has proved who they are", () => {
+  const statusOf = async (response: Promise<Response>): Promise<number> => {
+    const { status, headers, body } = await response;
+    await body?.cancel();
+    if (status === 429) expect(Number(headers.get("Retry-After"))).toBeGreaterThan(0);
+    return status;
+  };
+
+  it("guest tokens are limited per address", async () => {
+    const fetcher = workerWith({ CONNECT_RATE_PER_IP: "2" });
+    const guest = (address: string): Promise<number> =>
+      statusOf(
+        Promise.resolve(
+          fetcher.fetch(new Request(`${ORIGIN}/api/guest`, { method: "POST", ...from(address), body: "{}" })),
+        ),
+      );
+    expect([await guest("10.0.3.1"), await guest("10.0.3.1"), await guest("10.0.3.1")]).toEqual([200, 200, 429]);
+    expect(await guest("10.0.3.2")).toBe(200);
+  });
+
+  it("who has a session goes on, whatever others behind the same address guess", async () => {
+    const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
+    const room = freshRoom();
+    const line = { room, fetcher, ...from("10.0.5.1") };
+    const { sid } = JSON.parse((await (await poll(line)).text()).slice(1)) as { sid: string };
+    const post = (): Promise<number> => statusOf(poll({ ...line, sid, method: "POST", body: "6" }));
+    expect(await post()).toBe(200);
+    for (let i = 0; i < 30; i++) await statusOf(poll({ ...line, sid: "A".repeat(20) }));
+    expect(await statusOf(poll({ ...line, sid: "A".repeat(20) }))).toBe(429);
+    expect(await post()).toBe(200);
+  });
+
+  it("who guesses sessions has to wait, on both transports; other addresses need not", async () => {
+    const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
+    const room = freshRoom();
+    const guess = (): Promise<number> => statusOf(poll({ room, fetcher, sid: "A".repeat(20), ...from("10.0.4.1") }));
+    for (let i = 0; i < 30; i++) expect(await guess()).toBe(400);
+    expect(await guess()).toBe(429);
+    const query = { sid: "B".repeat(20) };
+    expect(await statusOf(upgrade({ room, fetcher, query, ...from("10.0.4.1") }))).toBe(429);
+    expect(await statusOf(poll({ room, fetcher, sid: "A".repeat(20), ...from("10.0.4.2") }))).toBe(400);
+  });
+});

@@ -1,0 +1,264 @@
+// Reading files back: who may, in what parts, and with headers that keep a page safe. FILE-3, FILE-4
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+
+import type { ChatRoom } from "../../durable/chat-room.ts";
+import { READER_MS } from "../../src/worker/file-readers.ts";
+import { callApi, refusal } from "../durable/api-caller.ts";
+import { png, read, text, uploaded } from "../durable/files.ts";
+import { ORIGIN, RawClient } from "../durable/raw-client.ts";
+import { freshRoom, Sleeper, tokenFor, workerWith } from "../durable/rooms.ts";
+
+/** A Worker whose rooms count how often they are asked who may read. */
+function countingWorker(): { fetcher: ReturnType<typeof workerWith>; asked: ReturnType<typeof vi.fn> } {
+  const asked = vi.fn();
+  const CHAT_ROOM = {
+    getByName(name: string) {
+      const stub = env.CHAT_ROOM.getByName(name);
+      const permitReading: ChatRoom["permitReading"] = (...args) => {
+        asked(name);
+        return stub.permitReading(...args);
+      };
+      return { permitReading };
+    },
+  };
+  return { fetcher: workerWith({ CHAT_ROOM }), asked };
+}
+
+const bodyOf = async (response: Response): Promise<unknown> => JSON.parse(await response.text());
+
+describe("a file that is read: FILE-3", () => {
+  it("comes with headers that let no page run it", async () => {
+    const { key } = await uploaded(freshRoom(), png(1, 1), { name: "me.png" });
+    const { status, headers } = await read(key, { as: { user: "ben", role: "reader" } });
+    expect(status).toBe(200);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      "content-type": "image/png",
+      "content-disposition": 'inline; filename="me.png"',
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, no-cache",
+      "cross-origin-resource-policy": "same-origin",
+      "accept-ranges": "bytes",
+      "content-length": "64",
+      etag: expect.stringMatching(/^"\w+"$/),
+      vary: expect.stringContaining("Authorization"),
+    });
+  });
+
+  it.each([
+    ["text/plain", "attachment"],
+    ["application/pdf", "attachment"],
+    ["video/mp4", "inline"],
+    ["audio/ogg", "inline"],
+  ])("of type %s is %s", async (type, how) => {
+    const { key } = await uploaded(freshRoom(), text("<script>"), { type, name: "déjà.x" });
+    const { headers } = await read(key);
+    expect(headers.get("Content-Type")).toBe(type);
+    expect(headers.get("Content-Disposition")).toBe(`${how}; filename="d_j_.x"; filename*=UTF-8''d%C3%A9j%C3%A0.x`);
+  });
+
+  it("is not sent again to who has it, and its end is told", async () => {
+    const room = freshRoom();
+    const { key } = await uploaded(room, png(1, 1));
+    const etag = (await read(key)).headers.get("ETag")!;
+    for (const tag of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const response = await read(key, { headers: { "If-None-Match": tag } });
+      expect([response.status, await response.text(), response.headers.get("ETag")]).toEqual([304, "", etag]);
+    }
+    expect((await read(key, { headers: { "If-None-Match": '"other"' } })).status).toBe(200);
+    await env.FILES.delete(key);
+    expect((await read(key, { headers: { "If-None-Match": etag } })).status).toBe(404);
+  });
+
+  it("answers HEAD without a body", async () => {
+    const { key } = await uploaded(freshRoom(), png(1, 1, 100));
+    const response = await read(key, { method: "HEAD" });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    expect(response.headers.get("Content-Length")).toBe("100");
+    expect(response.headers.get("Content-Type")).toBe("image/png");
+    expect((await read(`${key.slice(0, -4)}0000`, { method: "HEAD" })).status).toBe(404);
+  });
+
+  it.each([
+    ["bytes=0-3", 206, "0123", "bytes 0-3/10"],
+    ["bytes=4-", 206, "456789", "bytes 4-9/10"],
+    ["bytes=-3", 206, "789", "bytes 7-9/10"],
+    ["bytes=-30", 206, "0123456789", "bytes 0-9/10"],
+    ["bytes=8-100", 206, "89", "bytes 8-9/10"],
+    ["bytes=9-9", 206, "9", "bytes 9-9/10"],
+    ["bytes=3-1", 200, "0123456789", null],
+    ["bytes=0-1,3-4", 200, "0123456789", null],
+    ["lines=1-2", 200, "0123456789", null],
+    ["bytes=-", 200, "0123456789", null],
+  ])("in part: Range: %s", async (range, status, content, contentRange) => {
+    const { key } = await uploaded(freshRoom(), text("0123456789"), { type: "text/plain" });
+    const response = await read(key, { headers: { Range: range } });
+    expect([response.status, await response.text()]).toEqual([status, content]);
+    expect(response.headers.get("Content-Range")).toBe(contentRange);
+    expect(response.headers.get("Content-Length")).toBe(String(content.length));
+  });
+
+  it.each(["bytes=10-", "bytes=10-20", "bytes=999999999999-", "bytes=-0"])("has no range %s: 416", async (range) => {
+    const { key } = await uploaded(freshRoom(), text("0123456789"), { type: "text/plain" });
+    const response = await read(key, { headers: { Range: range } });
+    expect({ status: response.status, body: await bodyOf(response) }).toMatchObject({
+      status: 416,
+      body: refusal("RANGE_NOT_SATISFIABLE"),
+    });
+    expect(response.headers.get("Content-Range")).toBe("bytes */10");
+  });
+
+  it("goes on in part only where it is still the same", async () => {
+    const { key } = await uploaded(freshRoom(), text("0123456789"), { type: "text/plain" });
+    const etag = (await read(key)).headers.get("ETag")!;
+    const from = async (tag: string) => (await read(key, { headers: { Range: "bytes=5-", "If-Range": tag } })).text();
+    expect(await from(etag)).toBe("56789");
+    expect(await from('"other"')).toBe("0123456789");
+    expect(await from("Wed, 21 Oct 2015 07:28:00 GMT")).toBe("0123456789");
+  });
+
+  it("is for pages of allowed origins, as the API is", async () => {
+    const { key } = await uploaded(freshRoom(), png(1, 1));
+    const preflight = await read(key, {
+      as: null,
+      method: "OPTIONS",
+      headers: { Origin: "https://app.test", "Access-Control-Request-Method": "GET" },
+    });
+    expect([preflight.status, preflight.headers.get("Access-Control-Allow-Origin")]).toEqual([204, "https://app.test"]);
+    const { headers } = await read(key, { headers: { Origin: "https://app.test" } });
+    expect(headers.get("Access-Control-Allow-Origin")).toBe("https://app.test");
+    expect(headers.get("Access-Control-Expose-Headers")).toContain("Content-Disposition");
+    expect(headers.get("Vary")).toMatch(/Authorization/);
+    expect((await read(key, { method: "DELETE" })).status).toBe(405);
+  });
+});
+
+describe("who may read a file: FILE-4", () => {
+  it("nobody without a token, and no token in the address", async () => {
+    const { key } = await uploaded(freshRoom(), png(1, 1));
+    const token = await tokenFor("ada");
+    for (const path of [key, `${key}?token=${token}`]) {
+      const response = await read(path, { as: null });
+      expect([response.status, response.headers.get("WWW-Authenticate")]).toEqual([401, "Bearer"]);
+    }
+  });
+
+  it("not who has no token for its room, and they do not learn whether there is such a file", async () => {
+    const room = freshRoom();
+    const { key } = await uploaded(room, png(1, 1));
+    const as = { rooms: [`${room}-2`] };
+    const answers = [];
+    for (const each of [key, key.replace(/.{4}$/, "0000"), `no-such-room${key.slice(room.length)}`]) {
+      const response = await read(each, { as });
+      answers.push([response.status, await response.text()]);
+    }
+    expect(answers[0]).toEqual([404, expect.stringContaining("NOT_FOUND")]);
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+  });
+
+  it.each([
+    ["up a folder", (key: string) => `../${key}`, 404],
+    ["up a folder, hidden", (key: string) => `..%2F${key}`, 404],
+    ["twice hidden", (key: string) => `..%252f${key}`, 404],
+    ["with a slash in it", (key: string) => key.replace("!", "%2F"), 404],
+    ["with more behind it", (key: string) => `${key}/..`, 404],
+    ["with a zero byte", (key: string) => `${key}%00`, 404],
+    ["with a line break", (key: string) => `${key}%0A`, 404],
+    ["in wide letters", (key: string) => `\uFF0E\uFF0E${key}`, 404],
+    ["in capitals", (key: string) => key.toUpperCase(), 404],
+    ["its room alone", (key: string) => key.slice(0, key.indexOf("!") + 1), 404],
+    ["half of an escape", (key: string) => `${key}%E0%A4%A`, 404],
+    ["very long", () => "x".repeat(5000), 404],
+    ["empty", () => "", 404],
+  ])("a key that is %s: 404", async (_what, twist, status) => {
+    const { key } = await uploaded(freshRoom(), png(1, 1));
+    const get = vi.spyOn(env.FILES, "get");
+    const response = await read(twist(key));
+    expect({ status: response.status, body: await bodyOf(response) }).toMatchObject({
+      status,
+      body: refusal("NOT_FOUND"),
+    });
+    get.mockRestore();
+  });
+
+  it("a key that was made up wakes no room", async () => {
+    const { fetcher, asked } = countingWorker();
+    const { key } = await uploaded(freshRoom(), png(1, 1));
+    expect((await read(key.replace(/.{4}$/, "0000"), { fetcher })).status).toBe(404);
+    expect((await read(key.replace(/^[^!]+/, "never-used"), { fetcher })).status).toBe(404);
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it("the room is asked once a minute about each reader, however many images they look at", async () => {
+    const { fetcher, asked } = countingWorker();
+    const room = freshRoom();
+    const keys: string[] = [];
+    for (let i = 0; i < 4; i++) keys.push((await uploaded(room, png(1, 1))).key);
+    const look = (user: string) =>
+      Promise.all(keys.map(async (key) => (await read(key, { as: { user }, fetcher })).status));
+    expect((await read(keys[0]!, { as: { user: "ada" }, fetcher })).status).toBe(200);
+    expect(await look("ada")).toEqual([200, 200, 200, 200]);
+    expect(asked).toHaveBeenCalledTimes(1);
+    expect((await read(keys[0]!, { as: { user: "ben" }, fetcher })).status).toBe(200);
+    expect(asked).toHaveBeenCalledTimes(2);
+    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + READER_MS + 1);
+    expect((await read(keys[0]!, { as: { user: "ada" }, fetcher })).status).toBe(200);
+    expect(asked).toHaveBeenCalledTimes(3);
+    now.mockRestore();
+  });
+
+  it("not who is banned; others may, also after the room slept", async () => {
+    const room = freshRoom();
+    const { key } = await uploaded(room, png(1, 1));
+    const mona = await RawClient.open({ room });
+    await mona.connect({ token: await tokenFor("mona", { role: "moderator" }) });
+    await mona.ask("ban", { user: "bad", seconds: 60 });
+    await new Sleeper(room).sleep();
+    const response = await read(key, { as: { user: "bad" } });
+    expect({ status: response.status, body: await bodyOf(response) }).toMatchObject({
+      status: 403,
+      body: { error: { code: "FORBIDDEN", retryAfterMs: expect.any(Number) } },
+    });
+    expect((await read(key, { as: { user: "ben" } })).status).toBe(200);
+  });
+
+  it("nobody reads a file of a room's earlier life by the isolate that deleted it, even while it is still there", async () => {
+    const room = freshRoom();
+    const { key } = await uploaded(room, png(1, 1));
+    expect((await read(key)).status).toBe(200);
+    const broken = vi.spyOn(env.FILES, "delete").mockImplementation(() => Promise.reject(new Error("away")));
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    await callApi("DELETE", `/api/rooms/${room}`);
+    expect(await env.FILES.head(key)).not.toBeNull();
+    expect((await read(key)).status).toBe(404);
+    broken.mockRestore();
+    log.mockRestore();
+  });
+
+  it("by another isolate, who read a moment ago reads it for a minute, or until the room is asked about anybody", async () => {
+    const { fetcher } = countingWorker();
+    const room = freshRoom();
+    const { key } = await uploaded(room, png(1, 1));
+    const look = async (user: string): Promise<number> => (await read(key, { as: { user }, fetcher })).status;
+    expect([await look("ada"), await look("ben")]).toEqual([200, 200]);
+    const broken = vi.spyOn(env.FILES, "delete").mockImplementation(() => Promise.reject(new Error("away")));
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    await callApi("DELETE", `/api/rooms/${room}`);
+    expect([await look("ada"), await look("cyd"), await look("ada"), await look("ben")]).toEqual([200, 404, 404, 404]);
+    broken.mockRestore();
+    log.mockRestore();
+  });
+
+  it("too many calls: 429", async () => {
+    const fetcher = workerWith({ API_RATE: "0.5", API_BURST: "2" });
+    const { key } = await uploaded(freshRoom(), png(1, 1));
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await read(key, { as: { user: "busy" }, fetcher })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  it("the address of files alone is none", async () => {
+    expect(await callApi("GET", new URL("/files", ORIGIN).pathname)).toMatchObject({ status: 404 });
+  });
+});

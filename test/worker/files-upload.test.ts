@@ -1,0 +1,282 @@
+// Uploading: who may, what is taken, and what comes back. FILE-1
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+
+import type { Message } from "../../src/protocol/chat-events.ts";
+import { callApi, refusal } from "../durable/api-caller.ts";
+import { png, read, requestUpload, text, upload, uploaded } from "../durable/files.ts";
+import { RawClient } from "../durable/raw-client.ts";
+import { freshRoom, join, tokenFor, useSettings, workerWith } from "../durable/rooms.ts";
+
+useSettings({ FILE_BYTES_MAX: "1000000" });
+
+const moderate = async (room: string, event: string, payload: object): Promise<void> => {
+  const mona = await RawClient.open({ room });
+  await mona.connect({ token: await tokenFor("mona", { role: "moderator" }) });
+  expect(await mona.ask(event, payload)).toMatchObject({ ok: true });
+};
+
+describe("an upload: FILE-1", () => {
+  it("is answered with what a message carries, and is read back as it was", async () => {
+    const room = freshRoom();
+    const image = png(640, 480, 300_000);
+    const { status, body } = await upload(room, image, { name: "Grüße 😀.png" });
+    expect(status).toBe(201);
+    const { key, ...facts } = body.attachment;
+    expect(body).toEqual({ ok: true, attachment: { key, ...facts } });
+    expect(facts).toEqual({ name: "Grüße 😀.png", type: "image/png", size: 300_000, width: 640, height: 480 });
+    expect(key.startsWith(`${room}!`)).toBe(true);
+    // It stands in an address as it is.
+    expect(encodeURIComponent(key)).toBe(key);
+    const response = await read(key);
+    expect(response.status).toBe(200);
+    expect(await response.bytes()).toEqual(image);
+  });
+
+  it("is a message once it was posted: for the others, in history, export and over HTTP, also without a word", async () => {
+    const room = freshRoom();
+    const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
+    const attachment = await uploaded(room, png(3, 4));
+    expect(await ada.ask("chat-message", { content: "  ", attachment })).toMatchObject({ ok: true, seq: 1 });
+    expect(await ben.receives<Message>("chat-message")).toMatchObject([{ seq: 1, content: "", attachment }]);
+    expect(await ben.ask("history", {})).toMatchObject({ messages: [{ attachment }] });
+    const posted = await callApi("POST", `/api/rooms/${room}/messages`, {
+      as: { user: "ada", role: "moderator" },
+      body: { content: "again", attachment },
+    });
+    expect(posted.status).toBe(201);
+    const page = await callApi("GET", `/api/rooms/${room}/messages`);
+    expect(page.body.messages).toMatchObject([{ attachment }, { content: "again", attachment }]);
+  });
+
+  it.each([
+    ["", "file"],
+    ["../../etc/passwd", "passwd"],
+    ["C:\\Users\\ada\\me.png", "me.png"],
+    ["..", "file"],
+    ["a\u0000b\r\nSet-Cookie: x.png", "abSet-Cookie: x.png"],
+    ["photo\u202Egnp.exe", "photognp.exe"],
+    ["x".repeat(300), "x".repeat(200)],
+    ['"; filename="evil.html', '"; filename="evil.html'],
+  ])("named %j is called %j", async (given, name) => {
+    const attachment = await uploaded(freshRoom(), png(1, 1), { name: given });
+    expect(attachment.name).toBe(name);
+    const disposition = (await read(attachment.key)).headers.get("Content-Disposition")!;
+    expect(disposition).toMatch(/^inline; filename="[^"\\]*"(; filename\*=UTF-8''[\w.%~!#$&+^`|-]*)?$/);
+  });
+
+  it("takes what is no image as what it says", async () => {
+    const attachment = await uploaded(freshRoom(), text("a,b"), { type: "text/csv; charset=utf-8", name: "t.csv" });
+    expect(attachment).toMatchObject({ name: "t.csv", type: "text/csv", size: 3 });
+    expect(attachment).not.toHaveProperty("width");
+  });
+
+  it("takes an image as what its bytes say, whatever was said", async () => {
+    const gif = text("GIF89a\u0005\u0000\u0007\u0000 and so on");
+    expect(await uploaded(freshRoom(), gif, { type: "image/png" })).toMatchObject({
+      type: "image/gif",
+      width: 5,
+      height: 7,
+    });
+  });
+
+  it("takes an image that does not tell its size", async () => {
+    const cut = png(1, 1).slice(0, 12);
+    expect(await uploaded(freshRoom(), cut)).toEqual({
+      key: expect.any(String),
+      name: "file",
+      type: "image/png",
+      size: 12,
+    });
+  });
+
+  it("is announced in welcome, with its limits", async () => {
+    const [welcome] = await (await join(freshRoom(), "ada")).receives<{ files: { types: string[] } }>("welcome");
+    expect(welcome!.files).toMatchObject({
+      bytesMax: 1_000_000,
+      types: expect.arrayContaining(["image/png", "audio/*"]),
+    });
+  });
+});
+
+describe("what is not taken: FILE-1", () => {
+  it.each([
+    ["a script in a picture's name", "image/png", text("<svg onload=alert(1)>")],
+    ["SVG, which has scripts", "image/svg+xml", text("<svg/>")],
+    ["HTML", "text/html", text("<script>")],
+    ["a program", "application/x-msdownload", text("MZ")],
+    ["no type", "", text("x")],
+    ["nonsense for a type", "image/png/../..", png(1, 1)],
+    ["a list of types", "image/png, text/html", png(1, 1)],
+    ["half a signature", "image/png", png(1, 1).slice(0, 7)],
+  ])("%s: 415", async (_what, type, bytes) => {
+    const { status, body } = await upload(freshRoom(), bytes, { type });
+    expect({ status, body }).toMatchObject({ status: 415, body: refusal("UNSUPPORTED_MEDIA_TYPE") });
+  });
+
+  it("more than FILE_BYTES_MAX: 413 that says how much, and exactly so much is taken", async () => {
+    const room = freshRoom();
+    expect(await upload(room, png(1, 1, 1_000_000))).toMatchObject({ status: 201 });
+    const { status, body } = await upload(room, png(1, 1, 1_000_001));
+    expect({ status, body }).toMatchObject({ status: 413, body: refusal("TOO_LONG") });
+    expect(body.error!.message).toContain("1000000 bytes");
+  });
+
+  it("nothing: 400; a length that is not said: 411", async () => {
+    const room = freshRoom();
+    expect(await upload(room, new Uint8Array())).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
+    const headers = { "Content-Length": "many" };
+    expect(await upload(room, png(1, 1), { headers })).toMatchObject({ status: 411, body: refusal("LENGTH_REQUIRED") });
+  });
+
+  it.each([
+    ["image/png", 63],
+    ["image/png", 65],
+    ["text/plain", 63],
+    ["text/plain", 65],
+  ])("a body of another length than it says (%s, %i): 400, and nothing is stored", async (type, length) => {
+    const room = freshRoom();
+    const headers = { "Content-Length": String(length) };
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(png(1, 1));
+        controller.close();
+      },
+    });
+    expect(await upload(room, body, { type, headers })).toMatchObject({
+      status: 400,
+      body: refusal("INVALID_PAYLOAD"),
+    });
+    expect((await env.FILES.list({ prefix: `${room}!` })).objects).toEqual([]);
+  });
+
+  it.each(["name=a&name=b", `name=${"x".repeat(1025)}`])("?%s…: 400", async (query) => {
+    const path = `/api/rooms/${freshRoom()}/files?${query}`;
+    const refused = await callApi("POST", path, { body: "x", headers: { "Content-Type": "text/plain" } });
+    expect(refused).toMatchObject({ status: 400, body: { error: { issues: [{ path: "name" }] } } });
+  });
+
+  it("a room that cannot be: 400", async () => {
+    expect(await upload("..%2Fx", png(1, 1))).toMatchObject({ status: 400, body: refusal("BAD_ROOM") });
+  });
+
+  it("other types where the settings say so", async () => {
+    const fetcher = workerWith({ FILE_TYPES: "application/x-own, image/gif" });
+    const room = freshRoom();
+    expect(await upload(room, text("x"), { type: "application/x-own", fetcher })).toMatchObject({ status: 201 });
+    for (const type of ["text/plain", "image/png", "image/gif"]) {
+      expect(await upload(room, png(1, 1), { type, fetcher })).toMatchObject({ status: 415 });
+    }
+  });
+});
+
+describe("who may not upload: FILE-1", () => {
+  const refusedAs = async (room: string, as: Parameters<typeof upload>[2] = {}) => {
+    const { status, body } = await upload(room, png(1, 1), as);
+    expect((await env.FILES.list({ prefix: `${room}!` })).objects).toEqual([]);
+    return { status, code: body.error?.code };
+  };
+
+  it("a stranger: 401", async () => {
+    expect(await refusedAs(freshRoom(), { as: null })).toEqual({ status: 401, code: "UNAUTHORIZED" });
+  });
+
+  it("the bearer of a token for another room: 403", async () => {
+    const room = freshRoom();
+    expect(await refusedAs(room, { as: { rooms: [`${room}x`] } })).toEqual({ status: 403, code: "FORBIDDEN_ROOM" });
+  });
+
+  it("a reader: 403, unless the room made them a member", async () => {
+    const room = freshRoom();
+    const as = { user: "rita", role: "reader" };
+    expect(await refusedAs(room, { as })).toEqual({ status: 403, code: "FORBIDDEN" });
+    const rita = await join(room, "rita");
+    await moderate(room, "grant", { user: "rita", role: "member" });
+    expect(await upload(room, png(1, 1), { as })).toMatchObject({ status: 201 });
+    rita.close();
+  });
+
+  it("who is banned, muted, or in a room that only moderators may speak in: 403", async () => {
+    const room = freshRoom();
+    await moderate(room, "ban", { user: "bad", seconds: 60 });
+    await moderate(room, "mute", { user: "loud", seconds: 60 });
+    expect(await refusedAs(room, { as: { user: "bad" } })).toEqual({ status: 403, code: "FORBIDDEN" });
+    expect(await refusedAs(room, { as: { user: "loud" } })).toEqual({ status: 403, code: "MUTED" });
+    await moderate(room, "read-only", { on: true });
+    expect(await refusedAs(room)).toEqual({ status: 403, code: "ROOM_READ_ONLY" });
+    expect(await upload(room, png(1, 1), { as: { role: "moderator" } })).toMatchObject({ status: 201 });
+  });
+
+  it("who uploads too much at once: 429, and when to come back", async () => {
+    const room = freshRoom();
+    const all = await Promise.all(Array.from({ length: 14 }, () => upload(room, png(1, 1))));
+    const refused = all.filter(({ status }) => status !== 201);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(all.length - refused.length).toBeGreaterThanOrEqual(10);
+    for (const { status, body, headers } of refused) {
+      expect({ status, body }).toMatchObject({ status: 429, body: refusal("RATE_LIMITED") });
+      expect(Number(headers.get("Retry-After"))).toBeGreaterThanOrEqual(1);
+    }
+    expect(await upload(room, png(1, 1), { as: { user: "ben" } })).toMatchObject({ status: 201 });
+  });
+
+  it("who speaks for somebody without being a service: 403; a service may", async () => {
+    const room = freshRoom();
+    for (const role of ["member", "moderator"]) {
+      expect(await refusedAs(room, { as: { role }, for: "ben" })).toEqual({ status: 403, code: "FORBIDDEN" });
+    }
+    const attachment = await uploaded(room, png(1, 1), { as: { user: "backend", role: "service" }, for: "ben" });
+    const post = (as: string) =>
+      callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "", attachment, as } });
+    expect(await post("cyd")).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
+    expect(await post("ben")).toMatchObject({ status: 201 });
+  });
+});
+
+describe("trouble: FILE-1", () => {
+  it("without a bucket uploads and reads say so, and the rest works", async () => {
+    const room = freshRoom();
+    const { key } = await uploaded(room, png(1, 1));
+    const fetcher = workerWith({ FILES: undefined });
+    const { status, body } = await upload(room, png(1, 1), { fetcher });
+    expect({ status, body }).toMatchObject({ status: 503, body: refusal("MISCONFIGURED") });
+    expect(body.error!.message).toContain("FILES");
+    expect((await read(key, { fetcher })).status).toBe(503);
+    expect(await callApi("GET", `/api/rooms/${room}`, { fetcher })).toMatchObject({ status: 200 });
+  });
+
+  it("of the storage is an answer: 503, try again", async () => {
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const broken = {
+      put: () => Promise.reject(new Error("R2 is away: secret")),
+      get: () => Promise.reject(new Error("away")),
+    };
+    const fetcher = workerWith({ FILES: broken });
+    const room = freshRoom();
+    for (const type of ["image/png", "text/plain"]) {
+      const { status, body, headers } = await upload(room, png(1, 1, 200_000), { type, fetcher });
+      expect({ status, body }).toMatchObject({ status: 503, body: refusal("UNAVAILABLE") });
+      expect(headers.get("Retry-After")).toBe("1");
+      expect(JSON.stringify(body)).not.toContain("secret");
+    }
+    const { key } = await uploaded(room, png(1, 1));
+    expect((await read(key, { fetcher })).status).toBe(503);
+    log.mockRestore();
+  });
+
+  it("of who uploads, who goes away in the middle, leaves nothing behind", async () => {
+    const room = freshRoom();
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.error(new Error("the tab was closed"));
+      },
+    });
+    const headers = { "Content-Length": "100" };
+    const settled = await requestUpload(room, body, { type: "text/plain", headers }).then(
+      ({ status }) => status,
+      () => 499,
+    );
+    expect(settled).toBeGreaterThanOrEqual(400);
+    expect((await env.FILES.list({ prefix: `${room}!` })).objects).toEqual([]);
+  });
+});

@@ -1,0 +1,257 @@
+// What the first bytes of an image say: real ones of each kind, and bytes that want to do harm. FILE-1
+import { describe, expect, it } from "vitest";
+
+import { IMAGE_HEAD_BYTES, imageFacts } from "../../src/worker/images/image-facts.ts";
+import { contentDisposition, fileNameOf, isTypeAllowed, mediaTypeOf } from "../../src/protocol/media-type.ts";
+import { fileKey, filesOf, FILE_KEY_LENGTH_MAX, parseFileKey } from "../../src/protocol/file-key.ts";
+import { fc } from "../host/properties.ts";
+
+type Part = string | number | readonly number[];
+
+/** Bytes of texts (one a character), of numbers (one each) and of lists of them. */
+function bytes(...parts: readonly Part[]): Uint8Array {
+  return Uint8Array.from(
+    parts.flatMap((part) => {
+      if (typeof part === "string") return Array.from(part, (char) => char.charCodeAt(0));
+      return typeof part === "number" ? [part] : [...part];
+    }),
+  );
+}
+
+const be = (value: number, count: number): number[] =>
+  Array.from({ length: count }, (_, at) => Math.floor(value / 256 ** (count - 1 - at)) % 256);
+const le = (value: number, count: number): number[] => be(value, count).reverse();
+const zeros = (count: number): number[] => Array<number>(count).fill(0);
+
+const png = (width: number, height: number): Uint8Array =>
+  bytes(0x89, "PNG\r\n", 0x1a, "\n", be(13, 4), "IHDR", be(width, 4), be(height, 4), 8, 6, 0, 0, 0);
+
+const segment = (marker: number, ...body: readonly Part[]): number[] => {
+  const content = [...bytes(...body)];
+  return [0xff, marker, ...be(content.length + 2, 2), ...content];
+};
+const frame = (width: number, height: number, marker = 0xc0): number[] =>
+  segment(marker, 8, be(height, 2), be(width, 2), 3, zeros(9));
+const jpeg = (...segments: ReadonlyArray<readonly number[]>): Uint8Array =>
+  bytes([0xff, 0xd8], ...segments, 0xff, 0xda, 0, 8);
+const exif = (orientation: number, order: "II" | "MM"): number[] => {
+  const number = order === "II" ? le : be;
+  const entry = (tag: number, value: number): number[] => [
+    ...number(tag, 2),
+    ...number(3, 2),
+    ...number(1, 4),
+    ...number(value, 2),
+    0,
+    0,
+  ];
+  const directory = [...number(2, 2), ...entry(0x0100, 9), ...entry(0x0112, orientation)];
+  return segment(0xe1, "Exif\0\0", order, number(42, 2), number(8, 4), directory, zeros(4));
+};
+
+const box = (kind: string, ...body: readonly Part[]): number[] => {
+  const content = [...bytes(...body)];
+  return [...be(content.length + 8, 4), ...bytes(kind), ...content];
+};
+const ispe = (width: number, height: number): number[] => box("ispe", zeros(4), be(width, 4), be(height, 4));
+const avif = (...properties: ReadonlyArray<readonly number[]>): Uint8Array =>
+  bytes(
+    box("ftyp", "avif", zeros(4), "mif1"),
+    box("meta", zeros(4), box("hdlr", zeros(20)), box("iprp", box("ipco", ...properties))),
+    box("mdat", zeros(20)),
+  );
+
+const webp = (chunk: string, ...body: readonly Part[]): Uint8Array =>
+  bytes("RIFF", zeros(4), "WEBP", chunk, le(20, 4), ...body, zeros(20));
+
+describe("an image", () => {
+  it.each<[string, Uint8Array, object]>([
+    ["PNG", png(640, 480), { type: "image/png", width: 640, height: 480 }],
+    ["GIF 87a", bytes("GIF87a", le(3, 2), le(4, 2), zeros(3)), { type: "image/gif", width: 3, height: 4 }],
+    ["GIF 89a", bytes("GIF89a", le(300, 2), le(4, 2)), { type: "image/gif", width: 300, height: 4 }],
+    [
+      "JPEG with a small size behind a restart, which decoders pass over",
+      jpeg([0xff, 0xd0, ...be(4 + 19, 2), 0, 0, ...frame(30_000, 30_000)], frame(1, 1)),
+      { type: "image/jpeg" },
+    ],
+    [
+      "JPEG with a marker without a length",
+      jpeg([0xff, 0x01], frame(7, 9)),
+      { type: "image/jpeg", width: 7, height: 9 },
+    ],
+    ["JPEG", jpeg(segment(0xe0, "JFIF\0"), frame(1024, 768)), { type: "image/jpeg", width: 1024, height: 768 }],
+    ["progressive JPEG", jpeg(frame(7, 9, 0xc2)), { type: "image/jpeg", width: 7, height: 9 }],
+    [
+      "JPEG with tables first",
+      jpeg(segment(0xc4, zeros(30)), frame(7, 9)),
+      { type: "image/jpeg", width: 7, height: 9 },
+    ],
+    ["JPEG with filling", jpeg([0xff, 0xff, ...frame(7, 9)]), { type: "image/jpeg", width: 7, height: 9 }],
+    [
+      "WebP, lossy",
+      webp("VP8 ", zeros(3), [0x9d, 1, 0x2a], le(500, 2), le(400, 2)),
+      { type: "image/webp", width: 500, height: 400 },
+    ],
+    ["WebP, lossless", webp("VP8L", 0x2f, le(499 | (399 << 14), 4)), { type: "image/webp", width: 500, height: 400 }],
+    [
+      "WebP, extended",
+      webp("VP8X", zeros(4), le(4999, 3), le(69_999, 3)),
+      { type: "image/webp", width: 5000, height: 70_000 },
+    ],
+    ["AVIF", avif(ispe(1600, 900)), { type: "image/avif", width: 1600, height: 900 }],
+    [
+      "AVIF with a thumbnail",
+      avif(ispe(160, 90), ispe(1600, 900), ispe(40, 40)),
+      { type: "image/avif", width: 1600, height: 900 },
+    ],
+    ["AVIF on its side", avif(ispe(1600, 900), box("irot", 3)), { type: "image/avif", width: 900, height: 1600 }],
+    ["AVIF upside down", avif(ispe(1600, 900), box("irot", 2)), { type: "image/avif", width: 1600, height: 900 }],
+  ])("%s", (_what, head, facts) => {
+    expect(imageFacts(head)).toEqual(facts);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])("JPEG with Exif orientation %i is as large as it is shown", (orientation) => {
+    const [width, height] = orientation >= 5 ? [768, 1024] : [1024, 768];
+    for (const order of ["II", "MM"] as const) {
+      expect(imageFacts(jpeg(exif(orientation, order), frame(1024, 768)))).toEqual({
+        type: "image/jpeg",
+        width,
+        height,
+      });
+    }
+  });
+
+  it.each<[string, Uint8Array]>([
+    ["PNG that ends early", png(1, 1).slice(0, 20)],
+    ["PNG without pixels", png(0, 10)],
+    ["PNG larger than can be", png(4_000_000_000, 1)],
+    ["JPEG without a frame", jpeg()],
+    ["JPEG whose frame is cut", jpeg(segment(0xc0, 8, 0))],
+    ["JPEG with a segment of no length", bytes([0xff, 0xd8, 0xff, 0xe0, 0, 0, ...frame(5, 5)])],
+    ["JPEG with a segment beyond the end", bytes([0xff, 0xd8, 0xff, 0xe0, 0xff, 0xff])],
+    ["WebP of an unknown kind", webp("VP9 ", zeros(20))],
+    ["AVIF without properties", bytes(box("ftyp", "avif"))],
+    ["AVIF whose boxes have no length", bytes(box("ftyp", "avif"), zeros(400))],
+    ["AVIF with a box longer than all", bytes(box("ftyp", "avis"), be(0xffff_ffff, 4), "meta")],
+  ])("%s is one without a size", (_what, head) => {
+    const facts = imageFacts(head);
+    expect(facts).toEqual({ type: facts!.type });
+  });
+
+  it.each<[string, Uint8Array]>([
+    ["nothing", bytes()],
+    ["a text", bytes("hello, world")],
+    ["SVG", bytes("<svg xmlns='http://www.w3.org/2000/svg'/>")],
+    ["a page that begins like GIF", bytes("GIF8<script>")],
+    ["sound in RIFF", bytes("RIFF", zeros(4), "WAVEfmt ")],
+    ["a film", bytes(box("ftyp", "isom"))],
+    ["HEIC, which not every browser shows", bytes(box("ftyp", "heic"))],
+  ])("%s is none", (_what, head) => {
+    expect(imageFacts(head)).toBeUndefined();
+  });
+
+  it("of bytes made to do harm is read without a throw, and its size is one that can be", () => {
+    const heads = [
+      png(1, 1),
+      jpeg(exif(6, "II"), frame(5, 5)),
+      avif(ispe(5, 5)),
+      webp("VP8X", zeros(10)),
+      bytes("GIF89a"),
+    ];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...heads),
+        fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 30 }),
+        fc.uint8Array({ maxLength: 300 }),
+        fc.nat(300),
+        (head, twists, more, length) => {
+          const whole = bytes([...head], [...more]);
+          for (const [at, value] of twists) if (at >= 12 && at < whole.length) whole[at] = value;
+          const { width = 1, height = 1 } = imageFacts(whole.slice(0, Math.max(12, length))) ?? {};
+          expect(width * height).toBeGreaterThan(0);
+          expect(Math.max(width, height)).toBeLessThanOrEqual(1_000_000);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("is not searched for ever: a head full of tiny segments or boxes", () => {
+    const tiny = Array.from({ length: IMAGE_HEAD_BYTES / 4 }, () => [0xff, 0xe0, 0, 2]).flat();
+    expect(imageFacts(bytes([0xff, 0xd8], tiny))).toEqual({ type: "image/jpeg" });
+    const boxes = Array.from({ length: 10_000 }, () => box("free")).flat();
+    expect(imageFacts(bytes(box("ftyp", "avif"), boxes))).toEqual({ type: "image/avif" });
+  });
+});
+
+describe("a media type", () => {
+  it.each([
+    ["image/png", "image/png"],
+    ["Text/Plain; charset=utf-8", "text/plain"],
+    [" application/vnd.x+json ", "application/vnd.x+json"],
+    ["image", undefined],
+    ["image/", undefined],
+    ["image/png, text/html", undefined],
+    ["image/png\r\nX: y", undefined],
+    [`image/${"x".repeat(64)}`, undefined],
+    ["", undefined],
+    [null, undefined],
+  ])("of %j is %j", (header, type) => {
+    expect(mediaTypeOf(header)).toBe(type);
+  });
+
+  it("is taken whole, by its kind, or whatever it is", () => {
+    expect(isTypeAllowed("audio/ogg", ["image/png", "audio/*"])).toBe(true);
+    expect(isTypeAllowed("image/gif", ["image/png", "audio/*"])).toBe(false);
+    expect(isTypeAllowed("x/y", ["*/*"])).toBe(true);
+  });
+});
+
+describe("a file's name", () => {
+  it("whatever was given is one that a header can say, and that stays what it is", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (given) => {
+        const name = fileNameOf(given);
+        expect(name).not.toMatch(/[/\\\p{Cc}]|^$|^\.\.?$/u);
+        expect(Array.from(name).length).toBeLessThanOrEqual(200);
+        expect(fileNameOf(name)).toBe(name);
+        expect(contentDisposition("image/png", name)).toMatch(
+          /^inline; filename="[ !#-[\]-~]*"(; filename\*=UTF-8''[\w.~%!#$&+^`|-]+)?$/,
+        );
+      }),
+    );
+  });
+});
+
+describe("a file's key", () => {
+  const KEY = {
+    room: "a~room",
+    epoch: "e1",
+    uploadedMs: 1_795_273_200_000,
+    id: "a1b2",
+    mac: "0123456789abcdef".repeat(2),
+  };
+
+  it("is read as it was written, and sorts by age", () => {
+    expect(parseFileKey(fileKey(KEY))).toEqual(KEY);
+    expect(fileKey(KEY).startsWith(filesOf(KEY.room, KEY.epoch))).toBe(true);
+    const times = [0, 1, 35, 36, 1_795_273_200_000, 1_795_273_200_001, 2 ** 45];
+    const keys = times.map((uploadedMs) => fileKey({ ...KEY, uploadedMs }));
+    expect(keys.toSorted()).toEqual(keys);
+    expect(Math.max(...keys.map((key) => key.length))).toBeLessThanOrEqual(FILE_KEY_LENGTH_MAX);
+  });
+
+  it("of another form is none", () => {
+    const key = fileKey(KEY);
+    const twisted = [
+      `${key}0`,
+      key.slice(1, -1),
+      `../${key}`,
+      `${key}/`,
+      key.toUpperCase(),
+      `x${"~".repeat(64)}${key}`,
+      "",
+    ];
+    for (const each of twisted) expect(parseFileKey(each), each).toBeUndefined();
+    fc.assert(fc.property(fc.string(), (text) => parseFileKey(text) === undefined));
+  });
+});

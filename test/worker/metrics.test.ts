@@ -1,0 +1,290 @@
+// GET /metrics over real objects: what it shows, that it wakes no room, and that nothing counts twice or is forgotten in a
+// sleep. MET-1 to MET-5
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { Lobby } from "../../durable/lobby.ts";
+import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncedHere } from "../../src/protocol/announcement.ts";
+import { lobbyOf, type RoomTally } from "../../src/protocol/room-list.ts";
+import { OPEN_METRICS_EVERY_MS, type WorkerEnv } from "../../src/worker/deployment.ts";
+import { WorkerMeter } from "../../src/worker/worker-meter.ts";
+import { callApi } from "../durable/api-caller.ts";
+import { expositionOf, type Exposition } from "../host/exposition.ts";
+import { ORIGIN, RawClient, type UpgradeOptions } from "../durable/raw-client.ts";
+import { freshRoom, join, Sleeper, stubOf, workerWith } from "../durable/rooms.ts";
+import { queriesMade } from "../durable/rows-written.ts";
+
+type Fetcher = NonNullable<UpgradeOptions["fetcher"]>;
+
+const lobby = () => env.LOBBY.getByName(lobbyOf("any", 1));
+
+const get = (headers: Record<string, string> = {}, fetcher: Fetcher = exports.default): Response | Promise<Response> =>
+  fetcher.fetch(new Request(new URL("/metrics", ORIGIN), { headers }));
+
+const scrape = async (fetcher?: Fetcher): Promise<Exposition> => expositionOf(await (await get({}, fetcher)).text());
+
+const post = (room: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
+
+/** Until the lobby has heard of what the room did last. */
+const shows = (family: string, labels: Record<string, string>, value: number): Promise<void> =>
+  vi.waitFor(async () => expect((await scrape()).valueOf(family, labels)).toBe(value));
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("GET /metrics: MET-1", () => {
+  it("is Prometheus text, and shows what happened in rooms and in the Worker", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    await ada.ask("chat-message", { content: "" });
+    expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
+    ada.close();
+    await shows("parley_top_room_messages_posted_total", { room }, 1);
+    const response = await get();
+    expect(response.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    const exposition = expositionOf(await response.text());
+    const value = (family: string, labels?: Record<string, string>): number => exposition.valueOf(family, labels) ?? 0;
+    expect(value("parley_connections_opened_total", { transport: "websocket" })).toBeGreaterThanOrEqual(1);
+    expect(value("parley_connects_total", { result: "accepted" })).toBeGreaterThanOrEqual(1);
+    expect(value("parley_rejects_total", { code: "INVALID_PAYLOAD" })).toBeGreaterThanOrEqual(1);
+    expect(value("parley_messages_posted_total")).toBeGreaterThanOrEqual(1);
+    expect(value("parley_message_deliveries_total")).toBeGreaterThanOrEqual(1);
+    expect(value("parley_commit_seconds_count")).toBe(value("parley_messages_posted_total"));
+    expect(value("parley_commit_batch_messages_sum")).toBe(value("parley_messages_posted_total"));
+    expect(value("parley_rows_written_total", { object: "room" })).toBeGreaterThanOrEqual(6);
+    expect(value("parley_room_wakes_total", { cause: "connect", detail: "websocket" })).toBeGreaterThanOrEqual(1);
+    expect(value("parley_rooms")).toBeGreaterThanOrEqual(1);
+    expect(value("parley_build_info", { version: "0.1.0" })).toBe(1);
+    expect(value("parley_queue_backlog_messages", { queue: "relay" })).toBe(0);
+    expect(value("parley_dead_letters")).toBe(0);
+    expect(value("parley_http_requests_total", { route: "socket.io", status: "101" })).toBeGreaterThanOrEqual(1);
+  });
+
+  it("counts refused connections by code", async () => {
+    await exports.default.fetch(new Request(new URL("/rooms/../socket.io/?EIO=4&transport=pigeon", ORIGIN)));
+    await exports.default.fetch(new Request(new URL("/socket.io/?EIO=4&transport=pigeon", ORIGIN)));
+    const before = (await scrape()).valueOf("parley_upgrade_refusals_total", { code: "unknownTransport" })!;
+    expect(before).toBeGreaterThanOrEqual(1);
+  });
+
+  it("counts a token that a room with nobody in it refuses", async () => {
+    const refused = async (): Promise<number> =>
+      (await scrape()).valueOf("parley_connects_total", { result: "UNAUTHORIZED" }) ?? 0;
+    const before = await refused();
+    const client = await RawClient.open({ room: freshRoom() });
+    await expect(client.connect({ token: "of-a-key-that-was-rotated" })).rejects.toMatchObject({
+      data: { code: "UNAUTHORIZED" },
+    });
+    await vi.waitFor(async () => expect(await refused()).toBe(before + 1));
+  });
+
+  it("wakes no room: the constructor of none runs", async () => {
+    const room = freshRoom();
+    await join(room, "ada");
+    await shows("parley_top_room_connections", { room }, 1);
+    const sleeper = new Sleeper(room);
+    await sleeper.sleep();
+    const watcher = freshRoom();
+    const { besidesLobby } = await queriesMade(watcher, async () => {
+      for (let i = 0; i < 5; i++) await scrape();
+    });
+    // A room that is made looks into its storage more often than that: each scrape looks once, for dead letters.
+    expect(besidesLobby).toBe(5);
+    expect((await scrape()).valueOf("parley_top_room_connections", { room })).toBe(1);
+    await sleeper.see();
+  });
+
+  it("of a deployment that nobody uses costs no row", async () => {
+    await scrape();
+    const room = freshRoom();
+    const { lobbyRows } = await queriesMade(room, async () => {
+      for (let i = 0; i < 3; i++) await scrape();
+    });
+    expect(lobbyRows).toBe(0);
+  });
+
+  it("shows what there is where a queue or the dead letters cannot be asked", async () => {
+    const fetcher = workerWith({ RELAY_QUEUE: {}, DEAD_LETTERS: undefined });
+    const exposition = await scrape(fetcher);
+    expect(exposition.valueOf("parley_queue_backlog_messages", { queue: "relay" })).toBeUndefined();
+    expect(exposition.valueOf("parley_queue_backlog_messages", { queue: "webhooks" })).toBe(0);
+    expect(exposition.valueOf("parley_dead_letters")).toBeUndefined();
+    expect(exposition.valueOf("parley_rooms")).toBeGreaterThan(0);
+  });
+
+  it("all lobbies of a deployment add up", async () => {
+    const fetcher = workerWith({ LOBBIES: "3" });
+    for (const [name, posted] of Object.entries({ "0-of-3": 2, "1-of-3": 3, "2-of-3": 5 })) {
+      await env.LOBBY.getByName(name).count("somebody", { id: 1, counts: { posted, "closed:ping timeout": 1 } });
+    }
+    const exposition = await scrape(fetcher);
+    expect(exposition.valueOf("parley_messages_posted_total")).toBe(10);
+    expect(exposition.valueOf("parley_connections_closed_total", { reason: "ping timeout" })).toBe(3);
+    expect(exposition.valueOf("parley_lobbies")).toBe(3);
+  });
+});
+
+describe("who may read it: MET-4", () => {
+  it("with METRICS_TOKEN whoever brings it", async () => {
+    const fetcher = workerWith({ METRICS_TOKEN: "a-long-secret-of-16-bytes" });
+    expect((await get({}, fetcher)).status).toBe(401);
+    expect((await get({ Authorization: "Bearer wrong" }, fetcher)).status).toBe(401);
+    expect((await get({ Authorization: "Bearer a-long-secret-of-16-bytes" }, fetcher)).status).toBe(200);
+  });
+
+  it("without it everybody; in production no names of rooms then", async () => {
+    const room = freshRoom();
+    await post(room);
+    await shows("parley_top_room_messages_posted_total", { room }, 1);
+    const production = { ENVIRONMENT: "production", GUEST_ACCESS: "off" };
+    const open = await (await get({}, workerWith(production))).text();
+    expect(open).toContain("parley_messages_posted_total");
+    expect(open).not.toContain(room);
+    const withToken = workerWith({ ...production, METRICS_TOKEN: "a-long-secret-of-16-bytes" });
+    expect(await (await get({ Authorization: "Bearer a-long-secret-of-16-bytes" }, withToken)).text()).toContain(room);
+  });
+
+  it("in production without a token the lobbies are asked once in 5 s, however many read: MET-5", async () => {
+    const asked = vi.spyOn(Lobby.prototype, "scrape");
+    const production = { ENVIRONMENT: "production", GUEST_ACCESS: "off" };
+    const fetcher = workerWith(production);
+    const read = async (): Promise<string> => (await get({}, fetcher)).text();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    try {
+      const texts = [await read(), ...(await Promise.all([read(), read(), read()]))];
+      expect(new Set(texts).size).toBe(1);
+      vi.setSystemTime(Date.now() + OPEN_METRICS_EVERY_MS - 1);
+      await read();
+      expect(asked).toHaveBeenCalledTimes(1);
+      vi.setSystemTime(Date.now() + 1);
+      await read();
+      expect(asked).toHaveBeenCalledTimes(2);
+      const token = "a-long-secret-of-16-bytes";
+      const closed = workerWith({ ...production, METRICS_TOKEN: token });
+      for (let i = 0; i < 2; i++) expect((await get({ Authorization: `Bearer ${token}` }, closed)).status).toBe(200);
+      expect(asked).toHaveBeenCalledTimes(4);
+    } finally {
+      vi.useRealTimers();
+      asked.mockRestore();
+    }
+  });
+
+  it("without a lobby: 503 that says what is missing; with another method: 405", async () => {
+    const refused = await get({}, workerWith({ LOBBY: undefined }));
+    expect(refused.status).toBe(503);
+    expect(await refused.text()).toContain("LOBBY");
+    const posted = await exports.default.fetch(new Request(new URL("/metrics", ORIGIN), { method: "POST" }));
+    expect(posted.status).toBe(405);
+  });
+});
+
+describe("what was counted: MET-2, MET-3", () => {
+  it("is told once, though the answer to it was lost", async () => {
+    const room = freshRoom();
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const report = Reflect.get(Lobby.prototype, "report");
+    let lost = 0;
+    Lobby.prototype.report = async function (this: Lobby, given) {
+      const answer = await report.call(this, given);
+      if (given.room === room && lost++ === 0) throw new Error("the line broke");
+      return answer;
+    };
+    try {
+      const ada = await join(room, "ada");
+      await vi.waitFor(() => expect(lost).toBe(1));
+      await ada.ask("chat-message", { content: "hello" });
+      ada.close();
+      await shows("parley_top_room_messages_posted_total", { room }, 1);
+      expect((await scrape()).valueOf("parley_top_room_wakes_total", { room })).toBe(1);
+      expect(log).toHaveBeenCalled();
+    } finally {
+      Lobby.prototype.report = report;
+    }
+  });
+
+  it("by the Worker is told once, though the answer was lost, and not while nothing happened", async () => {
+    const told: RoomTally[] = [];
+    let isLost = true;
+    const door = {
+      count: async (_source: string, tally: RoomTally) => {
+        told.push(tally);
+        if (isLost) throw new Error("the line broke");
+      },
+    };
+    const meter = new WorkerMeter({ LOBBY: { getByName: () => door } } as unknown as WorkerEnv, 1);
+    meter.count("http:listRooms,200");
+    await meter.tell();
+    meter.count("http:listRooms,200", 2);
+    isLost = false;
+    await meter.tell();
+    await meter.tell();
+    await meter.tell();
+    expect(told.map(({ counts }) => counts["http:listRooms,200"])).toEqual([1, 1, 2]);
+    expect(told[0]!.id).toBe(told[1]!.id);
+    expect(told[2]!.id).toBeGreaterThan(told[1]!.id);
+  });
+
+  it("outlives a sleep before its report", async () => {
+    const room = freshRoom();
+    const ada = await join(room, "ada");
+    await shows("parley_top_room_connections", { room }, 1);
+    await ada.ask("chat-message", { content: "hello" });
+    const sleeper = new Sleeper(room);
+    for (let i = 1; i <= 3; i++) {
+      await sleeper.sleep();
+      await ada.ask("typing", { on: i % 2 === 1 });
+    }
+    await sleeper.sleep();
+    const { body } = await callApi("GET", `/api/rooms/${room}/stats`);
+    expect(body.use.wakes).toMatchObject({ connect: 1, message: 3 });
+    expect(body.use.framesIn).toBe(5);
+    expect(body.awake).toMatchObject({ cause: "call", detail: "stats" });
+  });
+
+  it("of a call is one request, whatever comes of it", async () => {
+    const requests = async (room: string) => (await callApi("GET", `/api/rooms/${room}/stats`)).body.use.requests;
+    const room = freshRoom();
+    const before = await requests(room);
+    const by = { user: "backend", name: "backend" };
+    const said = ["a", "b", "c"].map((id): AnnouncedHere => ({ v: ANNOUNCE_VERSION, id, data: { content: id }, by }));
+    await stubOf(room).takeAnnounced(said);
+    await stubOf(room).takeAnnounced(said.map((one) => ({ ...one, event: POSTED_EVENT })));
+    // The two of them, and the question.
+    expect((await requests(room)) - before).toBe(3);
+  });
+
+  it("of a deletion is one request", async () => {
+    const room = freshRoom();
+    const reports = vi.spyOn(Lobby.prototype, "report");
+    await stubOf(room).deleteRoom();
+    const told = () => reports.mock.calls.flatMap(([report]) => (report.room === room ? (report.tallies ?? []) : []));
+    await vi.waitFor(() => expect(told()).not.toEqual([]));
+    expect(told().map(({ counts }) => counts["requests:call"])).toEqual([1]);
+  });
+
+  it("names few rooms, those with the most traffic", async () => {
+    const rooms = Array.from({ length: 25 }, () => freshRoom());
+    for (const [i, room] of rooms.entries()) {
+      const believed = { members: 1, lastSeq: i, lastActivity: 1, believedMs: 60_000, madeAtMs: 1 };
+      await lobby().report({
+        room,
+        ...believed,
+        connections: 1,
+        tallies: [{ id: 1, counts: { delivered: 1000 + i } }],
+      });
+    }
+    const named = (await scrape()).labelsOf("parley_top_room_message_deliveries_total", "room");
+    expect(named).toEqual(rooms.slice(5).reverse());
+  });
+
+  it("of a version that stored nothing but rooms is read", async () => {
+    await runInDurableObject(env.LOBBY.getByName("old"), (_lobby, { storage }) => {
+      storage.sql.exec("CREATE TABLE room_pages (page INTEGER PRIMARY KEY, body TEXT NOT NULL)");
+      storage.sql.exec("INSERT INTO room_pages VALUES (0, ?)", JSON.stringify([["den", 0, 7, 1000, 0]]));
+    });
+    await evictDurableObject(env.LOBBY.getByName("old"));
+    const [use] = await env.LOBBY.getByName("old").uses({ sort: "rows", limit: 1 });
+    expect(use).toMatchObject({ room: "den", lastSeq: 7, usage: { posted: 0 } });
+    expect(await runInDurableObject(stubOf("den"), () => true)).toBe(true);
+  });
+});
