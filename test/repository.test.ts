@@ -115,13 +115,13 @@ describe("source files", () => {
     expect(bare).toEqual([]);
   });
 
-  it("name every code of an answer once, and the protocol's README explains each", () => {
+  it("name every code of an answer once, and the chat's spec explains each", () => {
     const union = /export type AnswerCode =([^;]+);/.exec(textOf("src/protocol/chat-events.ts"))![1]!;
     const codes = [...union.matchAll(/"([A-Z_]+)"/g)].map(([, code]) => code!);
     expect(codes.length).toBeGreaterThanOrEqual(9);
     expect(codes).toEqual([...new Set(codes)]);
-    const readme = textOf("src/socketio/SPEC.md");
-    expect(codes.filter((code) => !readme.includes(`\`${code}\``))).toEqual([]);
+    const spec = textOf("src/chat/SPEC.md");
+    expect(codes.filter((code) => !spec.includes(`\`${code}\``))).toEqual([]);
   });
 
   it("the pure cores know no clock, no timer, no randomness and no platform", () => {
@@ -137,8 +137,10 @@ describe("source files", () => {
   });
 });
 
-describe("the rules of the wire", () => {
-  const rules = [...textOf("src/socketio/SPEC.md").matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, rule]) => rule!);
+describe("the rules of both specs", () => {
+  const rules = ["src/socketio/SPEC.md", "src/chat/SPEC.md"].flatMap((spec) =>
+    [...textOf(spec).matchAll(/^- \*\*([A-Z]+-\d+)\*\*/gm)].map(([, rule]) => rule!),
+  );
   const named = (folders: readonly string[]): Set<string> =>
     new Set(folders.flatMap(sourcesIn).flatMap((path) => textOf(path).match(/\b[A-Z]+-\d+\b/g) ?? []));
 

@@ -1,5 +1,5 @@
 // The vocabulary of a chat room: events, messages and notices as they travel.
-// Shared by the chat core, the client and the tests; the rules stand in README.md beside this file.
+// Shared by the chat core, the client and the tests; the rules are in src/chat/SPEC.md.
 import type { AnnouncementEvents } from "./announcement-events.ts";
 import type { ChangesClientEvents, ChangesServerEvents, ChangesWelcome, ReactionSummary } from "./changes-events.ts";
 import type { DirectClientEvents } from "./direct-events.ts";
@@ -203,7 +203,7 @@ export type NoticeCode =
   | "SERVER_SHUTDOWN"
   | "ROOM_DELETED";
 
-/** Why an event was not carried out; the table in README.md says which of them a retry helps. */
+/** Why an event was not carried out; the table in src/chat/SPEC.md says which of them a retry helps. */
 export type AnswerCode =
   | "INVALID_PAYLOAD"
   | "TOO_LONG"

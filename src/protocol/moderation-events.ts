@@ -1,5 +1,5 @@
 // The vocabulary of moderation: what moderators ask for, and what everyone hears of it. Rules MOD-1 to MOD-11
-// stand in README.md beside this file.
+// are in src/chat/SPEC.md.
 import type { Answer, Role } from "./chat-events.ts";
 
 /** Characters of a reason. */

@@ -89,10 +89,10 @@ async function ask(user: string, event: string, payload: object): Promise<Record
   return (await sockets[user]!.timeout(30_000).emitWithAck(event, payload)) as Record<string, unknown>;
 }
 
-/** The first column of README's table of events. */
-function eventsOfReadme(): string[] {
-  const readme = readFileSync(path.join(PROJECT_ROOT, "README.md"), "utf8");
-  const table = /\| you send .*?\n\n/s.exec(readme)![0];
+/** The first column of the members' table in docs/events.md. */
+function eventsOfDocs(): string[] {
+  const page = readFileSync(path.join(PROJECT_ROOT, "docs/events.md"), "utf8");
+  const table = /\| you send .*?\n\n/s.exec(page)![0];
   return [...table.matchAll(/^\| `([a-z-]+) /gm)].map(([, event]) => event!);
 }
 
@@ -131,7 +131,7 @@ async function walkEvents(): Promise<void> {
     "open-dm": { user: FRIENDS[1] },
     "refresh-token": { token: tokens["member"] },
   };
-  for (const event of eventsOfReadme())
+  for (const event of eventsOfDocs())
     await ask(event === "versions" ? "moderator" : "member", event, payloads[event] ?? {});
   for (const event of ["audit", "moderation-state"]) await ask("moderator", event, {});
   await ask("moderator", "mute", { user: "reader", seconds: 60 });
