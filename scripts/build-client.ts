@@ -11,7 +11,7 @@ const projectRoot = path.join(import.meta.dirname, "..");
 const source = path.join(projectRoot, "client");
 const target = path.join(projectRoot, "dist", "client");
 
-const CLIENT = "client.ts";
+const CLIENT = "core/client.ts";
 const PAGE = "page.tsx";
 const OTHERS = ["page.css", "page-later.css", "admin.tsx", "admin.css"];
 const EMBED = "embed.tsx";
@@ -114,7 +114,7 @@ async function buildEmbed(): Promise<void> {
 /** Types only, in one file, so that whoever copies client.js needs to copy but one more. */
 async function writeTypes(): Promise<void> {
   const vocabulary = (await readdir(protocol)).filter((name) => name.endsWith("-events.ts")).sort();
-  const files = [...vocabulary.map((name) => path.join(protocol, name)), path.join(source, "api.ts")];
+  const files = [...vocabulary.map((name) => path.join(protocol, name)), path.join(source, "core", "api.ts")];
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   const declarations = texts.map((text) => text.replaceAll(/^import type [^;]*;\n/gm, ""));
   await put("client.d.ts", [...declarations, CONNECT_ROOM].join("\n"));
