@@ -128,9 +128,16 @@ describe("source files", () => {
     const impure = /\b(Date\.now|new Date\(|setTimeout|setInterval|Math\.random|crypto\.|console\.|cloudflare:)/;
     const ofClient = ["backoff", "frames", "heartbeat", "posted-lookup", "ordered-messages", "outbox", "reconnection"];
     const cores = [
-      ...["src/clock", "src/protocol", "src/metrics", "src/socketio", "src/chat", "src/lobby", "src/relay"].flatMap(
-        sourcesIn,
-      ),
+      ...[
+        "src/clock",
+        "src/storage",
+        "src/protocol",
+        "src/metrics",
+        "src/socketio",
+        "src/chat",
+        "src/lobby",
+        "src/relay",
+      ].flatMap(sourcesIn),
       ...ofClient.map((name) => `client/core/${name}.ts`),
     ];
     expect(cores.filter((file) => impure.test(textOf(file)))).toEqual([]);

@@ -26,7 +26,7 @@ import { Reading } from "./people/reading.ts";
 import { Refreshing } from "./people/refreshing.ts";
 import { Relayed } from "./links/relayed.ts";
 import { Modes } from "./moderation/room-modes.ts";
-import type { RoomState } from "./room/room-state.ts";
+import type { RoomState } from "../storage/room-state.ts";
 import type { Buckets } from "../clock/rate-limit.ts";
 import type { ChatSettings, Feature, Room } from "./room/room.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";

@@ -167,7 +167,7 @@ export class Lobby {
    */
   scrape(nowMs: number): Scrape {
     const top = mostUsed(this.#rooms.all(), { sort: "traffic", limit: TOP_ROOMS }, nowMs);
-    this.#store(() => this.#rooms.saveShown(top.map(({ room }) => room)), nowMs);
+    this.#store(() => this.#rooms.save(top.map(({ room }) => room)), nowMs);
     return { ...sumOf(this.#rooms.all(), nowMs), totals: this.#rooms.totals, top };
   }
 

@@ -9,7 +9,7 @@ import { emptied, withChange, type Change, type Kept } from "../../src/chat/log/
 import { UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
 import { placeOf } from "../../src/chat/log/message-id.ts";
 import type { ChangedMessage, MessageLog, Page, PageQuery } from "../../src/chat/log/message-log.ts";
-import type { RoomState } from "../../src/chat/room/room-state.ts";
+import type { RoomState } from "../../src/storage/room-state.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
 import type { Meter } from "../../src/metrics/meter.ts";
 import type { Answer, Message, Role } from "../../src/protocol/chat-events.ts";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { REPORT_BELIEVED_MS } from "../../src/chat/listing/lobby-facts.ts";
 import { UNUSED_DIRECT_MS_MAX } from "../../src/lobby/kept-room.ts";
 import { SAVE_WINDOW_MS_MAX } from "../../src/lobby/lobby.ts";
-import { ROOMS_PER_PAGE } from "../../src/lobby/room-pages.ts";
+import { ENTRIES_PER_PAGE } from "../../src/storage/paged-map.ts";
 import {
   lobbyNames,
   lobbyOf,
@@ -226,7 +226,7 @@ describe("storing: LOB-7", () => {
 
   it("a report changes one row, however many rooms there are; places are used again", () => {
     const lobby = new MemoryLobby();
-    const names = Array.from({ length: 3 * ROOMS_PER_PAGE }, (_, i) => `room-${i}`);
+    const names = Array.from({ length: 3 * ENTRIES_PER_PAGE }, (_, i) => `room-${i}`);
     for (const name of names) lobby.report(reportOf(name));
     lobby.advance(SAVE_WINDOW_MS_MAX);
     const rowsOf = (work: () => void): number => {

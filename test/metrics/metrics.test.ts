@@ -12,7 +12,7 @@ import type { UseSort } from "../../src/metrics/room-use.ts";
 import { addUsage, USAGE_NAMES, usageOf, wakesOf } from "../../src/metrics/room-usage.ts";
 import { countCommit } from "../../src/chat/room/metering.ts";
 import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/lobby/lobby.ts";
-import { ROOMS_PER_PAGE } from "../../src/lobby/room-pages.ts";
+import { ENTRIES_PER_PAGE } from "../../src/storage/paged-map.ts";
 import { SeenTallies } from "../../src/lobby/seen-tallies.ts";
 import type { RoomTally } from "../../src/protocol/room-list.ts";
 import { expositionOf } from "../host/exposition.ts";
@@ -278,12 +278,12 @@ describe("tallies that are told again: MET-2", () => {
       void lobby.report({ ...ROOM_REPORT, room, tallies: [{ id, counts: { delivered } }] });
     // Two that stand in different rows, with a row full of rooms between them.
     tell("first", 1, 10);
-    for (let i = 0; i < ROOMS_PER_PAGE; i++) tell(`room-${i}`, 1, 1);
+    for (let i = 0; i < ENTRIES_PER_PAGE; i++) tell(`room-${i}`, 1, 1);
     tell("last", 1, 10);
     lobby.advance(SAVE_WINDOW_MS_MAX);
     for (const room of ["first", "room-0", "last"]) tell(room, 2, 5);
     const shown = shownOf();
-    expect(shown).toMatchObject({ all: 35 + ROOMS_PER_PAGE, first: 15, last: 15 });
+    expect(shown).toMatchObject({ all: 35 + ENTRIES_PER_PAGE, first: 15, last: 15 });
     lobby.restart();
     expect(shownOf()).toEqual(shown);
   });

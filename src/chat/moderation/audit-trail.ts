@@ -2,7 +2,7 @@
 // that it costs one row and the list never grows (MOD-11).
 import type { AuditEntry } from "../../protocol/moderation-events.ts";
 import { fitLast } from "../room/fitting.ts";
-import type { RoomState } from "../room/room-state.ts";
+import type { RoomState } from "../../storage/room-state.ts";
 
 export const AUDIT_ENTRIES_MAX = 500;
 

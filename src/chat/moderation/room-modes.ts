@@ -1,6 +1,6 @@
 // Whether a room is slow or read-only: one small value, read when it first matters.
 import type { RoomModes } from "../../protocol/moderation-events.ts";
-import type { RoomState } from "../room/room-state.ts";
+import type { RoomState } from "../../storage/room-state.ts";
 
 const KEY = "moderation:modes";
 

@@ -1,6 +1,6 @@
 // How the users of a room stand, kept: one row per user about whom anything was decided, read when somebody
 // asks for that user. So a room with thousands of bans wakes as fast as one with none.
-import type { RoomState } from "../room/room-state.ts";
+import type { RoomState } from "../../storage/room-state.ts";
 import { currentStanding, type Standing } from "./standing.ts";
 
 /** In front of the user in the key of a row. */

@@ -4,11 +4,21 @@
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../room/leavers.ts";
 import type { Members } from "../room/members.ts";
 import type { Room } from "../room/room.ts";
-import { ToldMembers, type ToldStay } from "./told-members.ts";
+import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import { joined, left, occupied, vacated, type WebhookBatch } from "../webhooks/webhook-batch.ts";
 
 /** After a crash or a deploy everybody is disconnected, and may come back for so long without having left. */
 export const RESTART_GRACE_MS = 30_000;
+
+/** A stay that the outside was told of. */
+export interface ToldStay {
+  /** When it began, in milliseconds since 1970. */
+  readonly since: number;
+  /** While the queue has not said that it took the news, the outside may have heard of it or not. */
+  readonly state: "coming" | "here" | "going";
+}
+
+type ToldMembers = PagedMap<ToldStay>;
 
 /** What outlives sleep and crashes besides the members who were told. */
 export interface AttendanceMark {
@@ -91,7 +101,7 @@ export class Attendance {
 
   collectArrivals(telling: Telling): void {
     if (!this.#isUnsure) return;
-    const told = (this.#told ??= new ToldMembers(this.#room.state, this.#isConfirmed));
+    const told = (this.#told ??= this.#readTold());
     let isFirst = this.#occupied?.state !== "here";
     for (const { user, name, sinceMs } of this.#members.all()) {
       const known = told.get(user);
@@ -102,9 +112,19 @@ export class Attendance {
       // Perhaps it was told before: then it is the same news. Whose leave may have been told has come anew.
       const stay: ToldStay = { since: known?.state === "coming" ? known.since : sinceMs, state: "coming" };
       if (!telling.batch.add(joined(this.#placed(stay), user, name))) return;
-      telling.before.push(() => told.put(user, stay));
-      telling.after.push(() => told.confirm(user));
+      telling.before.push(() => told.set(user, stay));
+      // Not worth a row: told again, it is the same news.
+      telling.after.push(() => told.amend(user, { ...stay, state: "here" }));
     }
+  }
+
+  /** Kept so that after a crash members who come back are no news, and members who do not are told to have left. */
+  #readTold(): ToldMembers {
+    const told = new PagedMap<ToldStay>(pagesIn(this.#room.state, "webhook-members:"));
+    if (!this.#isConfirmed) return told;
+    for (const [user, stay] of told.entries())
+      if (stay.state === "coming") told.amend(user, { ...stay, state: "here" });
+    return told;
   }
 
   #collectOccupied(telling: Telling, first: { user: string; name: string; sinceMs: number }): void {
@@ -118,7 +138,7 @@ export class Attendance {
   collectDepartures(telling: Telling, nowMs: number): void {
     if (!this.#isUnsure) return;
     const told = this.#told!;
-    const isTold = told.count > 0 || this.#occupied !== undefined;
+    const isTold = told.size > 0 || this.#occupied !== undefined;
     if (!isTold || nowMs >= (this.#graceEndsMs ?? -Infinity)) this.#graceEndsMs = undefined;
     if (this.#graceEndsMs === undefined) this.#collectLeft(telling, told, nowMs);
     const noticed = this.#noticed;
@@ -126,10 +146,10 @@ export class Attendance {
   }
 
   #collectLeft({ batch, before, after }: Telling, told: ToldMembers, nowMs: number): void {
-    for (const [user, stay] of told.all()) {
+    for (const [user, stay] of told.entries()) {
       if (this.#members.has(user)) continue;
       if (!batch.add(left(this.#placed(stay), user, nowMs))) return;
-      before.push(() => told.put(user, { ...stay, state: "going" }));
+      before.push(() => told.set(user, { ...stay, state: "going" }));
       after.push(() => told.delete(user));
     }
     const stay = this.#occupied;
@@ -148,6 +168,6 @@ export class Attendance {
 
   /** @throws whatever the storage throws; tried again the next time */
   store(): void {
-    this.#told?.store();
+    this.#told?.save();
   }
 }

@@ -87,7 +87,7 @@ export class Reading implements Feature {
 
   onDisconnect(client: Client): void {
     const { user, readSeq } = client.peek();
-    if (readSeq === undefined || !this.#marks.isUnstored(user)) return;
+    if (readSeq === undefined || !this.#marks.isUnsaved(user)) return;
     this.#storeDeadline.pull(this.#room.now() + READ_STORE_GATHER_MS);
   }
 
@@ -114,7 +114,7 @@ export class Reading implements Feature {
   #store(nowMs: number): void {
     this.#storedAtMs = nowMs;
     try {
-      this.#marks.store();
+      this.#marks.save();
       this.#failures = 0;
     } catch (error) {
       this.#failures++;

@@ -3,7 +3,7 @@
 // wrong for a moment: that a segment is too old is believed when it was seen twice, an hour apart.
 import type { Deadline } from "../../clock/deadlines.ts";
 import type { MessageLog } from "../log/message-log.ts";
-import type { RoomState } from "../room/room-state.ts";
+import type { RoomState } from "../../storage/room-state.ts";
 import type { Room } from "../room/room.ts";
 
 /** So long after a segment was seen to be too old it is forgotten, if it is so still. */

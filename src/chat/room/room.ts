@@ -22,7 +22,7 @@ import type { ChangedMessage, MessageLog } from "../log/message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "../posting/posts.ts";
 import type { Bucket, RateLimit } from "../../clock/rate-limit.ts";
-import type { RoomState } from "./room-state.ts";
+import type { RoomState } from "../../storage/room-state.ts";
 
 export interface ChatSettings {
   readonly messageRate: RateLimit;

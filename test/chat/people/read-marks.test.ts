@@ -1,7 +1,8 @@
 // READ-4: how marks are kept: many in a row, and no more than so many in all.
 import { describe, expect, it } from "vitest";
 
-import { READ_MARK_PAGES_MAX, ReadMarks, READERS_PER_PAGE } from "../../../src/chat/people/read-marks.ts";
+import { READ_MARK_PAGES_MAX, ReadMarks } from "../../../src/chat/people/read-marks.ts";
+import { ENTRIES_PER_PAGE } from "../../../src/storage/paged-map.ts";
 import { MemoryState } from "../../host/chat-room.ts";
 import { fc } from "../../host/properties.ts";
 
@@ -11,41 +12,41 @@ function readBy(count: number): { state: MemoryState; marks: ReadMarks } {
   const state = new MemoryState();
   const marks = new ReadMarks(state);
   for (let i = 0; i < count; i++) marks.advance({ user: `user-${i}`, seq: i + 1 });
-  marks.store();
+  marks.save();
   return { state, marks };
 }
 
 describe("the marks of many readers", () => {
   it.each([
-    [READERS_PER_PAGE - 1, 1],
-    [READERS_PER_PAGE, 1],
-    [READERS_PER_PAGE + 1, 2],
+    [ENTRIES_PER_PAGE - 1, 1],
+    [ENTRIES_PER_PAGE, 1],
+    [ENTRIES_PER_PAGE + 1, 2],
   ])("%i of them take %i rows", (readers, rows) => {
     expect(rowsOf(readBy(readers).state)).toBe(rows);
   });
 
   it("cost one row for those who moved, and none where nobody did", () => {
-    const { state, marks } = readBy(READERS_PER_PAGE + 1);
+    const { state, marks } = readBy(ENTRIES_PER_PAGE + 1);
     state.writes = 0;
-    marks.store();
+    marks.save();
     expect(state.writes).toBe(0);
     marks.advance({ user: "user-3", seq: 900 });
     marks.advance({ user: "user-4", seq: 900 });
-    marks.store();
+    marks.save();
     expect(state.writes).toBe(1);
   });
 
   it("are bounded: the oldest page is given up, and its readers begin anew", () => {
-    const readers = READERS_PER_PAGE * READ_MARK_PAGES_MAX;
+    const readers = ENTRIES_PER_PAGE * READ_MARK_PAGES_MAX;
     const { state, marks } = readBy(readers);
     expect(rowsOf(state)).toBe(READ_MARK_PAGES_MAX);
     marks.advance({ user: "one-more", seq: 7 });
     marks.advance({ user: "user-1", seq: 8 });
-    marks.store();
+    marks.save();
     expect(rowsOf(state)).toBe(READ_MARK_PAGES_MAX);
     const again = new ReadMarks(state);
-    const kept = ["one-more", "user-0", "user-1", `user-${READERS_PER_PAGE}`].map((user) => again.get(user));
-    expect(kept).toEqual([7, 0, 8, READERS_PER_PAGE + 1]);
+    const kept = ["one-more", "user-0", "user-1", `user-${ENTRIES_PER_PAGE}`].map((user) => again.get(user));
+    expect(kept).toEqual([7, 0, 8, ENTRIES_PER_PAGE + 1]);
   });
 
   it.each(["__proto__", "constructor", ""])("may be of somebody called %j", (user) => {
@@ -67,7 +68,7 @@ it("whatever is read, stored and forgotten: a mark is the highest that was store
       const truth = new Map<string, number>();
       let marks = new ReadMarks(state);
       for (const step of steps) {
-        if (step === "store") marks.store();
+        if (step === "store") marks.save();
         else if (step === "sleep") {
           marks = new ReadMarks(state);
           for (const [user, seq] of truth) marks.restore({ user, seq });
