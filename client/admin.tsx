@@ -1,12 +1,12 @@
-// The operator page: one desk in the whole window, and the address that says what is on it. admin.html loads it.
+// The operator page: one store in the whole window, and the address that says what is on it. admin.html loads it.
 import { render } from "preact";
 
 import { App } from "./admin/components/app.tsx";
 import { watchRoom } from "./admin/live.ts";
 import { AdminApi } from "./admin/state/admin-api.ts";
-import { Desk } from "./admin/state/desk.ts";
+import { AdminStore } from "./admin/state/admin-store.ts";
 import { routeOf } from "./admin/state/route.ts";
-import { keep, readKept } from "./page/state/kept.ts";
+import { keep, readJson } from "./page/state/json-storage.ts";
 
 /** The list costs one request of the Worker and one of each lobby; no room is woken for it. */
 const REFRESH_MS = 15_000;
@@ -17,26 +17,26 @@ const session = (): Storage => sessionStorage;
 const root = document.getElementById("app")!;
 const { origin } = location;
 
-const desk = new Desk({
+const store = new AdminStore({
   api: (token) => new AdminApi(origin, token, (url, init) => fetch(url, init)),
   watch: (room, token, ports) => watchRoom(origin, room, token, ports),
   keepToken: (token) => keep(session, TOKEN_KEY, token),
   now: () => Date.now(),
   changed: draw,
 });
-desk.route = routeOf(location.hash);
+store.route = routeOf(location.hash);
 
-addEventListener("hashchange", () => desk.go(routeOf(location.hash)));
-addEventListener("pagehide", () => desk.close());
-addEventListener("pageshow", ({ persisted }) => persisted && desk.watchAgain());
-setInterval(() => document.visibilityState === "visible" && void desk.refresh(), REFRESH_MS);
+addEventListener("hashchange", () => store.go(routeOf(location.hash)));
+addEventListener("pagehide", () => store.close());
+addEventListener("pageshow", ({ persisted }) => persisted && store.watchAgain());
+setInterval(() => document.visibilityState === "visible" && void store.refresh(), REFRESH_MS);
 
-const kept = readKept(session, TOKEN_KEY);
-if (typeof kept === "string") void desk.signIn(kept);
+const kept = readJson(session, TOKEN_KEY);
+if (typeof kept === "string") void store.signIn(kept);
 else draw();
 
 function draw(): void {
-  const { route } = desk;
+  const { route } = store;
   document.title = route.view === "room" ? `#${route.room} · Operator · Parley` : "Operator · Parley";
-  render(<App desk={desk} />, root);
+  render(<App store={store} />, root);
 }

@@ -8,7 +8,7 @@ import { applyChosenTheme } from "./page/components/theme.ts";
 import { embeddedGuest } from "./page/state/embedded-guest.ts";
 import { TokenNeeded } from "./page/state/identity.ts";
 import { Session } from "./page/state/session.ts";
-import type { TokenSource } from "./page/state/visit-ports.ts";
+import type { TokenSource } from "./page/state/room-view-ports.ts";
 
 /** The style sheet, put here by the build. */
 declare const EMBED_CSS: string;
@@ -101,7 +101,7 @@ class ParleyRoom extends HTMLElement {
   #draw(session: Session): void {
     if (session !== this.#session || !this.#mount) return;
     render(<App session={session} />, this.#mount);
-    const { connection, reading } = session.visit ?? {};
+    const { connection, reading } = session.view ?? {};
     const missed = reading?.missed;
     const state = `${connection?.kind} ${missed}`;
     if (state === this.#lastState) return;

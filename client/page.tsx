@@ -29,7 +29,7 @@ const session = new Session({
 keepFilesOut();
 addEventListener("hashchange", open);
 addEventListener("storage", (event) => session.onKept(event));
-addEventListener("pagehide", () => session.visit?.signals.close());
+addEventListener("pagehide", () => session.view?.signals.close());
 
 open();
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/page-later.css" }));
@@ -38,20 +38,20 @@ document.head.append(Object.assign(document.createElement("link"), { rel: "style
 function open(): void {
   const room = roomOfHash();
   if (room === undefined) refuseHash();
-  else if (session.visit) session.enter(room);
+  else if (session.view) session.enter(room);
   else if (!session.resume(room)) draw();
 }
 
 /** Of an address that names no room the reader hears, and it does not stay beside another one's messages. */
 function refuseHash(): void {
-  const { visit } = session;
+  const { view } = session;
   const name = readable(location.hash.slice(1));
   if (name !== "") {
     const problem = `“${name.slice(0, SHOWN_MAX)}${name.length > SHOWN_MAX ? "…" : ""}” is not the name of a room.`;
-    if (visit) visit.show(problem);
+    if (view) view.show(problem);
     else session.problem = problem;
   }
-  if (visit) history.replaceState(null, "", `#${visit.room}`);
+  if (view) history.replaceState(null, "", `#${view.room}`);
   draw();
 }
 

@@ -3,7 +3,7 @@ import { io } from "socket.io-client";
 
 import { WATCH_NAMESPACE, WATCH_QUERY, type WatchedRoom } from "../../src/protocol/watching.ts";
 import { ExtendablePolling, ExtendedWebSocket } from "../core/extended-transports.ts";
-import type { Line } from "./state/sight.ts";
+import type { Line } from "./state/room-snapshot.ts";
 
 export interface WatchPorts {
   readonly shown: (room: WatchedRoom) => void;

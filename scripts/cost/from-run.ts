@@ -1,7 +1,7 @@
-// A load test's report as a basis for a bill: its workload, month-long, and how well the model foretells what was counted.
+// A load test's report as a basis for a bill: its workload, month-long, and how well the model predicts what was counted.
 import type { LoadReport } from "../load/report.ts";
 import type { Workload } from "./model.ts";
-import { foretell, type RunEvents } from "./run-model.ts";
+import { predict, type RunEvents } from "./run-model.ts";
 
 const SECONDS_PER_MINUTE = 60;
 
@@ -23,18 +23,18 @@ export function workloadOf({ asked, messages, connections, phases }: LoadReport)
   };
 }
 
-/** Of what was counted: a line that is no further off is foretold well. */
+/** Of what was counted: a line that is no further off is predicted well. */
 const CLOSE_SHARE = 0.05;
 const FEW_EVENTS = 2;
 const CHANCE_SPREADS = 3;
 
-/** How well a line was foretold; where not closely, what explains it: too few to tell, or chance; or nothing. */
+/** How well a line was predicted; where not closely, what explains it: too few to tell, or chance; or nothing. */
 export type Fit = "close" | "few" | "chance" | "off";
 
 export interface Agreement {
   readonly what: keyof RunEvents;
-  readonly foretold: number;
-  /** The standard deviation of what is foretold: what is up to chance. */
+  readonly predicted: number;
+  /** The standard deviation of what is predicted: what is up to chance. */
   readonly spread: number;
   readonly counted: number;
   readonly by: "server" | "clients";
@@ -43,14 +43,14 @@ export interface Agreement {
   readonly fit: Fit;
 }
 
-/** Lines that the model foretells of a run, beside what was counted: by the server where it tells, else by the clients. */
+/** Lines that the model predicts of a run, beside what was counted: by the server where it tells, else by the clients. */
 export function agreementOf(
   report: LoadReport,
   { flushWindowMs, pingIntervalSeconds }: Pick<Workload, "flushWindowMs" | "pingIntervalSeconds">,
 ): Agreement[] {
   const { asked, phases, counted, connections, messages } = report;
   const { connectedAt, postingFrom, postingTo, finishedAt } = phases;
-  const { events, spread } = foretell({
+  const { events, spread } = predict({
     connects: connections.in,
     rooms: asked.rooms,
     shimShare: asked.shimShare,
@@ -70,15 +70,15 @@ export function agreementOf(
     const value = byServer ?? byClients;
     if (value === undefined) return [];
     const by = byServer === undefined ? ("clients" as const) : ("server" as const);
-    const foretold = events[what];
-    const deviation = value === 0 ? (foretold === 0 ? 0 : Infinity) : (foretold - value) / value;
-    const line = { what, foretold, spread: spread[what], counted: value, by, deviation };
+    const predicted = events[what];
+    const deviation = value === 0 ? (predicted === 0 ? 0 : Infinity) : (predicted - value) / value;
+    const line = { what, predicted, spread: spread[what], counted: value, by, deviation };
     return [{ ...line, fit: fitOf(line) }];
   });
 }
 
-function fitOf({ foretold, spread, counted, deviation }: Omit<Agreement, "fit">): Fit {
-  const off = Math.abs(foretold - counted);
+function fitOf({ predicted, spread, counted, deviation }: Omit<Agreement, "fit">): Fit {
+  const off = Math.abs(predicted - counted);
   if (Math.abs(deviation) <= CLOSE_SHARE) return "close";
   if (off <= FEW_EVENTS) return "few";
   return off <= CHANCE_SPREADS * spread ? "chance" : "off";

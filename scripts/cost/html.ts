@@ -57,16 +57,16 @@ reckoned as incoming messages, which Cloudflare does not say they are. Without f
 }
 
 function besideRun(agreement: CostReport["agreement"]): string {
-  const lines = agreement.map(({ what, foretold, spread, counted, by, deviation, fit }) => [
+  const lines = agreement.map(({ what, predicted, spread, counted, by, deviation, fit }) => [
     LINE_NAMES[what],
-    `${count(foretold)} ${aboutOf(spread)}`,
+    `${count(predicted)} ${aboutOf(spread)}`,
     count(counted),
     by,
     deviationOf(deviation),
     FIT_WORDS[fit],
   ]);
   const distrust = distrustOf(agreement).map((words) => `<p>${escapeHtml(words)}</p>`);
-  return `<h2>The model beside the run</h2>${table([["", "foretold", "counted", "by", "deviation", ""], ...lines])}${distrust.join("")}`;
+  return `<h2>The model beside the run</h2>${table([["", "predicted", "counted", "by", "deviation", ""], ...lines])}${distrust.join("")}`;
 }
 
 function compare({ workload, bill, peers }: Comparison): string {

@@ -1,5 +1,5 @@
-// What a load test should make a server count, foretold from what the rooms' rules say: one room after another lives through the
-// run, in a clock of its own, with people who come, post and are pinged. Pure; the same run is foretold the same each time.
+// What a load test should make a server count, predicted from what the rooms' rules say: one room after another lives through the
+// run, in a clock of its own, with people who come, post and are pinged. Pure; the same run is predicted the same each time.
 import {
   ARM_SECONDS,
   commitsPerPost,
@@ -36,8 +36,8 @@ export type RunEvents = Pick<
   "posts" | "commits" | "upgrades" | "framesIn" | "heartbeats" | "alarms" | "reports" | "rowsWritten"
 >;
 
-/** What is foretold. */
-export interface Foretold {
+/** What is predicted. */
+export interface Predicted {
   readonly events: RunEvents;
   /** What chance adds or takes: the standard deviation over all rooms, which ping and report at moments of their own. */
   readonly spread: RunEvents;
@@ -71,7 +71,7 @@ const LIVES_MIN = 4;
 const DEEDS_MAX = 2_000_000;
 
 /** In rooms that are new: as far as the server can know when it is asked, which is up to each room's last report. */
-export function foretell(run: RunFacts): Foretold {
+export function predict(run: RunFacts): Predicted {
   const { posts, connects, pollingShare } = run;
   // A room that nobody got into is none.
   const rooms = Math.min(run.rooms, connects);

@@ -1,4 +1,4 @@
-// A bill for a terminal: its lines, what others would ask, what would double it, and how well the model foretold a run.
+// A bill for a terminal: its lines, what others would ask, what would double it, and how well the model predicted a run.
 import type { Bill } from "./bill.ts";
 import type { Agreement, Fit } from "./from-run.ts";
 import type { Workload } from "./model.ts";
@@ -64,12 +64,12 @@ function billLines({ lines, total }: Bill): string[] {
   ];
 }
 
-function agreementLine({ what, foretold, spread, counted, by, deviation, fit }: Agreement): string {
-  return `  ${LINE_NAMES[what].padEnd(22)}foretold ${count(foretold).padStart(10)} ${aboutOf(spread).padEnd(8)}   counted ${count(counted).padStart(10)} by the ${by.padEnd(8)}${deviationOf(deviation).padStart(10)}  ${FIT_WORDS[fit]}`.trimEnd();
+function agreementLine({ what, predicted, spread, counted, by, deviation, fit }: Agreement): string {
+  return `  ${LINE_NAMES[what].padEnd(22)}predicted ${count(predicted).padStart(10)} ${aboutOf(spread).padEnd(8)}   counted ${count(counted).padStart(10)} by the ${by.padEnd(8)}${deviationOf(deviation).padStart(10)}  ${FIT_WORDS[fit]}`.trimEnd();
 }
 
 export function deviationOf(deviation: number): string {
-  return Number.isFinite(deviation) ? `${(deviation * 100).toFixed(1)} %` : "not foretold";
+  return Number.isFinite(deviation) ? `${(deviation * 100).toFixed(1)} %` : "not predicted";
 }
 
 /** What is behind a line that is not close. */

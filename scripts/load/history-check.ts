@@ -2,8 +2,8 @@
 import { LightMember } from "./light-member.ts";
 import { findMark } from "./mark.ts";
 import type { Span } from "./messages.ts";
-import type { RoomBook } from "./room-book.ts";
-import type { JoinError, Observer, Seat, Where } from "./seat.ts";
+import type { RoomIndex } from "./room-index.ts";
+import type { JoinError, Observer, ClientSlot, Where } from "./client-slot.ts";
 
 const ROOMS_AT_ONCE = 8;
 const PAGE_MESSAGES = 100;
@@ -44,9 +44,9 @@ const silent: Observer = {
 
 export interface RoomToCheck {
   /** Whose place it is read from: that of the first one who is let in. */
-  readonly seats: readonly Seat[];
+  readonly seats: readonly ClientSlot[];
   readonly span: Span;
-  readonly book: RoomBook;
+  readonly index: RoomIndex;
 }
 
 export async function checkHistories(
@@ -74,12 +74,12 @@ export async function checkHistories(
   return { ackedAbsent, messages, rooms: checked, unread, ...(problem !== undefined && { problem }) };
 }
 
-async function checkHistory(where: Where, run: string, { seats, span, book }: RoomToCheck) {
+async function checkHistory(where: Where, run: string, { seats, span, index }: RoomToCheck) {
   const member = await enter(where, seats, run);
   try {
     const stored = await readHistory(member, run, span);
     let absent = 0;
-    for (const [seq, code] of book.acked) if (stored.get(seq) !== code) absent++;
+    for (const [seq, code] of index.acked) if (stored.get(seq) !== code) absent++;
     return { absent, messages: stored.size };
   } finally {
     member.leave();
@@ -90,7 +90,7 @@ async function checkHistory(where: Where, run: string, { seats, span, book }: Ro
  * Not every token opens a room; and one that was full, or an address with all the connections that it may have, notices a
  * moment later who has gone.
  */
-async function enter(where: Where, seats: readonly Seat[], run: string): Promise<LightMember> {
+async function enter(where: Where, seats: readonly ClientSlot[], run: string): Promise<LightMember> {
   for (let tries = 1; ; tries++) {
     const member = new LightMember(where, seats[(tries - 1) % seats.length]!, run, silent);
     try {

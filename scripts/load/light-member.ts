@@ -10,9 +10,9 @@ import {
   type Member,
   type Observer,
   type Post,
-  type Seat,
+  type ClientSlot,
   type Where,
-} from "./seat.ts";
+} from "./client-slot.ts";
 
 const [ZERO, ONE, TWO, FOUR, SIX] = [0x30, 0x31, 0x32, 0x34, 0x36];
 const THREE = 0x33;
@@ -25,7 +25,7 @@ const RETURN_MS_MAX = 1500;
 const JOIN_MS_MAX = 30_000;
 
 export class LightMember implements Member {
-  readonly seat: Seat;
+  readonly slot: ClientSlot;
   isIn = false;
   readonly #where: Where;
   readonly #run: string;
@@ -45,9 +45,9 @@ export class LightMember implements Member {
   #offset: string | undefined;
 
   /** @param run told apart by in marks */
-  constructor(where: Where, seat: Seat, run: string, observer: Observer) {
+  constructor(where: Where, slot: ClientSlot, run: string, observer: Observer) {
     this.#where = where;
-    this.seat = seat;
+    this.slot = slot;
     this.#run = run;
     this.#observer = observer;
   }
@@ -99,10 +99,10 @@ export class LightMember implements Member {
   }
 
   #open(): Line {
-    const { transport, dialect } = this.seat;
+    const { transport, dialect } = this.slot;
     // A session can be recovered where the client says that it knows of it, as socket.io-client 4.6 and later do by its pid.
     const query = { transport, recovery: "on", ...(dialect === "shim" && { ext: "1" }) };
-    const target = targetOf(this.#where, this.seat, endpointOf(this.#where, this.seat, query));
+    const target = targetOf(this.#where, this.slot, endpointOf(this.#where, this.slot, query));
     const listener = {
       packet: (bytes: Buffer, start: number, end: number) => this.#packet(bytes, start, end),
       closed: (reason: string) => this.#closed(reason),
@@ -114,12 +114,12 @@ export class LightMember implements Member {
   }
 
   #send(packet: string): void {
-    this.#observer.sent(this.seat.transport === "websocket" ? 1 : 0);
+    this.#observer.sent(this.slot.transport === "websocket" ? 1 : 0);
     this.#line?.send(packet);
   }
 
   #beat(): void {
-    if (this.seat.transport === "websocket") this.#observer.beat();
+    if (this.slot.transport === "websocket") this.#observer.beat();
     this.#line?.send("3");
   }
 
@@ -131,7 +131,7 @@ export class LightMember implements Member {
 
   #sendPost(id: number, { content, code }: Post): void {
     // Our own client gives each message an id, so that sending it again is safe.
-    const clientMsgId = this.seat.dialect === "shim" ? `,"clientMsgId":"${this.#run}-${code}"` : "";
+    const clientMsgId = this.slot.dialect === "shim" ? `,"clientMsgId":"${this.#run}-${code}"` : "";
     this.#send(`42${id}["chat-message",{"content":"${content}"${clientMsgId}}]`);
   }
 
@@ -172,12 +172,12 @@ export class LightMember implements Member {
   }
 
   #opened(handshake: string): void {
-    if (this.seat.dialect === "shim" && this.seat.transport === "websocket") {
+    if (this.slot.dialect === "shim" && this.slot.transport === "websocket") {
       const { pingInterval } = JSON.parse(handshake) as { pingInterval: number };
       this.#heartbeat = setInterval(() => this.#beat(), pingInterval);
     }
     const auth = {
-      ...(this.seat.token && { token: this.seat.token }),
+      ...(this.slot.token && { token: this.slot.token }),
       ...(this.#pid && { pid: this.#pid, offset: this.#offset }),
     };
     this.#send(Object.keys(auth).length === 0 ? "40" : `40${JSON.stringify(auth)}`);
@@ -193,7 +193,7 @@ export class LightMember implements Member {
     this.#wasIn = true;
     this.#joining?.resolve();
     this.#joining = undefined;
-    if (this.seat.dialect === "shim") for (const [id, post] of this.#pending) this.#sendPost(id, post);
+    if (this.slot.dialect === "shim") for (const [id, post] of this.#pending) this.#sendPost(id, post);
     else this.#forgetPending();
   }
 

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 
 import { openFilesMax } from "../process.ts";
-import type { MachineFacts } from "./seating.ts";
+import type { MachineFacts } from "./client-slots.ts";
 
 const PORT_RANGE_FILE = "/proc/sys/net/ipv4/ip_local_port_range";
 /** What IANA sets aside for it, and what other systems take. */

@@ -1,7 +1,7 @@
 // What the processes of a load test say to each other.
-import type { BookPage } from "./room-book.ts";
-import type { Seat, Where } from "./seat.ts";
-import type { SeqFaults } from "./seq-ledger.ts";
+import type { BookPage } from "./room-index.ts";
+import type { ClientSlot, Where } from "./client-slot.ts";
+import type { SeqFaults } from "./delivery-check.ts";
 
 /** A histogram on its way: buckets with counts. */
 export type Entries = ReadonlyArray<readonly [bucket: number, count: number]>;
@@ -17,7 +17,7 @@ export interface Plan {
   readonly run: string;
   readonly payloadBytes: number;
   /** Of this process alone. */
-  readonly seats: readonly Seat[];
+  readonly seats: readonly ClientSlot[];
   readonly connectsPerSecond: number;
   /** The run's second 0. */
   readonly startUs: number;
@@ -78,7 +78,7 @@ export interface FinalReport {
   readonly errors: Readonly<Record<string, number>>;
   readonly connect: Entries;
   readonly lag: Entries;
-  readonly books: Readonly<Record<string, BookPage>>;
+  readonly indexes: Readonly<Record<string, BookPage>>;
 }
 
 export type Told =

@@ -4,7 +4,15 @@ import { io, type Socket } from "socket.io-client";
 
 import { connectRoom } from "../../client/core/client.ts";
 import { findMark } from "./mark.ts";
-import { JoinError, pathOf, type Member, type Observer, type Post, type Seat, type Where } from "./seat.ts";
+import {
+  JoinError,
+  pathOf,
+  type Member,
+  type Observer,
+  type Post,
+  type ClientSlot,
+  type Where,
+} from "./client-slot.ts";
 
 interface Heard {
   readonly seq: number;
@@ -15,7 +23,7 @@ type Answer = { readonly ok: true; readonly seq: number } | { readonly ok?: neve
 
 /** The stock client, whose reconnecting and recovering are its own. */
 export class StockMember implements Member {
-  readonly seat: Seat;
+  readonly slot: ClientSlot;
   readonly #socket: Socket;
   readonly #run: string;
   readonly #observer: Observer;
@@ -24,19 +32,19 @@ export class StockMember implements Member {
   readonly #open = new Set<Post>();
   #wasIn = false;
 
-  constructor(where: Where, seat: Seat, run: string, observer: Observer) {
-    this.seat = seat;
+  constructor(where: Where, slot: ClientSlot, run: string, observer: Observer) {
+    this.slot = slot;
     this.#run = run;
     this.#observer = observer;
-    const [path, query] = pathOf(where, seat).split("?");
+    const [path, query] = pathOf(where, slot).split("?");
     this.#socket = io(where.origin, {
       path: path!,
       ...(query && { query: Object.fromEntries(new URLSearchParams(query)) }),
-      transports: [seat.transport],
+      transports: [slot.transport],
       forceNew: true,
       autoConnect: false,
-      ...(seat.token && { auth: { token: seat.token } }),
-      ...(seat.localAddress && { localAddress: seat.localAddress }),
+      ...(slot.token && { auth: { token: slot.token } }),
+      ...(slot.localAddress && { localAddress: slot.localAddress }),
     });
     this.#listen();
   }
@@ -90,14 +98,14 @@ export class StockMember implements Member {
     this.#socket.on("connect", () => {
       if (this.#wasIn) observer.returned(this, this.#socket.recovered);
       this.#wasIn = true;
-      if (this.seat.transport === "polling") return;
+      if (this.slot.transport === "polling") return;
       this.#socket.io.engine.on("packetCreate", ({ type }: { type: string }) => {
         if (type === "pong") observer.beat();
         else observer.sent(1);
       });
     });
     // The one CONNECT, which went out before anybody could listen.
-    this.#socket.io.on("open", () => observer.sent(this.seat.transport === "websocket" ? 1 : 0));
+    this.#socket.io.on("open", () => observer.sent(this.slot.transport === "websocket" ? 1 : 0));
   }
 
   #answered(answer: Answer, post: Post): void {
@@ -111,7 +119,7 @@ export class StockMember implements Member {
 
 /** This project's client: queues, sends again, and brings along what is missing. */
 export class ShimMember implements Member {
-  readonly seat: Seat;
+  readonly slot: ClientSlot;
   readonly #where: Where;
   readonly #run: string;
   readonly #observer: Observer;
@@ -121,9 +129,9 @@ export class ShimMember implements Member {
   readonly #open = new Set<Post>();
   #wasIn = false;
 
-  constructor(where: Where, seat: Seat, run: string, observer: Observer) {
+  constructor(where: Where, slot: ClientSlot, run: string, observer: Observer) {
     this.#where = where;
-    this.seat = seat;
+    this.slot = slot;
     this.#run = run;
     this.#observer = observer;
   }
@@ -141,7 +149,7 @@ export class ShimMember implements Member {
   }
 
   join(): Promise<void> {
-    const { room, token = "" } = this.seat;
+    const { room, token = "" } = this.slot;
     this.#observer.requested();
     const joined = connectRoom(this.#where.origin, room, { token, storage: null });
     this.#room = joined;

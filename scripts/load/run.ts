@@ -5,15 +5,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadArguments } from "./arguments.ts";
 import { nowUs } from "./clock.ts";
 import { countedBetween, scrape } from "./counted.ts";
-import { Crew } from "./crew.ts";
+import { WorkerPool } from "./worker-pool.ts";
 import { checkHistories, type HistoryVerdict } from "./history-check.ts";
 import { machineFacts, serverFilesWarning } from "./machine.ts";
 import type { FinalReport, Plan, Span } from "./messages.ts";
 import type { Progress } from "./progress.ts";
 import type { LoadReport } from "./report.ts";
-import { RoomBook } from "./room-book.ts";
-import type { Seat } from "./seat.ts";
-import { seatAll } from "./seating.ts";
+import { RoomIndex } from "./room-index.ts";
+import type { ClientSlot } from "./client-slot.ts";
+import { seatAll } from "./client-slots.ts";
 import { Series } from "./series.ts";
 import { ServerWatch } from "./server-watch.ts";
 import { StolenTime } from "./stolen-time.ts";
@@ -65,15 +65,15 @@ export class LoadRun {
     const crews = await withTokens(seatAll(this.#args, target.isLoopback, machineFacts()), target.tokenFor);
     const watch = this.#watchServer();
     const before = await this.#scrape();
-    const crew = new Crew(crews.length, this.#series);
+    const pool = new WorkerPool(crews.length, this.#series);
     const showing = setInterval(() => this.#phase(), SHOW_MS);
     try {
-      return await this.#phases(crew, crews, before, watch);
+      return await this.#phases(pool, crews, before, watch);
     } finally {
       clearInterval(showing);
       watch?.stop();
       this.#stolen.stop();
-      crew.end();
+      pool.end();
       this.#progress.end();
     }
   }
@@ -92,33 +92,33 @@ export class LoadRun {
   }
 
   async #phases(
-    crew: Crew,
-    crews: readonly Seat[][],
+    pool: WorkerPool,
+    crews: readonly ClientSlot[][],
     before: string | undefined,
     watch: ServerWatch | undefined,
   ): Promise<LoadReport> {
     const { users, durationSeconds, pace } = this.#args;
     this.#phase = () => this.#progress.connecting(this.#series.connected, users);
-    await this.#orInterrupt(crew.connect(this.#plans(crews)));
+    await this.#orInterrupt(pool.connect(this.#plans(crews)));
     const connectedAt = this.#second;
     await this.#pause(SETTLE_MS);
 
     const postingFrom = this.#second;
     this.#phase = () => this.#progress.posting(this.#second - postingFrom, durationSeconds, this.#series);
-    if (!this.#interrupt.aborted) crew.order({ kind: "post", pace });
+    if (!this.#interrupt.aborted) pool.order({ kind: "post", pace });
     await this.#pause(durationSeconds * 1000);
     const postingTo = this.#second;
 
     this.#phase = () => this.#progress.waiting("what is under way");
     const isHurried = this.#interrupt.aborted;
-    const spans = await crew.stop(isHurried ? HURRIED_MS_MAX : ANSWERS_MS_MAX);
-    const reports = await crew.finish(isHurried ? HURRIED_MS_MAX : DRAIN_MS_MAX, spans);
-    const books = mergeBooks(reports);
+    const spans = await pool.stop(isHurried ? HURRIED_MS_MAX : ANSWERS_MS_MAX);
+    const reports = await pool.finish(isHurried ? HURRIED_MS_MAX : DRAIN_MS_MAX, spans);
+    const indexes = mergeBooks(reports);
     // Before anybody comes to look things up, who would be counted, too.
     const server = await this.#count(before, reports);
     // They make room: a full one would not let in who looks.
-    crew.end();
-    const history = await this.#lookUp(crews, spans, books);
+    pool.end();
+    const history = await this.#lookUp(crews, spans, indexes);
     if (this.#args.deletesRooms) await this.#deleteRooms();
     return summarize({
       args: this.#args,
@@ -130,7 +130,7 @@ export class LoadRun {
       phases: { connectedAt, postingFrom, postingTo, finishedAt: this.#second },
       series: this.#series,
       reports,
-      books,
+      indexes,
       ...(history && { history }),
       ...(watch && { process: { pid: this.#target.pid!, samples: watch.samples } }),
       ...(this.#stolen.samples.length > 0 && { stolen: this.#stolen.samples }),
@@ -138,7 +138,7 @@ export class LoadRun {
     });
   }
 
-  #plans(crews: readonly Seat[][]): Plan[] {
+  #plans(crews: readonly ClientSlot[][]): Plan[] {
     const { payloadBytes, connectsPerSecond, users } = this.#args;
     return crews.map((seats) => ({
       where: this.#target.where,
@@ -164,18 +164,18 @@ export class LoadRun {
   }
 
   async #lookUp(
-    crews: readonly Seat[][],
+    crews: readonly ClientSlot[][],
     spans: Readonly<Record<string, Span>>,
-    books: ReadonlyMap<string, RoomBook>,
+    indexes: ReadonlyMap<string, RoomIndex>,
   ): Promise<HistoryVerdict | undefined> {
     if (!this.#target.isParley || this.#interrupt.aborted) return undefined;
     this.#phase = () => this.#progress.waiting("the rooms' histories");
-    const reader = (seat: Seat): Seat => ({ ...seat, dialect: "stock", transport: "websocket" });
+    const reader = (slot: ClientSlot): ClientSlot => ({ ...slot, dialect: "stock", transport: "websocket" });
     const seats = Map.groupBy(crews.flat().map(reader), ({ room }) => room);
     const rooms = Object.entries(spans).map(([room, span]) => ({
       seats: seats.get(room)!,
       span,
-      book: books.get(room) ?? new RoomBook(),
+      index: indexes.get(room) ?? new RoomIndex(),
     }));
     return checkHistories(this.#target.where, this.#run, rooms);
   }
@@ -207,16 +207,16 @@ export class LoadRun {
   }
 }
 
-export function mergeBooks(reports: readonly FinalReport[]): Map<string, RoomBook> {
-  const books = new Map<string, RoomBook>();
+export function mergeBooks(reports: readonly FinalReport[]): Map<string, RoomIndex> {
+  const indexes = new Map<string, RoomIndex>();
   for (const report of reports) {
-    for (const [room, page] of Object.entries(report.books)) {
-      const book = books.get(room) ?? new RoomBook();
-      book.merge(page);
-      books.set(room, book);
+    for (const [room, page] of Object.entries(report.indexes)) {
+      const index = indexes.get(room) ?? new RoomIndex();
+      index.merge(page);
+      indexes.set(room, index);
     }
   }
-  return books;
+  return indexes;
 }
 
 function machineOf(): LoadReport["machine"] {

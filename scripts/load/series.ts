@@ -1,6 +1,6 @@
 // What the processes tell while they run, merged second by second and in all.
 import { Histogram } from "../measuring/statistics.ts";
-import type { CrewListener } from "./crew.ts";
+import type { CrewListener } from "./worker-pool.ts";
 import type { SecondReport } from "./messages.ts";
 import type { Percentiles, SecondRow } from "./report.ts";
 

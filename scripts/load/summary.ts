@@ -5,8 +5,8 @@ import type { Counted } from "./counted.ts";
 import type { HistoryVerdict } from "./history-check.ts";
 import type { Counts, Entries, FinalReport } from "./messages.ts";
 import { faultsIn, type LoadReport } from "./report.ts";
-import type { RoomBook } from "./room-book.ts";
-import { addSeqFaults, NO_SEQ_FAULTS } from "./seq-ledger.ts";
+import type { RoomIndex } from "./room-index.ts";
+import { addSeqFaults, NO_SEQ_FAULTS } from "./delivery-check.ts";
 import { percentilesOf, type Series } from "./series.ts";
 import { shortfallsOf } from "./shortfall.ts";
 
@@ -20,7 +20,7 @@ export interface Told {
   readonly phases: LoadReport["phases"];
   readonly series: Series;
   readonly reports: readonly FinalReport[];
-  readonly books: ReadonlyMap<string, RoomBook>;
+  readonly indexes: ReadonlyMap<string, RoomIndex>;
   readonly history?: HistoryVerdict;
   readonly process?: LoadReport["process"];
   readonly stolen?: LoadReport["stolen"];
@@ -32,7 +32,7 @@ export function summarize(told: Told): LoadReport {
   const counts = sumCounts(reports.map((one) => one.counts));
   const postingSeconds = Math.max(0.001, phases.postingTo - phases.postingFrom);
   const { missedAway, ...seqFaults } = reports.map((one) => one.faults).reduce(addSeqFaults, NO_SEQ_FAULTS);
-  const disagreeing = [...told.books.values()].reduce((sum, book) => sum + book.disagreeing, 0);
+  const disagreeing = [...told.indexes.values()].reduce((sum, index) => sum + index.disagreeing, 0);
   const report: LoadReport = {
     format: 1,
     startedAt: told.startedAt.toISOString(),

@@ -1,11 +1,11 @@
-// What the members of one process tell, added up: second by second for the curves, and in all; each member's ledger, each
-// room's book.
+// What the members of one process tell, added up: second by second for the curves, and in all; each member's check, each
+// room's index.
 import { Histogram } from "../measuring/statistics.ts";
 import { nowUs } from "./clock.ts";
 import type { FinalReport, SecondReport } from "./messages.ts";
-import { CODE_OF_OTHERS, RoomBook } from "./room-book.ts";
-import type { Member, Observer, Post } from "./seat.ts";
-import { addSeqFaults, NO_SEQ_FAULTS, SeqLedger, type SeqFaults } from "./seq-ledger.ts";
+import { CODE_OF_OTHERS, RoomIndex } from "./room-index.ts";
+import type { Member, Observer, Post } from "./client-slot.ts";
+import { addSeqFaults, NO_SEQ_FAULTS, DeliveryCheck, type SeqFaults } from "./delivery-check.ts";
 
 const US_PER_SECOND = 1e6;
 
@@ -30,8 +30,8 @@ export class Errors {
 export class Tally implements Observer {
   readonly #startUs: number;
   readonly #seconds = new Map<number, Second>();
-  readonly #ledgers = new Map<Member, SeqLedger>();
-  readonly #books = new Map<string, RoomBook>();
+  readonly #checks = new Map<Member, DeliveryCheck>();
+  readonly #indexes = new Map<string, RoomIndex>();
   readonly errors = new Errors();
   readonly connect = new Histogram();
   /** Between the moment at which a post was due and that at which it went out: the generator's own lateness. */
@@ -66,16 +66,16 @@ export class Tally implements Observer {
     return second;
   }
 
-  ledgerOf(member: Member): SeqLedger {
-    let ledger = this.#ledgers.get(member);
-    if (!ledger) this.#ledgers.set(member, (ledger = new SeqLedger()));
-    return ledger;
+  ledgerOf(member: Member): DeliveryCheck {
+    let check = this.#checks.get(member);
+    if (!check) this.#checks.set(member, (check = new DeliveryCheck()));
+    return check;
   }
 
-  #bookOf({ seat: { room } }: Member): RoomBook {
-    let book = this.#books.get(room);
-    if (!book) this.#books.set(room, (book = new RoomBook()));
-    return book;
+  #bookOf({ slot: { room } }: Member): RoomIndex {
+    let index = this.#indexes.get(room);
+    if (!index) this.#indexes.set(room, (index = new RoomIndex()));
+    return index;
   }
 
   // ---- what members tell -------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ export class Tally implements Observer {
     this.counts.deliveries++;
     this.#bookOf(member).see(seq, mark?.code ?? CODE_OF_OTHERS);
     if (!mark) return;
-    if (mark.room !== member.seat.roomNumber) this.counts.strayed++;
+    if (mark.room !== member.slot.roomNumber) this.counts.strayed++;
     second.delivery.add(nowUs() - mark.dueUs);
   }
 
@@ -169,11 +169,11 @@ export class Tally implements Observer {
   }
 
   lastSeqs(): Record<string, number> {
-    return Object.fromEntries([...this.#books].map(([room, book]) => [room, book.lastSeq]));
+    return Object.fromEntries([...this.#indexes].map(([room, index]) => [room, index.lastSeq]));
   }
 
   baseSeqs(): Record<string, number> {
-    return Object.fromEntries([...this.#books].map(([room, book]) => [room, book.baseSeq]));
+    return Object.fromEntries([...this.#indexes].map(([room, index]) => [room, index.baseSeq]));
   }
 
   /** @param spans of the rooms, as all processes know them */
@@ -186,9 +186,9 @@ export class Tally implements Observer {
     for (const member of members) {
       unanswered += member.unanswered;
       ignored += member.ignored;
-      const span = spans[member.seat.room];
-      const ledger = this.#ledgers.get(member) ?? (member.isIn ? new SeqLedger() : undefined);
-      if (span && ledger) faults = addSeqFaults(faults, ledger.faults(span, member.isIn));
+      const span = spans[member.slot.room];
+      const check = this.#checks.get(member) ?? (member.isIn ? new DeliveryCheck() : undefined);
+      if (span && check) faults = addSeqFaults(faults, check.faults(span, member.isIn));
     }
     const away = Math.max(0, this.counts.connects - members.filter(({ isIn }) => isIn).length);
     return {
@@ -197,7 +197,7 @@ export class Tally implements Observer {
       errors: this.errors.counts,
       connect: this.connect.entries,
       lag: this.lag.entries,
-      books: Object.fromEntries([...this.#books].map(([room, book]) => [room, book.page])),
+      indexes: Object.fromEntries([...this.#indexes].map(([room, index]) => [room, index.page])),
     };
   }
 }

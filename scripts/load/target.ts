@@ -3,7 +3,7 @@ import { readPort } from "../port.ts";
 import { installPeers } from "../bench/install.ts";
 import { PEERS, PEERS_DIR, type Peer } from "../bench/peers.ts";
 import type { LoadArguments } from "./arguments.ts";
-import type { Where } from "./seat.ts";
+import type { Where } from "./client-slot.ts";
 import { noTokens, tokenSource, type TokenFor } from "./tokens.ts";
 
 const PATH_TEMPLATE = "/rooms/{room}/socket.io/";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { readLocalSettings } from "../local-variables.ts";
 import type { Tokens } from "./arguments.ts";
-import type { Seat } from "./seat.ts";
+import type { ClientSlot } from "./client-slot.ts";
 
 const TOKEN_SECONDS = 86_400;
 const GUESTS_AT_ONCE = 16;
@@ -49,13 +49,13 @@ async function askForGuest(origin: string): Promise<string> {
   return ((await response.json()) as { token: string }).token;
 }
 
-export async function withTokens(crews: readonly Seat[][], tokenFor: TokenFor): Promise<Seat[][]> {
+export async function withTokens(crews: readonly ClientSlot[][], tokenFor: TokenFor): Promise<ClientSlot[][]> {
   const tokened = crews.map((seats) => [...seats]);
-  const places = tokened.flatMap((seats, crew) => seats.map((seat, index) => ({ crew, index, seat }))).values();
+  const places = tokened.flatMap((seats, pool) => seats.map((slot, index) => ({ pool, index, slot }))).values();
   const fill = async (): Promise<void> => {
-    for (const { crew, index, seat } of places) {
-      const token = await tokenFor(seat.user);
-      if (token !== undefined) tokened[crew]![index] = { ...seat, token };
+    for (const { pool, index, slot } of places) {
+      const token = await tokenFor(slot.user);
+      if (token !== undefined) tokened[pool]![index] = { ...slot, token };
     }
   };
   await Promise.all(Array.from({ length: GUESTS_AT_ONCE }, fill));

@@ -7,7 +7,7 @@ import { codeOf, markedText } from "./mark.ts";
 import type { Order, Pace, Plan, Span, Told } from "./messages.ts";
 import { startPacing, type Pacing } from "./pacing.ts";
 import { ShimMember, StockMember } from "./real-members.ts";
-import type { JoinError, Member, Seat } from "./seat.ts";
+import type { JoinError, Member, ClientSlot } from "./client-slot.ts";
 import { Tally } from "./tally.ts";
 
 const TICK_MS = 250;
@@ -21,7 +21,7 @@ const RETRY_MS = 1000;
 const US_PER_SECOND = 1e6;
 const US_PER_MS = 1000;
 
-class Crew {
+class WorkerPool {
   readonly #plan: Plan;
   readonly #tally: Tally;
   readonly #members: readonly Member[];
@@ -31,16 +31,16 @@ class Crew {
   constructor(plan: Plan) {
     this.#plan = plan;
     this.#tally = new Tally(plan.startUs);
-    this.#members = plan.seats.map((seat) => this.#seat(seat));
+    this.#members = plan.seats.map((slot) => this.#slot(slot));
     this.#counters = plan.seats.map(() => 0);
     setInterval(() => this.#tick(false), TICK_MS);
   }
 
-  #seat(seat: Seat): Member {
+  #slot(slot: ClientSlot): Member {
     const { where, run } = this.#plan;
-    if (!seat.isReal) return new LightMember(where, seat, run, this.#tally);
-    if (seat.dialect === "shim") return new ShimMember(where, seat, run, this.#tally);
-    return new StockMember(where, seat, run, this.#tally);
+    if (!slot.isReal) return new LightMember(where, slot, run, this.#tally);
+    if (slot.dialect === "shim") return new ShimMember(where, slot, run, this.#tally);
+    return new StockMember(where, slot, run, this.#tally);
   }
 
   #tick(isOver: boolean): void {
@@ -83,8 +83,8 @@ class Crew {
 
   #post(index: number, dueUs: number, onAnswer: () => void): void {
     const member = this.#members[index]!;
-    const code = codeOf(member.seat.number, this.#counters[index]!++);
-    const content = markedText(this.#plan, member.seat.roomNumber, code, dueUs);
+    const code = codeOf(member.slot.number, this.#counters[index]!++);
+    const content = markedText(this.#plan, member.slot.roomNumber, code, dueUs);
     const isSent = member.post({ code, content, dueUs, onAnswer });
     this.#tally.posted(dueUs, isSent);
     if (!isSent) onAnswer();
@@ -103,7 +103,7 @@ class Crew {
 
   async finish(waitMs: number, spans: Readonly<Record<string, Span>>): Promise<void> {
     const isDone = (member: Member): boolean => {
-      const span = spans[member.seat.room];
+      const span = spans[member.slot.room];
       return !span || !member.isIn || this.#tally.ledgerOf(member).isCompleteTo(span.lastSeq);
     };
     await until(() => this.#members.every(isDone), waitMs);
@@ -122,19 +122,19 @@ function tell(told: Told): void {
   process.send?.(told);
 }
 
-let crew: Crew | undefined;
+let pool: WorkerPool | undefined;
 
 async function obey(order: Order): Promise<void> {
   switch (order.kind) {
     case "connect":
-      crew = new Crew(order.plan);
-      return crew.connect();
+      pool = new WorkerPool(order.plan);
+      return pool.connect();
     case "post":
-      return crew?.post(order.pace);
+      return pool?.post(order.pace);
     case "stop":
-      return crew?.stop(order.waitMs);
+      return pool?.stop(order.waitMs);
     case "finish":
-      return crew?.finish(order.waitMs, order.spans);
+      return pool?.finish(order.waitMs, order.spans);
   }
 }
 

@@ -1,7 +1,7 @@
-// The model behind `npm run cost`, held against rooms in workerd: the same people and posts, foretold and counted, line by line.
+// The model behind `npm run cost`, held against rooms in workerd: the same people and posts, predicted and counted, line by line.
 import { expect, it } from "vitest";
 
-import { foretell } from "../../scripts/cost/run-model.ts";
+import { predict } from "../../scripts/cost/run-model.ts";
 import { countReports } from "./count-reports.ts";
 import type { RawClient } from "./raw-client.ts";
 import { freshRoom, join } from "./rooms.ts";
@@ -27,7 +27,7 @@ async function talk(members: readonly RawClient[], untilMs: number): Promise<num
   return (await Promise.all(answers)).filter(({ ok }) => ok).length;
 }
 
-it("rows, alarms, requests and reports of a run are foretold within 5 %", { timeout: 60_000 }, async () => {
+it("rows, alarms, requests and reports of a run are predicted within 5 %", { timeout: 60_000 }, async () => {
   const rooms = Array.from({ length: ROOMS }, freshRoom);
   let [posts, connectedAt, postingFrom, postingTo, reports, lobbyRows] = [0, 0, 0, 0, 0, 0];
   const startedMs = Date.now();
@@ -50,7 +50,7 @@ it("rows, alarms, requests and reports of a run are foretold within 5 %", { time
     });
     lobbyRows = made.lobbyRows;
   });
-  const { events: foretold } = foretell({
+  const { events: predicted } = predict({
     connects: ROOMS * MEMBERS,
     rooms: ROOMS,
     shimShare: 0,
@@ -65,7 +65,7 @@ it("rows, alarms, requests and reports of a run are foretold within 5 %", { time
   });
   const counted = { alarms, reports, rowsWritten: rows - alarms + lobbyRows };
   for (const [line, count] of Object.entries(counted) as Array<[keyof typeof counted, number]>) {
-    const deviation = Math.abs(foretold[line] - count) / count;
-    expect(deviation, `${line}: foretold ${foretold[line]}, counted ${count}`).toBeLessThan(DEVIATION_MAX);
+    const deviation = Math.abs(predicted[line] - count) / count;
+    expect(deviation, `${line}: predicted ${predicted[line]}, counted ${count}`).toBeLessThan(DEVIATION_MAX);
   }
 });

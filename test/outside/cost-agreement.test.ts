@@ -1,4 +1,4 @@
-// `npm run cost -- --from`: what the model foretells of a load test beside what the server counted in it, line by line.
+// `npm run cost -- --from`: what the model predicts of a load test beside what the server counted in it, line by line.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -53,7 +53,7 @@ async function agreement(name: string): Promise<CostReport["agreement"]> {
 }
 
 it(
-  "foretells every line within 5 %, an event or two where few are counted, or what is chance",
+  "predicts every line within 5 %, an event or two where few are counted, or what is chance",
   { timeout: 300_000 },
   async () => {
     let off: CostReport["agreement"] = [];
@@ -72,8 +72,8 @@ it(
       ]);
       expect(lines.filter(({ by }) => by === "clients").map(({ what }) => what)).toEqual(["heartbeats"]);
       off = lines.filter(
-        ({ foretold, spread, counted }) =>
-          Math.abs(foretold - counted) > Math.max(EVENTS_MAX, DEVIATION_MAX * counted, SPREADS_MAX * spread),
+        ({ predicted, spread, counted }) =>
+          Math.abs(predicted - counted) > Math.max(EVENTS_MAX, DEVIATION_MAX * counted, SPREADS_MAX * spread),
       );
       if (off.length === 0) return;
     }

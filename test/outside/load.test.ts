@@ -316,7 +316,7 @@ describe.concurrent("npm run cost", () => {
     expect(await cost.exit(), cost.output).toBe(0);
     expect(cost.stdout).toMatch(/^24 users in 3 rooms, .* 10 h a day\n/);
     expect(cost.stdout).toMatch(
-      new RegExp(`messages +foretold +${report().messages.acks} +counted +${report().messages.acks} `),
+      new RegExp(`messages +predicted +${report().messages.acks} +counted +${report().messages.acks} `),
     );
     expect(cost.stdout).toMatch(/What would double the bill\n/);
     const written = JSON.parse(readFileSync(files.json, "utf8")) as { asked: { bill: { total: number } } };

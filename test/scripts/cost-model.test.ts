@@ -6,7 +6,7 @@ import { billOf } from "../../scripts/cost/bill.ts";
 import { workloadOf } from "../../scripts/cost/from-run.ts";
 import type { LoadReport } from "../../scripts/load/report.ts";
 import { batchWaitSeconds, BATCH_POSTS_MAX, commitsPerPost, eventsOf, WORKLOAD } from "../../scripts/cost/model.ts";
-import { foretell, type RunEvents, type RunFacts } from "../../scripts/cost/run-model.ts";
+import { predict, type RunEvents, type RunFacts } from "../../scripts/cost/run-model.ts";
 import { climb, peerCosts } from "../../scripts/cost/peers.ts";
 import { readPrices } from "../../scripts/cost/prices.ts";
 import { sensitivities } from "../../scripts/cost/sensitivity.ts";
@@ -47,8 +47,8 @@ describe("rows per message", () => {
       const [rooms, count] = [4, 500];
       let counted = 0;
       for (let seed = 1; seed <= rooms; seed++) counted += await rowsOfRoom(perSecond, count, seeded(seed * 1009));
-      const foretold = rooms * count * commitsPerPost(perSecond, WINDOW_MS);
-      expect(Math.abs(foretold - counted) / counted).toBeLessThan(0.05);
+      const predicted = rooms * count * commitsPerPost(perSecond, WINDOW_MS);
+      expect(Math.abs(predicted - counted) / counted).toBeLessThan(0.05);
     },
   );
 
@@ -151,32 +151,32 @@ describe("a run", () => {
     flushWindowMs: 50,
     pingIntervalSeconds: 45,
   };
-  const foretold = (changed: Partial<RunFacts>): RunEvents => foretell({ ...RUN, ...changed }).events;
+  const predicted = (changed: Partial<RunFacts>): RunEvents => predict({ ...RUN, ...changed }).events;
 
-  it("foretells what is posted, and the same each time", () => {
-    expect(foretold({})).toMatchObject({ posts: 600, upgrades: 200, framesIn: 800 });
-    expect(foretold({})).toEqual(foretold({}));
-    expect(foretold({ pollingShare: 0.25 }).framesIn).toBe(600);
-    expect(foretold({}).commits).toBeCloseTo(600 * commitsPerPost(2, 50));
+  it("predicts what is posted, and the same each time", () => {
+    expect(predicted({})).toMatchObject({ posts: 600, upgrades: 200, framesIn: 800 });
+    expect(predicted({})).toEqual(predicted({}));
+    expect(predicted({ pollingShare: 0.25 }).framesIn).toBe(600);
+    expect(predicted({}).commits).toBeCloseTo(600 * commitsPerPost(2, 50));
   });
 
   // What `npm run load -- --counts` found in such runs.
-  it("foretells reports and alarms as a room told them: of stock clients, of our own, of those who long-poll", () => {
-    const stock = foretold({});
+  it("predicts reports and alarms as a room told them: of stock clients, of our own, of those who long-poll", () => {
+    const stock = predicted({});
     expect(stock.reports).toBe(40);
     expect(Math.abs(stock.alarms - 16)).toBeLessThan(1);
-    const ours = foretold({ shimShare: 1 });
+    const ours = predicted({ shimShare: 1 });
     expect([ours.reports, ours.heartbeats]).toEqual([40, 0]);
     expect(Math.abs(ours.alarms - 42)).toBeLessThan(2);
     const polled = { connects: 100, rooms: 5, posts: 313, connectedAt: 1.2, postingFrom: 2.2, postingTo: 32.2 };
-    const { reports, alarms } = foretold({ ...polled, pollingShare: 1, askedAt: 42.6 });
+    const { reports, alarms } = predicted({ ...polled, pollingShare: 1, askedAt: 42.6 });
     expect(reports).toBe(20);
     expect(Math.abs(alarms - 13)).toBeLessThan(1);
   });
 
   it("and in 200 rooms, whose pings come at moments of their own", () => {
     const wide = { connects: 1000, rooms: 200, posts: 11_978, connectedAt: 5.4, postingFrom: 6.4, postingTo: 126.4 };
-    const { heartbeats, alarms, reports } = foretold({ ...wide, askedAt: 212.6 });
+    const { heartbeats, alarms, reports } = predicted({ ...wide, askedAt: 212.6 });
     expect(Math.abs(heartbeats - 2459) / 2459).toBeLessThan(0.02);
     expect(Math.abs(alarms - 872) / 872).toBeLessThan(0.05);
     expect(Math.abs(reports - 1234) / 1234).toBeLessThan(0.02);
@@ -184,21 +184,21 @@ describe("a run", () => {
 
   it("counts a heartbeat more where coming in took longer than half of one", () => {
     const long = { connects: 10_000, rooms: 200, posts: 22_606, postingFrom: 37.7, postingTo: 127.7, askedAt: 177 };
-    const { reports, alarms, heartbeats } = foretold({ ...long, connectedAt: 36.7 });
+    const { reports, alarms, heartbeats } = predicted({ ...long, connectedAt: 36.7 });
     expect(reports).toBe(1200);
     expect(Math.abs(heartbeats - 27_372) / 27_372).toBeLessThan(0.05);
-    expect(alarms - foretold({ ...long, connectedAt: 10 }).alarms).toBeGreaterThanOrEqual(100);
+    expect(alarms - predicted({ ...long, connectedAt: 10 }).alarms).toBeGreaterThanOrEqual(100);
   });
 
   it("knows no more than the server is told before it is asked", () => {
-    const early = foretold({ askedAt: 40 });
+    const early = predicted({ askedAt: 40 });
     expect(early.reports).toBeLessThan(35);
-    expect(early.alarms).toBeLessThan(foretold({}).alarms);
+    expect(early.alarms).toBeLessThan(predicted({}).alarms);
   });
 
-  it("is foretold soon, and without nonsense, however odd it is", () => {
+  it("is predicted soon, and without nonsense, however odd it is", () => {
     for (const odd of [{ posts: 0 }, { connects: 0, posts: 0 }, { connects: 1, rooms: 1 }, { posts: 5_000_000 }])
-      for (const value of Object.values(foretold(odd))) expect(value).toBeGreaterThanOrEqual(0);
+      for (const value of Object.values(predicted(odd))) expect(value).toBeGreaterThanOrEqual(0);
   });
 });
 
@@ -237,7 +237,7 @@ it("the text names every line, peer and knob", () => {
     scaled: [],
     sensitivities: sensitivities(WORKLOAD, PRICES),
     agreement: [
-      { what: "posts", foretold: 98, spread: 3.14, counted: 100, by: "server", deviation: -0.02, fit: "close" },
+      { what: "posts", predicted: 98, spread: 3.14, counted: 100, by: "server", deviation: -0.02, fit: "close" },
     ],
     missing: PRICES.missing,
   });

@@ -147,11 +147,11 @@ describe("the model beside the run", () => {
   it("does not blame the model for an event or two, nor for chance", () => {
     const fitOf = (server: object, what: string): string =>
       agreementOf(runOf({ server }), WORKLOAD).find((line) => line.what === what)!.fit;
-    const { foretold, spread } = agreementOf(runOf({ server: { alarms: 1 } }), WORKLOAD)[0]!;
+    const { predicted, spread } = agreementOf(runOf({ server: { alarms: 1 } }), WORKLOAD)[0]!;
     expect(spread).toBeGreaterThan(1);
     expect(fitOf({ upgrades: 22 }, "upgrades")).toBe("few");
     expect(fitOf({ upgrades: 21 }, "upgrades")).toBe("off");
-    expect(fitOf({ alarms: Math.ceil(foretold - 3 * spread) }, "alarms")).toBe("chance");
+    expect(fitOf({ alarms: Math.ceil(predicted - 3 * spread) }, "alarms")).toBe("chance");
     const chance = textOf(reportOf(settle({}, run), agreementOf(runOf({ server: { upgrades: 22 } }), WORKLOAD)));
     expect(chance).toContain("beyond 5 %, by an event or two");
     expect(chance).not.toContain("do not trust it");

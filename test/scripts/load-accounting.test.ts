@@ -4,22 +4,22 @@ import { describe, expect, it } from "vitest";
 
 import { nowUs } from "../../scripts/load/clock.ts";
 import { codeOf, findMark, markedText, PAYLOAD_BYTES_MIN, senderOf } from "../../scripts/load/mark.ts";
-import { RoomBook } from "../../scripts/load/room-book.ts";
-import type { Member } from "../../scripts/load/seat.ts";
-import { SeqLedger } from "../../scripts/load/seq-ledger.ts";
+import { RoomIndex } from "../../scripts/load/room-index.ts";
+import type { Member } from "../../scripts/load/client-slot.ts";
+import { DeliveryCheck } from "../../scripts/load/delivery-check.ts";
 import { Tally } from "../../scripts/load/tally.ts";
 
 const NONE = { lost: 0, doubled: 0, outOfOrder: 0, missedAway: 0 };
 
-function ledgerOf(lastSeq: number | undefined, ...seqs: readonly number[]): SeqLedger {
-  const ledger = new SeqLedger();
-  if (lastSeq !== undefined) ledger.enter(lastSeq);
-  for (const seq of seqs) ledger.see(seq);
-  return ledger;
+function ledgerOf(lastSeq: number | undefined, ...seqs: readonly number[]): DeliveryCheck {
+  const check = new DeliveryCheck();
+  if (lastSeq !== undefined) check.enter(lastSeq);
+  for (const seq of seqs) check.see(seq);
+  return check;
 }
 
-describe("a member's ledger", () => {
-  const faults = (ledger: SeqLedger, lastSeq: number, isIn = true) => ledger.faults({ baseSeq: 10, lastSeq }, isIn);
+describe("a member's check", () => {
+  const faults = (check: DeliveryCheck, lastSeq: number, isIn = true) => check.faults({ baseSeq: 10, lastSeq }, isIn);
 
   it("finds nothing where everything came once and in order, from wherever the member came in", () => {
     expect(faults(ledgerOf(10, 11, 12, 13), 13)).toEqual(NONE);
@@ -62,8 +62,8 @@ describe("a member's ledger", () => {
       property(places, places, (dropped, doubled) => {
         const arriving = Array.from({ length: 40 }, (_, index) => index + 1).filter((seq) => !dropped.includes(seq));
         const twice = arriving.filter((seq) => doubled.includes(seq));
-        const ledger = ledgerOf(0, ...arriving.flatMap((seq) => (twice.includes(seq) ? [seq, seq] : [seq])));
-        expect(ledger.faults({ baseSeq: 0, lastSeq: 40 }, true)).toEqual({
+        const check = ledgerOf(0, ...arriving.flatMap((seq) => (twice.includes(seq) ? [seq, seq] : [seq])));
+        expect(check.faults({ baseSeq: 0, lastSeq: 40 }, true)).toEqual({
           ...NONE,
           lost: dropped.length,
           doubled: twice.length,
@@ -73,45 +73,45 @@ describe("a member's ledger", () => {
   });
 });
 
-describe("a room's book", () => {
+describe("a room's index", () => {
   it("knows the run's first and last place, from acks and from what members saw", () => {
-    const book = new RoomBook();
-    expect([book.baseSeq, book.lastSeq]).toEqual([0, 0]);
-    book.see(8, 1);
-    book.ack(7, 2);
-    book.ack(9, 3);
-    expect([book.baseSeq, book.lastSeq]).toEqual([6, 9]);
+    const index = new RoomIndex();
+    expect([index.baseSeq, index.lastSeq]).toEqual([0, 0]);
+    index.see(8, 1);
+    index.ack(7, 2);
+    index.ack(9, 3);
+    expect([index.baseSeq, index.lastSeq]).toEqual([6, 9]);
   });
 
   it("finds two different messages at one place: between members, between processes, and against the ack", () => {
-    const [one, other] = [new RoomBook(), new RoomBook()];
+    const [one, other] = [new RoomIndex(), new RoomIndex()];
     one.see(1, 100);
     one.see(1, 101);
     one.see(2, 102);
     other.see(2, 103);
     one.ack(3, 104);
     other.see(3, 105);
-    const all = new RoomBook();
-    for (const book of [one, other]) all.merge(book.page);
+    const all = new RoomIndex();
+    for (const index of [one, other]) all.merge(index.page);
     expect([one.disagreeing, other.disagreeing, all.disagreeing]).toEqual([1, 0, 3]);
   });
 });
 
 describe("two posts that were acked at one place", () => {
   it("are found, in one process and in two: one of them is nowhere", () => {
-    const [one, other, all] = [new RoomBook(), new RoomBook(), new RoomBook()];
+    const [one, other, all] = [new RoomIndex(), new RoomIndex(), new RoomIndex()];
     one.ack(1, 100);
     one.ack(1, 100);
     one.ack(1, 101);
     one.ack(2, 102);
     other.ack(2, 103);
-    for (const book of [one, other]) all.merge(book.page);
+    for (const index of [one, other]) all.merge(index.page);
     expect([one.disagreeing, other.disagreeing, all.disagreeing]).toEqual([1, 0, 2]);
   });
 });
 
 describe("what a process adds up", () => {
-  const member = { seat: { room: "r", roomNumber: 0 }, isIn: true, unanswered: 0, ignored: 0 } as Member;
+  const member = { slot: { room: "r", roomNumber: 0 }, isIn: true, unanswered: 0, ignored: 0 } as Member;
   const mark = { room: 0, code: 7, dueUs: nowUs() };
   const post = { code: 7, content: "", dueUs: nowUs() };
 
@@ -121,9 +121,9 @@ describe("what a process adds up", () => {
     tally.entered(member, 0);
     tell(tally);
     const [baseSeq, lastSeq] = [tally.baseSeqs()["r"] ?? 0, tally.lastSeqs()["r"] ?? 0];
-    const { faults, books, errors } = tally.report([member], { r: { baseSeq, lastSeq } });
-    const room = new RoomBook();
-    room.merge(books["r"]!);
+    const { faults, indexes, errors } = tally.report([member], { r: { baseSeq, lastSeq } });
+    const room = new RoomIndex();
+    room.merge(indexes["r"]!);
     return { faults, errors, disagreeing: room.disagreeing };
   }
 

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 
 import { readArguments } from "../../scripts/load/arguments.ts";
-import { mergeSpans } from "../../scripts/load/crew.ts";
+import { mergeSpans } from "../../scripts/load/worker-pool.ts";
 import { codeOfFailure } from "../../scripts/load/light-member.ts";
 import { Arrivals } from "../../scripts/load/pacing.ts";
-import { seatAll, type Wishes } from "../../scripts/load/seating.ts";
+import { seatAll, type Wishes } from "../../scripts/load/client-slots.ts";
 
 const PEERS = ["parley", "socketio-ws"];
 const CONTRACT =
@@ -65,12 +65,12 @@ describe("seating", () => {
   it("mixes kinds by their shares, in every room", () => {
     const wishes = { ...WISHES, users: 1000, shimShare: 0.5, pollingShare: 0.1, realShare: 0.2 };
     const seats = seatAll(wishes, true, MACHINE).flat();
-    const shareOf = (is: (seat: (typeof seats)[number]) => boolean, of = seats): number =>
+    const shareOf = (is: (slot: (typeof seats)[number]) => boolean, of = seats): number =>
       of.filter(is).length / of.length;
     expect(shareOf(({ dialect }) => dialect === "shim")).toBeCloseTo(0.5, 1);
     expect(shareOf(({ transport }) => transport === "polling")).toBeCloseTo(0.1, 1);
     expect(shareOf(({ isReal }) => isReal)).toBeCloseTo(0.2, 1);
-    for (const room of Map.groupBy(seats, (seat) => seat.room).values()) {
+    for (const room of Map.groupBy(seats, (slot) => slot.room).values()) {
       expect(shareOf(({ dialect }) => dialect === "shim", room)).toBeGreaterThan(0.4);
       expect(shareOf(({ transport }) => transport === "polling", room)).toBeGreaterThan(0);
     }

@@ -71,10 +71,10 @@ function reportWith(
         errors,
         connect: entriesOf(1000),
         lag: entriesOf(10),
-        books: {},
+        indexes: {},
       },
     ],
-    books: new Map(),
+    indexes: new Map(),
     history,
     process: { pid: 1, samples: [{ second: 3, cores: 0.5, residentBytes: 2 ** 28 }] },
   });

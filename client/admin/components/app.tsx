@@ -2,7 +2,7 @@
 import { themeItems } from "../../page/components/theme.ts";
 import { IconButton } from "../../page/components/icons.tsx";
 import { claimsOf } from "../../core/claims.ts";
-import type { Desk } from "../state/desk.ts";
+import type { AdminStore } from "../state/admin-store.ts";
 import { hashOf, type Route } from "../state/route.ts";
 import { DeadLetters } from "./dead-letters.tsx";
 import { Dialogs } from "./dialogs.tsx";
@@ -10,32 +10,32 @@ import { RoomView } from "./room-view.tsx";
 import { RoomsView } from "./rooms-view.tsx";
 import { SignIn } from "./sign-in.tsx";
 
-export function App({ desk }: { readonly desk: Desk }) {
-  if (desk.token === undefined) return <SignIn desk={desk} />;
-  const { route } = desk;
+export function App({ store }: { readonly store: AdminStore }) {
+  if (store.token === undefined) return <SignIn store={store} />;
+  const { route } = store;
   return (
-    <div class="desk">
-      <Header desk={desk} />
+    <div class="operator">
+      <Header store={store} />
       <main>
-        {route.view === "rooms" && <RoomsView desk={desk} />}
-        {route.view === "room" && <RoomView key={route.room} desk={desk} room={route.room} />}
-        {route.view === "dead-letters" && <DeadLetters desk={desk} />}
+        {route.view === "rooms" && <RoomsView store={store} />}
+        {route.view === "room" && <RoomView key={route.room} store={store} room={route.room} />}
+        {route.view === "dead-letters" && <DeadLetters store={store} />}
       </main>
       <div class="said" role="status" data-testid="said">
-        {desk.said && (
-          <p class={desk.said.isBad ? "bad" : "good"}>
-            <span>{desk.said.text}</span>
-            <IconButton icon="close" label="Dismiss" onClick={() => desk.quiet()} />
+        {store.said && (
+          <p class={store.said.isBad ? "bad" : "good"}>
+            <span>{store.said.text}</span>
+            <IconButton icon="close" label="Dismiss" onClick={() => store.quiet()} />
           </p>
         )}
       </div>
-      <Dialogs desk={desk} />
+      <Dialogs store={store} />
     </div>
   );
 }
 
-function Header({ desk }: { readonly desk: Desk }) {
-  const claims = claimsOf(desk.token ?? "");
+function Header({ store }: { readonly store: AdminStore }) {
+  const claims = claimsOf(store.token ?? "");
   const themes = themeItems(document.documentElement);
   return (
     <header class="bar">
@@ -43,8 +43,8 @@ function Header({ desk }: { readonly desk: Desk }) {
         <img src="/favicon.svg" alt="" width="24" height="24" /> Parley <span class="muted">operator</span>
       </a>
       <nav aria-label="Views">
-        <Tab desk={desk} to={{ view: "rooms" }} label="Rooms" />
-        {desk.isService && <Tab desk={desk} to={{ view: "dead-letters" }} label="Dead letters" />}
+        <Tab store={store} to={{ view: "rooms" }} label="Rooms" />
+        {store.isService && <Tab store={store} to={{ view: "dead-letters" }} label="Dead letters" />}
       </nav>
       <span class="spring" />
       {claims && (
@@ -61,15 +61,15 @@ function Header({ desk }: { readonly desk: Desk }) {
           <option key={label}>{label}</option>
         ))}
       </select>
-      <button type="button" class="plain" data-testid="sign-out" onClick={() => desk.signOut()}>
+      <button type="button" class="plain" data-testid="sign-out" onClick={() => store.signOut()}>
         Sign out
       </button>
     </header>
   );
 }
 
-function Tab({ desk, to, label }: { readonly desk: Desk; readonly to: Route; readonly label: string }) {
-  const isHere = desk.route.view === to.view;
+function Tab({ store, to, label }: { readonly store: AdminStore; readonly to: Route; readonly label: string }) {
+  const isHere = store.route.view === to.view;
   return (
     <a href={hashOf(to)} aria-current={isHere ? "page" : undefined} data-testid={`tab-${to.view}`}>
       {label}

@@ -1,21 +1,21 @@
 // The table of connections of the room that is watched, with a moderator's actions beside each. The room view draws it.
 import type { ConnectionFacts } from "../../../src/protocol/watching.ts";
 import { exactTime } from "../../page/state/times.ts";
-import type { Desk } from "../state/desk.ts";
+import type { AdminStore } from "../state/admin-store.ts";
 import { countText, spanText } from "../state/figures.ts";
-import { connectionsOf, inOrder } from "../state/sight.ts";
+import { connectionsOf, inOrder } from "../state/room-snapshot.ts";
 
 interface ConnectionsProps {
-  readonly desk: Desk;
+  readonly store: AdminStore;
   readonly room: string;
   readonly now: number;
 }
 
-export function Connections({ desk, room, now }: ConnectionsProps) {
-  const { sight } = desk;
-  const { shown, aheadMs } = sight;
+export function Connections({ store, room, now }: ConnectionsProps) {
+  const { snapshot } = store;
+  const { shown, aheadMs } = snapshot;
   if (!shown) return null;
-  const all = connectionsOf(sight);
+  const all = connectionsOf(snapshot);
   return (
     <>
       <h2>Connections</h2>
@@ -38,7 +38,7 @@ export function Connections({ desk, room, now }: ConnectionsProps) {
           </thead>
           <tbody>
             {inOrder(all).map((connection) => (
-              <Row key={connection.id} desk={desk} room={room} of={connection} at={now + aheadMs} />
+              <Row key={connection.id} store={store} room={room} of={connection} at={now + aheadMs} />
             ))}
           </tbody>
         </table>
@@ -49,7 +49,7 @@ export function Connections({ desk, room, now }: ConnectionsProps) {
             type="button"
             class="plain edged"
             title="Asks the room, which is counted as a wake"
-            onClick={() => void desk.loadMore()}
+            onClick={() => void store.loadMore()}
           >
             Show more ({countText(shown.connectionCount - all.length)} left)
           </button>
@@ -60,14 +60,14 @@ export function Connections({ desk, room, now }: ConnectionsProps) {
 }
 
 interface RowProps {
-  readonly desk: Desk;
+  readonly store: AdminStore;
   readonly room: string;
   readonly of: ConnectionFacts;
   /** By the room's clock. */
   readonly at: number;
 }
 
-function Row({ desk, room, of, at }: RowProps) {
+function Row({ store, room, of, at }: RowProps) {
   const { user, name, role, isWatching, transport, isExtended, since, lastSeen } = of;
   return (
     <tr data-testid="connection" data-user={user}>
@@ -92,7 +92,7 @@ function Row({ desk, room, of, at }: RowProps) {
       <td class="number" data-label="Last heard of" title={exactTime(lastSeen)}>
         {spanText(at - lastSeen)} ago
       </td>
-      <td class="deeds">
+      <td class="actions">
         {user !== undefined && !isWatching && (
           <>
             <button
@@ -100,7 +100,7 @@ function Row({ desk, room, of, at }: RowProps) {
               class="plain edged"
               aria-label={`Kick ${user}`}
               data-testid="kick"
-              onClick={() => desk.ask({ kind: "kick", room, user })}
+              onClick={() => store.ask({ kind: "kick", room, user })}
             >
               Kick
             </button>
@@ -109,7 +109,7 @@ function Row({ desk, room, of, at }: RowProps) {
               class="plain edged grave"
               aria-label={`Ban ${user}`}
               data-testid="ban"
-              onClick={() => desk.ask({ kind: "ban", room, user })}
+              onClick={() => store.ask({ kind: "ban", room, user })}
             >
               Ban
             </button>

@@ -2,28 +2,28 @@
 import { useNow } from "../../page/components/hooks.ts";
 import { exactTime } from "../../page/state/times.ts";
 import type { DeadLetter } from "../state/answers.ts";
-import type { Desk } from "../state/desk.ts";
+import type { AdminStore } from "../state/admin-store.ts";
 import { countText, spanText } from "../state/figures.ts";
 import { hashOf } from "../state/route.ts";
 import { ProblemLine } from "./parts.tsx";
 
-export function DeadLetters({ desk }: { readonly desk: Desk }) {
-  const { letters: page, lettersProblem } = desk;
+export function DeadLetters({ store }: { readonly store: AdminStore }) {
+  const { letters: page, lettersProblem } = store;
   const letters = page?.letters ?? [];
   return (
     <section aria-labelledby="letters-title">
       <div class="title">
         <h1 id="letters-title">Dead letters</h1>
         <span class="spring" />
-        <button type="button" class="plain edged" data-testid="reload-letters" onClick={() => void desk.loadLetters()}>
+        <button type="button" class="plain edged" data-testid="reload-letters" onClick={() => void store.loadLetters()}>
           Look again
         </button>
         <button
           type="button"
           class="plain edged"
           data-testid="replay-all"
-          disabled={letters.length === 0 || desk.isBusy}
-          onClick={() => void desk.replay()}
+          disabled={letters.length === 0 || store.isBusy}
+          onClick={() => void store.replay()}
         >
           Replay the oldest
         </button>
@@ -38,10 +38,10 @@ export function DeadLetters({ desk }: { readonly desk: Desk }) {
           There are none.
         </p>
       )}
-      {letters.length > 0 && <LetterTable desk={desk} letters={letters} />}
+      {letters.length > 0 && <LetterTable store={store} letters={letters} />}
       {page?.hasMore && (
         <p>
-          <button type="button" class="plain edged" onClick={() => void desk.loadLetters(letters.at(-1)?.id)}>
+          <button type="button" class="plain edged" onClick={() => void store.loadLetters(letters.at(-1)?.id)}>
             Show more
           </button>
         </p>
@@ -50,7 +50,7 @@ export function DeadLetters({ desk }: { readonly desk: Desk }) {
   );
 }
 
-function LetterTable({ desk, letters }: { readonly desk: Desk; readonly letters: readonly DeadLetter[] }) {
+function LetterTable({ store, letters }: { readonly store: AdminStore; readonly letters: readonly DeadLetter[] }) {
   const now = useNow(5000);
   return (
     <div class="table-box">
@@ -75,7 +75,7 @@ function LetterTable({ desk, letters }: { readonly desk: Desk; readonly letters:
         </thead>
         <tbody>
           {letters.map((letter) => (
-            <LetterRow key={letter.id} desk={desk} letter={letter} now={now} />
+            <LetterRow key={letter.id} store={store} letter={letter} now={now} />
           ))}
         </tbody>
       </table>
@@ -83,7 +83,15 @@ function LetterTable({ desk, letters }: { readonly desk: Desk; readonly letters:
   );
 }
 
-function LetterRow({ desk, letter, now }: { readonly desk: Desk; readonly letter: DeadLetter; readonly now: number }) {
+function LetterRow({
+  store,
+  letter,
+  now,
+}: {
+  readonly store: AdminStore;
+  readonly letter: DeadLetter;
+  readonly now: number;
+}) {
   const { id, at, from, to, messages, changes, reason } = letter;
   return (
     <tr data-testid="letter" data-id={id}>
@@ -103,13 +111,13 @@ function LetterRow({ desk, letter, now }: { readonly desk: Desk; readonly letter
       <td class="number wide" data-label="Given up" title={exactTime(at)}>
         {spanText(now - at)} ago
       </td>
-      <td class="deeds">
+      <td class="actions">
         <button
           type="button"
           class="plain edged"
           data-testid="replay"
-          disabled={desk.isBusy}
-          onClick={() => void desk.replay([id])}
+          disabled={store.isBusy}
+          onClick={() => void store.replay([id])}
         >
           Replay
         </button>
@@ -117,7 +125,7 @@ function LetterRow({ desk, letter, now }: { readonly desk: Desk; readonly letter
           type="button"
           class="plain edged grave"
           data-testid="discard"
-          onClick={() => desk.ask({ kind: "discard", letter })}
+          onClick={() => store.ask({ kind: "discard", letter })}
         >
           Discard…
         </button>

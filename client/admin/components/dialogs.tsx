@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 
 import { DialogButtons, Modal } from "../../page/components/modal.tsx";
 import { ReasonField } from "../../page/components/reason-field.tsx";
-import type { Desk, Dialog } from "../state/desk.ts";
+import type { AdminStore, Dialog } from "../state/admin-store.ts";
 import { isConfirmed, numberOf } from "../state/figures.ts";
 
 /** Over how long those who were sent away come back. */
@@ -22,22 +22,22 @@ const BAN_SPANS: ReadonlyArray<readonly [seconds: string, words: string]> = [
   [FOR_GOOD, "For good"],
 ];
 
-export function Dialogs({ desk }: { readonly desk: Desk }) {
-  const { dialog } = desk;
+export function Dialogs({ store }: { readonly store: AdminStore }) {
+  const { dialog } = store;
   switch (dialog?.kind) {
     case "kick":
     case "ban":
-      return <PersonDialog desk={desk} dialog={dialog} />;
+      return <PersonDialog store={store} dialog={dialog} />;
     case "drain":
-      return <DrainDialog desk={desk} room={dialog.room} />;
+      return <DrainDialog store={store} room={dialog.room} />;
     case "delete":
       return (
         <NamedDialog
-          desk={desk}
+          store={store}
           title={`Delete ${dialog.room}`}
           submit="Delete for good"
           name={dialog.room}
-          onConfirm={() => void desk.remove(dialog.room)}
+          onConfirm={() => void store.remove(dialog.room)}
         >
           <p>
             Everyone is sent away, and all that was stored is erased: messages, files, bans, links. It cannot be taken
@@ -48,11 +48,11 @@ export function Dialogs({ desk }: { readonly desk: Desk }) {
     case "discard":
       return (
         <NamedDialog
-          desk={desk}
+          store={store}
           title="Discard a dead letter"
           submit="Discard"
           name={dialog.letter.from}
-          onConfirm={() => void desk.discard(dialog.letter.id)}
+          onConfirm={() => void store.discard(dialog.letter.id)}
         >
           <p>
             {numberOf(dialog.letter.messages, "message")} and {numberOf(dialog.letter.changes, "change")} of{" "}
@@ -66,7 +66,7 @@ export function Dialogs({ desk }: { readonly desk: Desk }) {
 }
 
 interface NamedDialogProps {
-  readonly desk: Desk;
+  readonly store: AdminStore;
   readonly title: string;
   readonly submit: string;
   /** What has to be typed. */
@@ -75,18 +75,18 @@ interface NamedDialogProps {
   readonly children: ComponentChildren;
 }
 
-function NamedDialog({ desk, title, submit, name, onConfirm, children }: NamedDialogProps) {
+function NamedDialog({ store, title, submit, name, onConfirm, children }: NamedDialogProps) {
   const [typed, setTyped] = useState("");
   const [isTried, setTried] = useState(false);
   const isWrong = isTried && !isConfirmed(typed, name);
-  const close = (): void => desk.ask(undefined);
+  const close = (): void => store.ask(undefined);
   return (
     <Modal title={title} onClose={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           setTried(true);
-          if (isConfirmed(typed, name) && !desk.isBusy) onConfirm();
+          if (isConfirmed(typed, name) && !store.isBusy) onConfirm();
         }}
       >
         {children}
@@ -113,15 +113,15 @@ function NamedDialog({ desk, title, submit, name, onConfirm, children }: NamedDi
   );
 }
 
-function DrainDialog({ desk, room }: { readonly desk: Desk; readonly room: string }) {
+function DrainDialog({ store, room }: { readonly store: AdminStore; readonly room: string }) {
   const [withinMs, setWithinMs] = useState(DRAIN_SPANS[0]![0]);
   return (
     <NamedDialog
-      desk={desk}
+      store={store}
       title={`Drain ${room}`}
       submit="Send everyone away"
       name={room}
-      onConfirm={() => void desk.drain(room, withinMs)}
+      onConfirm={() => void store.drain(room, withinMs)}
     >
       <p>Every connection is closed, and each is told a moment of its own to come back at. Nothing is lost.</p>
       <label for="within">They come back over</label>
@@ -141,19 +141,19 @@ function DrainDialog({ desk, room }: { readonly desk: Desk; readonly room: strin
 }
 
 interface PersonDialogProps {
-  readonly desk: Desk;
+  readonly store: AdminStore;
   readonly dialog: Dialog & { readonly kind: "kick" | "ban" };
 }
 
-function PersonDialog({ desk, dialog: { kind, room, user } }: PersonDialogProps) {
+function PersonDialog({ store, dialog: { kind, room, user } }: PersonDialogProps) {
   const [reason, setReason] = useState("");
   const [seconds, setSeconds] = useState(BAN_SPANS[0]![0]);
-  const close = (): void => desk.ask(undefined);
+  const close = (): void => store.ask(undefined);
   const decide = (): void => {
     const why = reason.trim() === "" ? {} : { reason: reason.trim() };
     const span = seconds === FOR_GOOD ? {} : { seconds: Number(seconds) };
-    if (desk.isBusy) return;
-    void desk.moderate(
+    if (store.isBusy) return;
+    void store.moderate(
       room,
       kind === "kick" ? { action: kind, user, ...why } : { action: kind, user, ...why, ...span },
     );

@@ -2,7 +2,7 @@
 import { useNow } from "../../page/components/hooks.ts";
 import { bytesText, exactTime } from "../../page/state/times.ts";
 import type { Cost, ListedRoom } from "../state/answers.ts";
-import type { Desk } from "../state/desk.ts";
+import type { AdminStore } from "../state/admin-store.ts";
 import {
   awakeShare,
   countText,
@@ -14,19 +14,19 @@ import {
   wakesOf,
 } from "../state/figures.ts";
 import { hashOf } from "../state/route.ts";
-import { messagesLately, type Line } from "../state/sight.ts";
+import { messagesLately, type Line } from "../state/room-snapshot.ts";
 import { Connections } from "./connections.tsx";
 import { Figure, ProblemLine, WakeTable } from "./parts.tsx";
 
 interface RoomViewProps {
-  readonly desk: Desk;
+  readonly store: AdminStore;
   readonly room: string;
 }
 
-export function RoomView({ desk, room }: RoomViewProps) {
-  const { sight } = desk;
+export function RoomView({ store, room }: RoomViewProps) {
+  const { snapshot } = store;
   const now = useNow(1000);
-  const known = desk.listed(room) ?? desk.stats;
+  const known = store.listed(room) ?? store.stats;
   return (
     <section aria-labelledby="room-title">
       <p class="back">
@@ -36,30 +36,30 @@ export function RoomView({ desk, room }: RoomViewProps) {
         <h1 id="room-title" data-testid="room-title">
           <bdi>{room}</bdi>
         </h1>
-        <LineChip line={sight.line} />
+        <LineChip line={snapshot.line} />
         <span class="spring" />
-        {desk.isService && <Deeds desk={desk} room={room} />}
+        {store.isService && <Actions store={store} room={room} />}
       </div>
-      <Ended desk={desk} />
-      <Now desk={desk} now={now} />
-      <Connections desk={desk} room={room} now={now} />
-      <ProblemLine problem={desk.statsProblem} />
+      <Ended store={store} />
+      <Now store={store} now={now} />
+      <Connections store={store} room={room} now={now} />
+      <ProblemLine problem={store.statsProblem} />
       {known && <Used known={known} now={now} />}
     </section>
   );
 }
 
-function Deeds({ desk, room }: RoomViewProps) {
+function Actions({ store, room }: RoomViewProps) {
   return (
     <>
-      <button type="button" class="plain edged" data-testid="drain" onClick={() => desk.ask({ kind: "drain", room })}>
+      <button type="button" class="plain edged" data-testid="drain" onClick={() => store.ask({ kind: "drain", room })}>
         Drain…
       </button>
       <button
         type="button"
         class="plain edged grave"
         data-testid="delete"
-        onClick={() => desk.ask({ kind: "delete", room })}
+        onClick={() => store.ask({ kind: "delete", room })}
       >
         Delete…
       </button>
@@ -88,24 +88,24 @@ function LineChip({ line }: { readonly line: Line }) {
   );
 }
 
-function Ended({ desk }: { readonly desk: Desk }) {
-  const { line } = desk.sight;
+function Ended({ store }: { readonly store: AdminStore }) {
+  const { line } = store.snapshot;
   if (line.state !== "ended") return null;
   return (
     <div class="ended">
       <ProblemLine problem={line.problem} />
-      <button type="button" class="plain edged" data-testid="watch-again" onClick={() => desk.watchAgain()}>
+      <button type="button" class="plain edged" data-testid="watch-again" onClick={() => store.watchAgain()}>
         Watch again
       </button>
     </div>
   );
 }
 
-function Now({ desk, now }: { readonly desk: Desk; readonly now: number }) {
-  const { shown, aheadMs } = desk.sight;
+function Now({ store, now }: { readonly store: AdminStore; readonly now: number }) {
+  const { shown, aheadMs } = store.snapshot;
   if (!shown) return null;
   const { members, connectionCount, lastSeq, awake, at } = shown;
-  const lately = messagesLately(desk.sight, now);
+  const lately = messagesLately(store.snapshot, now);
   return (
     <dl class="figures" data-testid="now">
       <Figure label="People" value={countText(members)} testId="people" />

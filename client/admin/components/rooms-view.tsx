@@ -6,7 +6,7 @@ import { useNow } from "../../page/components/hooks.ts";
 import { exactTime } from "../../page/state/times.ts";
 import { ROOMS_LISTED_MAX, type Sort } from "../state/admin-api.ts";
 import type { ListedRoom } from "../state/answers.ts";
-import type { Desk } from "../state/desk.ts";
+import type { AdminStore } from "../state/admin-store.ts";
 import {
   awakeShare,
   countText,
@@ -31,8 +31,8 @@ const SORT_WORDS: Readonly<Record<Sort, string>> = {
   cost: "Most expensive",
 };
 
-export function RoomsView({ desk }: { readonly desk: Desk }) {
-  const { rooms, wanted } = desk;
+export function RoomsView({ store }: { readonly store: AdminStore }) {
+  const { rooms, wanted } = store;
   const now = useNow(5000);
   const shown = rooms && matching(rooms, wanted);
   return (
@@ -40,12 +40,12 @@ export function RoomsView({ desk }: { readonly desk: Desk }) {
       <div class="title">
         <h1 id="rooms-title">Rooms</h1>
         <span class="hint" data-testid="listed-at">
-          {desk.listedAt !== undefined && `as they last said; listed ${spanText(now - desk.listedAt)} ago`}
+          {store.listedAt !== undefined && `as they last said; listed ${spanText(now - store.listedAt)} ago`}
         </span>
       </div>
-      <ProblemLine problem={desk.listProblem} />
+      <ProblemLine problem={store.listProblem} />
       {rooms && <Sums rooms={rooms} />}
-      <Tools desk={desk} shown={shown?.length ?? 0} />
+      <Tools store={store} shown={shown?.length ?? 0} />
       {shown && shown.length > 0 && <RoomTable rooms={shown} now={now} />}
       {shown?.length === 0 && (
         <p class="empty">{wanted === "" ? "No room has said anything yet." : "No such room in the list."}</p>
@@ -82,15 +82,15 @@ function Sums({ rooms }: { readonly rooms: readonly ListedRoom[] }) {
   );
 }
 
-function Tools({ desk, shown }: { readonly desk: Desk; readonly shown: number }) {
+function Tools({ store, shown }: { readonly store: AdminStore; readonly shown: number }) {
   const [isWrong, setWrong] = useState(false);
-  const { wanted } = desk;
+  const { wanted } = store;
   const open = (): void => {
     const room = wanted.trim();
     const isName = isRoomName(room);
     setWrong(!isName);
     if (!isName) return;
-    desk.find("");
+    store.find("");
     location.hash = hashOf({ view: "room", room });
   };
   return (
@@ -115,7 +115,7 @@ function Tools({ desk, shown }: { readonly desk: Desk; readonly shown: number })
           aria-invalid={isWrong}
           onInput={({ currentTarget }) => {
             setWrong(false);
-            desk.find(currentTarget.value);
+            store.find(currentTarget.value);
           }}
         />
       </label>
@@ -123,8 +123,8 @@ function Tools({ desk, shown }: { readonly desk: Desk; readonly shown: number })
         <span>Order</span>
         <select
           data-testid="sort"
-          value={desk.sort}
-          onChange={({ currentTarget }) => void desk.sortBy(currentTarget.value as Sort)}
+          value={store.sort}
+          onChange={({ currentTarget }) => void store.sortBy(currentTarget.value as Sort)}
         >
           {Object.entries(SORT_WORDS).map(([sort, words]) => (
             <option key={sort} value={sort}>

@@ -1,19 +1,19 @@
 // Asks for the token. It is pasted, and stays in the storage of the tab.
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { Desk } from "../state/desk.ts";
+import type { AdminStore } from "../state/admin-store.ts";
 
-export function SignIn({ desk }: { readonly desk: Desk }) {
+export function SignIn({ store }: { readonly store: AdminStore }) {
   const [token, setToken] = useState("");
   const [isTried, setTried] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
-  const { signInProblem, isBusy } = desk;
+  const { signInProblem, isBusy } = store;
   const isMissing = isTried && token.trim() === "";
   useEffect(() => field.current?.focus(), [signInProblem]);
   const submit = (): void => {
     setTried(true);
     if (token.trim() === "") field.current?.focus();
-    else void desk.signIn(token.trim());
+    else void store.signIn(token.trim());
   };
   return (
     <main class="join">

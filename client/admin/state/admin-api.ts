@@ -19,7 +19,7 @@ export type Result<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problem: Problem };
 
-export type Deed =
+export type Action =
   | { readonly action: "kick"; readonly user: string; readonly reason?: string }
   | { readonly action: "ban"; readonly user: string; readonly reason?: string; readonly seconds?: number };
 
@@ -46,8 +46,8 @@ export class AdminApi {
     return this.#call("GET", `/api/rooms/${room}/stats?limit=${CONNECTIONS_PER_PAGE}${from}`);
   }
 
-  moderate(room: string, deed: Deed): Promise<Result<object>> {
-    return this.#call("POST", `/api/rooms/${room}/moderation`, deed);
+  moderate(room: string, action: Action): Promise<Result<object>> {
+    return this.#call("POST", `/api/rooms/${room}/moderation`, action);
   }
 
   drain(room: string, reconnectWithinMs: number): Promise<Result<{ failed?: readonly object[] }>> {

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { ChatHeader } from "./chat-header.tsx";
 import { Composer } from "./composer.tsx";
 import { DropZone } from "./drop-zone.tsx";
@@ -19,14 +19,14 @@ interface AppProps {
 }
 
 export function App({ session, room }: AppProps) {
-  const { visit } = session;
-  if (!visit) return session.isEmbedded ? null : <JoinForm session={session} room={room} />;
-  return <Chat session={session} visit={visit} />;
+  const { view } = session;
+  if (!view) return session.isEmbedded ? null : <JoinForm session={session} room={room} />;
+  return <Chat session={session} view={view} />;
 }
 
-function Chat({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
+function Chat({ session, view }: { readonly session: Session; readonly view: RoomView }) {
   const { panel, isEmbedded, ui } = session;
-  const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind ?? visit.uploads.list[0]);
+  const later = useLater(panel ?? ui.menu?.anchor ?? ui.reacting?.anchor ?? ui.dialog?.kind ?? view.uploads.list[0]);
   const chat = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const listen = (event: Event): void => onShortcut(event as KeyboardEvent, session);
@@ -41,24 +41,24 @@ function Chat({ session, visit }: { readonly session: Session; readonly visit: V
       class={`chat ${panel === undefined ? "" : `with-${panel}`} ${isEmbedded ? "embedded" : ""}`}
       data-testid="chat"
     >
-      {!isEmbedded && <RoomList session={session} visit={visit} />}
-      <main class="talk" aria-label={`Room ${visit.room}`}>
-        <ChatHeader session={session} visit={visit} />
+      {!isEmbedded && <RoomList session={session} view={view} />}
+      <main class="talk" aria-label={`Room ${view.room}`}>
+        <ChatHeader session={session} view={view} />
         <div class="lines">
-          <StatusLine session={session} visit={visit} />
-          <NoticeLine visit={visit} />
+          <StatusLine session={session} view={view} />
+          <NoticeLine view={view} />
         </div>
-        <MessageList key={`list ${visit.room}`} session={session} visit={visit} />
+        <MessageList key={`list ${view.room}`} session={session} view={view} />
         {later && <later.MenuPopover session={session} />}
-        {later && <later.ReactionPicker session={session} visit={visit} />}
-        <Composer key={`composer ${visit.room}`} session={session} visit={visit}>
-          {later && <later.UploadList visit={visit} />}
+        {later && <later.ReactionPicker session={session} view={view} />}
+        <Composer key={`composer ${view.room}`} session={session} view={view}>
+          {later && <later.UploadList view={view} />}
         </Composer>
       </main>
-      <DropZone visit={visit} within={isEmbedded ? chat : undefined} />
-      {later && panel === "members" && <later.MemberList session={session} visit={visit} />}
-      {later && panel === "search" && <later.SearchPanel key={visit.room} session={session} visit={visit} />}
-      {later && <later.Dialogs session={session} visit={visit} />}
+      <DropZone view={view} within={isEmbedded ? chat : undefined} />
+      {later && panel === "members" && <later.MemberList session={session} view={view} />}
+      {later && panel === "search" && <later.SearchPanel key={view.room} session={session} view={view} />}
+      {later && <later.Dialogs session={session} view={view} />}
       <div class="unseen" role="log" aria-live="polite" aria-label="New messages">
         {session.announcements.map(({ id, text }) => (
           <p key={id}>{text}</p>

@@ -3,7 +3,7 @@ import type { Attachment } from "../../../src/protocol/files-events.ts";
 import { isPicture, type Picture } from "../state/pictures.ts";
 import type { Session } from "../state/session.ts";
 import { bytesText } from "../state/times.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { usePicture } from "./hooks.ts";
 import { Icon } from "./icons.tsx";
 import { saveFile } from "./save-file.ts";
@@ -13,25 +13,25 @@ const PREVIEW_HEIGHT = 240;
 
 interface AttachmentProps {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly attachment: Attachment;
 }
 
-export function AttachmentView({ session, visit, attachment }: AttachmentProps) {
-  if (!isPicture(attachment)) return <FileButton visit={visit} attachment={attachment} />;
-  return <Preview session={session} visit={visit} picture={attachment} />;
+export function AttachmentView({ session, view, attachment }: AttachmentProps) {
+  if (!isPicture(attachment)) return <FileButton view={view} attachment={attachment} />;
+  return <Preview session={session} view={view} picture={attachment} />;
 }
 
 interface PreviewProps {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly picture: Picture;
 }
 
-function Preview({ session, visit, picture }: PreviewProps) {
+function Preview({ session, view, picture }: PreviewProps) {
   const { key, name, width, height } = picture;
-  const { url, isLost } = usePicture(visit, picture);
-  if (isLost) return <FileButton visit={visit} attachment={picture} />;
+  const { url, isLost } = usePicture(view, picture);
+  if (isLost) return <FileButton view={view} attachment={picture} />;
   const scale = Math.min(1, PREVIEW_WIDTH / width, PREVIEW_HEIGHT / height);
   // What a file says of itself may be anything: no line or column of one pixel, and no tower of a thousand.
   const [shownWidth, shownHeight] = [Math.max(48, width * scale), Math.max(24, height * scale)];
@@ -50,14 +50,14 @@ function Preview({ session, visit, picture }: PreviewProps) {
   );
 }
 
-function FileButton({ visit, attachment }: { readonly visit: Visit; readonly attachment: Attachment }) {
+function FileButton({ view, attachment }: { readonly view: RoomView; readonly attachment: Attachment }) {
   return (
     <button
       type="button"
       class="file"
       data-testid="attachment"
       title={`Save ${attachment.name}`}
-      onClick={() => void saveFile(visit, attachment)}
+      onClick={() => void saveFile(view, attachment)}
     >
       <Icon name="file" />
       <span class="file-name" dir="auto">

@@ -1,12 +1,12 @@
 // The room's name, who is there, and the ways to what lies beside the messages.
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { Icon, IconButton } from "./icons.tsx";
 import { themeItems } from "./theme.ts";
 
-export function ChatHeader({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
-  const { count } = visit.company.roster;
-  const { slowModeSeconds, readOnly } = visit.modes;
+export function ChatHeader({ session, view }: { readonly session: Session; readonly view: RoomView }) {
+  const { count } = view.presence.roster;
+  const { slowModeSeconds, readOnly } = view.modes;
   const hints = [slowModeSeconds > 0 && `slow mode ${slowModeSeconds} s`, readOnly && "read-only"].filter(Boolean);
   return (
     <header class="bar">
@@ -22,7 +22,7 @@ export function ChatHeader({ session, visit }: { readonly session: Session; read
       )}
       <h1 class="room-title" data-testid="room-title">
         <span aria-hidden="true">#</span>
-        <bdi>{visit.room}</bdi>
+        <bdi>{view.room}</bdi>
       </h1>
       {hints.length > 0 && <span class="modes">{hints.join(", ")}</span>}
       <span class="spring" />
@@ -48,15 +48,15 @@ export function ChatHeader({ session, visit }: { readonly session: Session; read
         icon="more"
         label="Menu"
         testId="room-menu"
-        onClick={({ currentTarget }) => openMenu(session, visit, currentTarget)}
+        onClick={({ currentTarget }) => openMenu(session, view, currentTarget)}
       />
     </header>
   );
 }
 
-function openMenu(session: Session, visit: Visit, anchor: Element): void {
+function openMenu(session: Session, view: RoomView, anchor: Element): void {
   const items = [
-    ...(visit.isModerator
+    ...(view.isModerator
       ? [{ label: "Moderate this room…", act: () => session.set({ dialog: { kind: "room" as const } }) }]
       : []),
     ...themeItems(anchor),

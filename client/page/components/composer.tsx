@@ -9,8 +9,8 @@ import { mentionOf } from "../state/mentions.ts";
 import { lineOf } from "../state/parsed.ts";
 import type { Person } from "../state/roster.ts";
 import type { Session } from "../state/session.ts";
-import { statusOf } from "../state/status.ts";
-import type { Visit } from "../state/visit.ts";
+import { statusOf } from "../state/connection-text.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { useNow } from "./hooks.ts";
 import { Icon, IconButton } from "./icons.tsx";
 
@@ -22,14 +22,14 @@ const LOOKUP_PAUSE_MS = 250;
 
 interface ComposerProps {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   /** The files that go with the draft. */
   readonly children: ComponentChildren;
 }
 
 /** A new one for each room. */
-export function Composer({ session, visit, children }: ComposerProps) {
-  const { writing, uploads, hold, blocked } = visit;
+export function Composer({ session, view, children }: ComposerProps) {
+  const { writing, uploads, cooldown, blocked } = view;
   const { text, files, replyTo, edit } = writing;
   const [, redraw] = useState(0);
   const [caret, setCaret] = useState(0);
@@ -37,16 +37,16 @@ export function Composer({ session, visit, children }: ComposerProps) {
   const [isClosed, setClosed] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const isDrawn = useRef(false);
-  const max = visit.welcome?.settings.maxContentLength ?? Infinity;
-  const left = max - Array.from(visit.withIds(text.trim())).length;
+  const max = view.welcome?.settings.maxContentLength ?? Infinity;
+  const left = max - Array.from(view.withIds(text.trim())).length;
   // Counted down.
-  useNow(hold.leftMs > 0 ? 1000 : 0);
+  useNow(cooldown.leftMs > 0 ? 1000 : 0);
   const mention = isClosed ? undefined : openMentionIn(text, caret);
-  const people = mention ? suggestionsFor(mention.query, others(visit)) : [];
-  useLookup(visit, mention?.query ?? "");
+  const people = mention ? suggestionsFor(mention.query, others(view)) : [];
+  useLookup(view, mention?.query ?? "");
   const isWaiting = edit ? edit.isSaving : uploads.isBusy;
   const isEmpty = text.trim() === "" && (edit !== undefined || files.length === 0);
-  const isReady = left >= 0 && !isEmpty && !isWaiting && !visit.isOver && blocked === "" && !hold.isMuted;
+  const isReady = left >= 0 && !isEmpty && !isWaiting && !view.isOver && blocked === "" && !cooldown.isMuted;
 
   const write = (value: string): void => {
     writing.write(value);
@@ -54,7 +54,7 @@ export function Composer({ session, visit, children }: ComposerProps) {
     redraw((count) => count + 1);
     setClosed(false);
     setChosen(0);
-    if (!edit) visit.signals.typing(value.trim() !== "");
+    if (!edit) view.signals.typing(value.trim() !== "");
   };
   useEffect(() => {
     const refresh = (): void => writing.refresh();
@@ -81,7 +81,7 @@ export function Composer({ session, visit, children }: ComposerProps) {
   const submit = (): void => {
     if (!isReady) return;
     if (edit) return void writing.save();
-    post(visit, text.trim(), files, replyTo);
+    post(view, text.trim(), files, replyTo);
     uploads.clear();
     writing.sent();
     redraw((count) => count + 1);
@@ -89,7 +89,7 @@ export function Composer({ session, visit, children }: ComposerProps) {
   };
   const complete = ({ user }: Person): void => {
     // A name that cannot be written as one is an id for the reader, too.
-    const label = visit.people.labelOf(user) ?? mentionOf(user, "").slice(1);
+    const label = view.people.labelOf(user) ?? mentionOf(user, "").slice(1);
     const completed = withMention(text, caret, mention!.from, label);
     write(completed.text);
     setCaret(completed.caret);
@@ -101,7 +101,7 @@ export function Composer({ session, visit, children }: ComposerProps) {
     if (people.length > 0 && onSuggestionKey(event)) return;
     if (event.key === "Enter" && !event.shiftKey) submit();
     else if (event.key === "Escape" && (replyTo !== undefined || edit)) writing.cancel();
-    else if (event.key === "ArrowUp" && text === "") editLast(session, visit);
+    else if (event.key === "ArrowUp" && text === "") editLast(session, view);
     else return;
     event.preventDefault();
   };
@@ -117,7 +117,7 @@ export function Composer({ session, visit, children }: ComposerProps) {
   };
   const noteCaret = (): void => setCaret(field.current!.selectionStart);
 
-  if (blocked !== "") return <Blocked session={session} visit={visit} />;
+  if (blocked !== "") return <Blocked session={session} view={view} />;
   return (
     <form
       class="composer"
@@ -126,22 +126,22 @@ export function Composer({ session, visit, children }: ComposerProps) {
         submit();
       }}
     >
-      <About visit={visit} />
+      <About view={view} />
       {edit && (
         <p class="problem" role="status" data-testid="edit-problem">
           {edit.problem && `Not saved. ${edit.problem}`}
         </p>
       )}
       {children}
-      {people.length > 0 && <Suggestions visit={visit} people={people} chosen={chosen} onChoose={complete} />}
+      {people.length > 0 && <Suggestions view={view} people={people} chosen={chosen} onChoose={complete} />}
       <div class="composer-row">
         {uploads.isAllowed && !edit && <AttachButton onFiles={(files) => uploads.add(files)} />}
         <textarea
           ref={field}
           class="draft"
           data-testid="composer"
-          aria-label={`Message to #${visit.room}`}
-          placeholder={`Message #${visit.room}`}
+          aria-label={`Message to #${view.room}`}
+          placeholder={`Message #${view.room}`}
           enterkeyhint="send"
           rows={Math.min(ROWS_MAX, text.split("\n").length)}
           dir="auto"
@@ -174,10 +174,10 @@ export function Composer({ session, visit, children }: ComposerProps) {
       </div>
       <p id="composer-note" class={`composer-note ${left < 0 ? "over" : ""}`}>
         <span class="typing" data-testid="typing">
-          {visit.company.typists.line}
+          {view.presence.typists.line}
         </span>
         <span data-testid="hold" role="status">
-          {hold.text}
+          {cooldown.text}
         </span>
         <span>{remaining(left)}</span>
       </p>
@@ -186,8 +186,8 @@ export function Composer({ session, visit, children }: ComposerProps) {
 }
 
 /** In place of the field: why nothing can be written, and the way back in where there is one. */
-function Blocked({ session, visit }: Omit<ComposerProps, "children">) {
-  const { connection, blocked } = visit;
+function Blocked({ session, view }: Omit<ComposerProps, "children">) {
+  const { connection, blocked } = view;
   return (
     <div class="composer blocked">
       <p data-testid="blocked" role="status">
@@ -203,8 +203,8 @@ function Blocked({ session, visit }: Omit<ComposerProps, "children">) {
 }
 
 /** What the draft answers, or which message is being changed. */
-function About({ visit }: { readonly visit: Visit }) {
-  const { writing, history } = visit;
+function About({ view }: { readonly view: RoomView }) {
+  const { writing, history } = view;
   const { replyTo, edit } = writing;
   if (edit)
     return (
@@ -225,7 +225,7 @@ function About({ visit }: { readonly visit: Visit }) {
       <p>
         {writing.isEditWaiting && "Your edit waits · "}Replying to <bdi class="author">{quoted?.name}</bdi>{" "}
         <span class="muted" dir="auto">
-          {quoted && (lineOf(visit.withNames(quoted.content)) || quoted.attachment?.name)}
+          {quoted && (lineOf(view.withNames(quoted.content)) || quoted.attachment?.name)}
         </span>
       </p>
       <IconButton icon="close" label="Cancel" onClick={() => writing.cancel()} />
@@ -234,13 +234,13 @@ function About({ visit }: { readonly visit: Visit }) {
 }
 
 interface SuggestionsProps {
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly people: readonly Person[];
   readonly chosen: number;
   readonly onChoose: (person: Person) => void;
 }
 
-function Suggestions({ visit, people, chosen, onChoose }: SuggestionsProps) {
+function Suggestions({ view, people, chosen, onChoose }: SuggestionsProps) {
   return (
     <ul class="suggestions" id="suggestions" role="listbox" aria-label="People to mention" data-testid="suggestions">
       {people.map((person, at) => (
@@ -255,7 +255,7 @@ function Suggestions({ visit, people, chosen, onChoose }: SuggestionsProps) {
             onChoose(person);
           }}
         >
-          <bdi>{person.name}</bdi> <bdi class="muted">{visit.people.tagOf(person.user)}</bdi>
+          <bdi>{person.name}</bdi> <bdi class="muted">{view.people.tagOf(person.user)}</bdi>
         </li>
       ))}
     </ul>
@@ -287,32 +287,32 @@ function AttachButton({ onFiles }: AttachProps) {
 }
 
 /** A message carries one file: the first goes with the words. */
-function post(visit: Visit, content: string, files: readonly Attachment[], replyTo: string | undefined): void {
+function post(view: RoomView, content: string, files: readonly Attachment[], replyTo: string | undefined): void {
   const [first, ...rest] = files;
   const reply = replyTo === undefined ? {} : { replyTo };
-  void visit.post(content, { ...reply, ...(first && { attachment: first }) });
-  for (const attachment of rest) void visit.post("", { attachment });
+  void view.post(content, { ...reply, ...(first && { attachment: first }) });
+  for (const attachment of rest) void view.post("", { attachment });
 }
 
-function editLast(session: Session, visit: Visit): void {
-  const windowMs = (visit.welcome?.settings.editWindowSeconds ?? 0) * 1000;
-  const last = visit.timeline.messages.findLast(({ sender, deleted }) => sender === visit.self && !deleted);
-  if (last && (visit.isModerator || visit.clock.now() - last.timestamp < windowMs)) session.edit(last);
+function editLast(session: Session, view: RoomView): void {
+  const windowMs = (view.welcome?.settings.editWindowSeconds ?? 0) * 1000;
+  const last = view.timeline.messages.findLast(({ sender, deleted }) => sender === view.self && !deleted);
+  if (last && (view.isModerator || view.clock.now() - last.timestamp < windowMs)) session.edit(last);
 }
 
 /** A large room lists only some who are here: it is asked for those whose name one begins to write. */
-function useLookup({ company }: Visit, query: string): void {
-  const isAsked = query !== "" && !company.roster.isComplete;
+function useLookup({ presence }: RoomView, query: string): void {
+  const isAsked = query !== "" && !presence.roster.isComplete;
   useEffect(() => {
     if (!isAsked) return undefined;
-    const timer = setTimeout(() => void company.find(query), LOOKUP_PAUSE_MS);
+    const timer = setTimeout(() => void presence.find(query), LOOKUP_PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [company, query, isAsked]);
+  }, [presence, query, isAsked]);
 }
 
 /** Who may be spoken to: those who are here come first, then all who are known. */
-function others({ company, people, self }: Visit): Person[] {
-  const all = new Map([...company.roster.people, ...people.all].map((person) => [person.user, person]));
+function others({ presence, people, self }: RoomView): Person[] {
+  const all = new Map([...presence.roster.people, ...people.all].map((person) => [person.user, person]));
   all.delete(self);
   return Array.from(all.values());
 }

@@ -5,10 +5,10 @@ import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { Inline } from "../state/markup.ts";
 import { named } from "../state/names.ts";
 import { blocksOf } from "../state/parsed.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 
 interface ContentProps {
-  readonly visit: Visit;
+  readonly view: RoomView;
   /** Of the message. */
   readonly id: string;
   readonly content: string;
@@ -16,15 +16,15 @@ interface ContentProps {
 }
 
 /** What is too long for its place ends there, until the reader wants to see all of it. */
-export function Content({ visit, id, content, mentions }: ContentProps) {
+export function Content({ view, id, content, mentions }: ContentProps) {
   const box = useRef<HTMLDivElement>(null);
   const [isLong, setLong] = useState(false);
-  const isOpen = visit.reading.opened.has(id);
+  const isOpen = view.reading.opened.has(id);
   const isCut = isLong && !isOpen;
   useLayoutEffect(() => {
     if (!isOpen) setLong(endsEarly(box.current!));
   }, [content]);
-  const draw = (node: Inline, at: number) => drawInline(node, at, visit);
+  const draw = (node: Inline, at: number) => drawInline(node, at, view);
   return (
     <>
       <div
@@ -32,7 +32,7 @@ export function Content({ visit, id, content, mentions }: ContentProps) {
         class={`content ${isOpen ? "whole" : isCut ? "cut" : ""}`}
         dir="auto"
         // A link beyond the end.
-        onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && visit.reading.open(id)}
+        onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && view.reading.open(id)}
       >
         {blocksOf(content, mentions ?? []).map((block, at) => {
           if (block.kind === "pre")
@@ -58,7 +58,7 @@ export function Content({ visit, id, content, mentions }: ContentProps) {
           onClick={({ currentTarget }) => {
             // The button goes.
             currentTarget.closest("li")!.focus({ preventScroll: true });
-            visit.reading.open(id);
+            view.reading.open(id);
           }}
         >
           Show more
@@ -74,7 +74,7 @@ function endsEarly(box: HTMLElement): boolean {
   return scrollHeight > clientHeight + 1 && offsetHeight + 1 >= parseFloat(getComputedStyle(box).maxHeight);
 }
 
-function drawInline(node: Inline, key: number, visit: Visit) {
+function drawInline(node: Inline, key: number, view: RoomView) {
   switch (node.kind) {
     case "text":
       return node.text;
@@ -88,13 +88,13 @@ function drawInline(node: Inline, key: number, visit: Visit) {
       );
     case "mention":
       return (
-        <span key={key} class={node.user === visit.self ? "mention me" : "mention"} title={named(node.user)}>
-          @<bdi>{visit.nameOf(node.user)}</bdi>
+        <span key={key} class={node.user === view.self ? "mention me" : "mention"} title={named(node.user)}>
+          @<bdi>{view.nameOf(node.user)}</bdi>
         </span>
       );
     default: {
       const Tag = node.kind;
-      return <Tag key={key}>{node.children.map((child, at) => drawInline(child, at, visit))}</Tag>;
+      return <Tag key={key}>{node.children.map((child, at) => drawInline(child, at, view))}</Tag>;
     }
   }
 }

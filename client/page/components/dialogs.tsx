@@ -3,20 +3,20 @@ import { useState } from "preact/hooks";
 
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
-import type { Unfinished } from "../state/leftovers.ts";
+import type { Unfinished } from "../state/stored-data.ts";
 import { lineOf } from "../state/parsed.ts";
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { DialogButtons, Modal } from "./modal.tsx";
 import { Viewer } from "./viewer.tsx";
 import { ModerateDialog, RoomDialog } from "./moderation-dialogs.tsx";
 
 interface DialogProps {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
 }
 
-export function Dialogs({ session, visit }: DialogProps) {
+export function Dialogs({ session, view }: DialogProps) {
   const { dialog } = session.ui;
   const close = (): void => session.set({ dialog: undefined });
   switch (dialog?.kind) {
@@ -27,15 +27,15 @@ export function Dialogs({ session, visit }: DialogProps) {
     case "new-room":
       return <NewRoom session={session} onClose={close} />;
     case "room":
-      return <RoomDialog visit={visit} onClose={close} />;
+      return <RoomDialog view={view} onClose={close} />;
     case "moderate":
-      return <ModerateDialog visit={visit} deed={dialog.deed} user={dialog.user} onClose={close} />;
+      return <ModerateDialog view={view} action={dialog.action} user={dialog.user} onClose={close} />;
     case "delete":
-      return <DeleteDialog visit={visit} message={dialog.message} onClose={close} />;
+      return <DeleteDialog view={view} message={dialog.message} onClose={close} />;
     case "sign-out":
       return <SignOut session={session} unfinished={dialog.unfinished} onClose={close} />;
     case "image":
-      return <Viewer visit={visit} first={dialog.key} onClose={close} />;
+      return <Viewer view={view} first={dialog.key} onClose={close} />;
   }
 }
 
@@ -150,23 +150,23 @@ function NewRoom({ session, onClose }: { readonly session: Session; readonly onC
 }
 
 interface DeleteDialogProps {
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly message: Message;
   readonly onClose: () => void;
 }
 
-function DeleteDialog({ visit, message, onClose }: DeleteDialogProps) {
+function DeleteDialog({ view, message, onClose }: DeleteDialogProps) {
   return (
     <Modal title="Delete this message?" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           onClose();
-          void visit.deeds.remove(message.id);
+          void view.actions.remove(message.id);
         }}
       >
         <blockquote class="excerpt" dir="auto">
-          {lineOf(visit.withNames(message.content)) || message.attachment?.name}
+          {lineOf(view.withNames(message.content)) || message.attachment?.name}
         </blockquote>
         <p class="muted">It goes for everybody, with its reactions and its file, and cannot be brought back.</p>
         <DialogButtons submit="Delete" isGrave onCancel={onClose} />

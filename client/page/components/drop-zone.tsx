@@ -3,16 +3,16 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { hasFiles } from "./file-drag.ts";
 
 interface DropZoneProps {
-  readonly visit: Visit;
+  readonly view: RoomView;
   /** In which files may be dropped; without it, everywhere. */
   readonly within: RefObject<HTMLElement | null> | undefined;
 }
 
-export function DropZone({ visit, within }: DropZoneProps) {
+export function DropZone({ view, within }: DropZoneProps) {
   const [isOver, setOver] = useState(false);
   /** A picture of the page itself: browsers give it as a file, too. */
   const isOwn = useRef(false);
@@ -27,7 +27,7 @@ export function DropZone({ visit, within }: DropZoneProps) {
       // Words go where they are dropped.
       if (!hasFiles(event) || isOwn.current) return;
       event.preventDefault();
-      event.dataTransfer!.dropEffect = mayAttach(visit) ? "copy" : "none";
+      event.dataTransfer!.dropEffect = mayAttach(view) ? "copy" : "none";
       setOver(true);
     });
     on("dragleave", ({ relatedTarget }) => {
@@ -38,10 +38,10 @@ export function DropZone({ visit, within }: DropZoneProps) {
       setOver(false);
       if (!hasFiles(event)) return;
       event.preventDefault();
-      if (mayAttach(visit) && !isOwn.current) visit.uploads.add(event.dataTransfer!.files);
+      if (mayAttach(view) && !isOwn.current) view.uploads.add(event.dataTransfer!.files);
     });
     return () => watching.abort();
-  }, [visit]);
+  }, [view]);
   useEffect(() => {
     if (!isOver) return undefined;
     // Nothing points while something is dragged: it was called off.
@@ -52,10 +52,10 @@ export function DropZone({ visit, within }: DropZoneProps) {
   if (!isOver) return null;
   return (
     <div class="drop-zone" data-testid="drop-zone">
-      <p>{mayAttach(visit) ? "Drop to attach" : "Files cannot be attached here"}</p>
+      <p>{mayAttach(view) ? "Drop to attach" : "Files cannot be attached here"}</p>
     </div>
   );
 }
 
-const mayAttach = ({ uploads, blocked, isOver, writing }: Visit): boolean =>
+const mayAttach = ({ uploads, blocked, isOver, writing }: RoomView): boolean =>
   uploads.isAllowed && blocked === "" && !isOver && !writing.edit;

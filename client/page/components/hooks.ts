@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { fetchPicture, urlOf, type Picture } from "../state/pictures.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 
 /** The time, drawn again every so often; 0 for never. */
 export function useNow(everyMs: number): number {
@@ -28,14 +28,14 @@ export function useOnline(): boolean {
 }
 
 /** A picture from the room: fetched once, and its address then, or that it cannot be had. */
-export function usePicture(visit: Visit, picture: Picture): { readonly url?: string; readonly isLost: boolean } {
+export function usePicture(view: RoomView, picture: Picture): { readonly url?: string; readonly isLost: boolean } {
   const [url, setUrl] = useState(urlOf(picture));
   const [isLost, setLost] = useState(false);
   useEffect(() => {
     if (url !== undefined) return undefined;
     const leaving = new AbortController();
     const { signal } = leaving;
-    fetchPicture(visit, picture, signal)
+    fetchPicture(view, picture, signal)
       .then((url) => signal.aborted || setUrl(url))
       .catch(() => signal.aborted || setLost(true));
     return () => leaving.abort();

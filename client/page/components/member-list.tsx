@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { named } from "../state/names.ts";
 import type { Person } from "../state/roster.ts";
 import type { MenuItem, Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { Avatar } from "./avatar.tsx";
 import { IconButton } from "./icons.tsx";
 import { SidePanel } from "./side-panel.tsx";
@@ -15,10 +15,10 @@ const FIND_FROM = 20;
 /** A large room is asked once the reader has stopped typing for so long. */
 const PAUSE_MS = 250;
 
-export function MemberList({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
-  const { people, count, isComplete } = visit.company.roster;
+export function MemberList({ session, view }: { readonly session: Session; readonly view: RoomView }) {
+  const { people, count, isComplete } = view.presence.roster;
   const [find, setFind] = useState("");
-  const found = useFound(visit, find.trim());
+  const found = useFound(view, find.trim());
   const shown = found ?? people.filter(({ name }) => fits(name, find.trim()));
   const more = find.trim() === "" ? count - people.length : 0;
   return (
@@ -37,7 +37,7 @@ export function MemberList({ session, visit }: { readonly session: Session; read
       )}
       <ul class="members" data-testid="members">
         {shown.map((person) => (
-          <Member key={person.user} session={session} visit={visit} person={person} />
+          <Member key={person.user} session={session} view={view} person={person} />
         ))}
       </ul>
       {shown.length === 0 && find !== "" && <p class="muted none">Nobody of that name is here.</p>}
@@ -49,50 +49,50 @@ export function MemberList({ session, visit }: { readonly session: Session; read
 const fits = (name: string, find: string): boolean => name.toLocaleLowerCase().includes(find.toLocaleLowerCase());
 
 /** Of a room that lists only some of its members, it is the room that finds the others. */
-function useFound(visit: Visit, find: string): readonly Person[] | undefined {
-  const { company } = visit;
+function useFound(view: RoomView, find: string): readonly Person[] | undefined {
+  const { presence } = view;
   const [found, setFound] = useState<readonly Person[]>();
-  const isAsked = find !== "" && !company.roster.isComplete;
+  const isAsked = find !== "" && !presence.roster.isComplete;
   useEffect(() => {
     if (!isAsked) return setFound(undefined);
     let isOver = false;
-    const ask = (): void => void company.find(find).then((people) => isOver || setFound(people));
+    const ask = (): void => void presence.find(find).then((people) => isOver || setFound(people));
     const timer = setTimeout(ask, PAUSE_MS);
     return () => {
       isOver = true;
       clearTimeout(timer);
     };
-  }, [company, find, isAsked]);
+  }, [presence, find, isAsked]);
   return isAsked ? found : undefined;
 }
 
 function Member({
   session,
-  visit,
+  view,
   person,
 }: {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly person: Person;
 }) {
   const { user, name } = person;
-  const isSelf = user === visit.self;
+  const isSelf = user === view.self;
   return (
     <li class="member">
       <span class="here">
         <Avatar user={user} name={name} />
       </span>
       <span class="member-name">
-        <bdi title={named(user)}>{name}</bdi> <Tag visit={visit} user={user} />
+        <bdi title={named(user)}>{name}</bdi> <Tag view={view} user={user} />
         {isSelf && <span class="muted"> (you)</span>} {person.role && <span class="role">{person.role}</span>}
       </span>
-      {visit.isModerator && !isSelf && (
+      {view.isModerator && !isSelf && (
         <IconButton
           icon="more"
           label={`Moderate ${named(name)}`}
           testId="moderate"
           onClick={({ currentTarget }) =>
-            session.set({ menu: { anchor: currentTarget, items: menuOf(session, visit, person) } })
+            session.set({ menu: { anchor: currentTarget, items: menuOf(session, view, person) } })
           }
         />
       )}
@@ -100,12 +100,12 @@ function Member({
   );
 }
 
-function menuOf(session: Session, visit: Visit, { user, role, granted }: Person): MenuItem[] {
-  const ask = (deed: "kick" | "mute" | "ban") => () => session.set({ dialog: { kind: "moderate", deed, user } });
-  const appoint = (): void => void visit.deeds.moderate("grant", { user, role: "moderator" });
-  const dismiss = (): void => void visit.deeds.moderate("revoke", { user });
+function menuOf(session: Session, view: RoomView, { user, role, granted }: Person): MenuItem[] {
+  const ask = (action: "kick" | "mute" | "ban") => () => session.set({ dialog: { kind: "moderate", action, user } });
+  const appoint = (): void => void view.actions.moderate("grant", { user, role: "moderator" });
+  const dismiss = (): void => void view.actions.moderate("revoke", { user });
   // Who has the role from the room itself cannot pass it on (MOD-9).
-  const mayAppoint = !visit.company.roster.people.some((one) => one.user === visit.self && one.granted);
+  const mayAppoint = !view.presence.roster.people.some((one) => one.user === view.self && one.granted);
   const isPlain = role === undefined || role === "reader";
   return [
     { label: "Mute…", act: ask("mute") },

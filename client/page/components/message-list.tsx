@@ -6,7 +6,7 @@ import type { Message } from "../../../src/protocol/chat-events.ts";
 import { RowLayout } from "../state/row-layout.ts";
 import { rowsOf, type Row } from "../state/rows.ts";
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { useNow } from "./hooks.ts";
 import {
   anchorAt,
@@ -41,18 +41,18 @@ const GUESSES: Readonly<Record<Row["kind"], number>> = {
   outgoing: 60,
 };
 
-export function MessageList({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
+export function MessageList({ session, view }: { readonly session: Session; readonly view: RoomView }) {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLOListElement>(null);
-  const place = useMemo(() => new Place(), [visit]);
+  const place = useMemo(() => new Place(), [view]);
   const isInView = useRef(false);
   const [, redraw] = useState(0);
   const again = (): void => redraw((count) => count + 1);
   const [pointed, setPointed] = useState("");
   const [focused, setFocused] = useState("");
   useNow(RELATIVE_TIMES_EVERY_MS);
-  const now = visit.clock.now();
-  const { timeline, history, reading, self } = visit;
+  const now = view.clock.now();
+  const { timeline, history, reading, self } = view;
   const { unreadAfter, target } = reading;
   const { outgoing, hasLater } = timeline;
   // What is new has its place below what was there before, which is not known yet.
@@ -61,7 +61,7 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
   // A long list is worth it: while one scrolls, only heights change.
   const rows = useMemo(
     () => rowsOf({ messages, outgoing, hasEarlier, hasLater, self, unreadAfter }),
-    [visit, messages, timeline.version, hasEarlier, hasLater, self, unreadAfter],
+    [view, messages, timeline.version, hasEarlier, hasLater, self, unreadAfter],
   );
   const indexes = useMemo(() => new Map(rows.map(({ key }, index) => [key, index])), [rows]);
   const layout = useMemo(
@@ -79,7 +79,7 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
   const range = layout.between(top - OVERSCAN, top + viewHeight + OVERSCAN);
   const drawn = rows.slice(range.from, range.to);
   const tabStop = tabStopOf(drawn, focused, rows[layout.at(top + viewHeight - 1)]);
-  const readers = visit.company.readMarks.readersOf(messages, self);
+  const readers = view.presence.readMarks.readersOf(messages, self);
 
   const anchorHere = () => anchorAt(layout, rows, scroller.current!, list.current!);
   const hear = (moved: number): void => {
@@ -141,8 +141,8 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
   }, []);
   useEffect(() => {
     if (!isShown(scroller.current!)) return;
-    loadMore(scroller.current!, visit);
-    if (isInView.current) tellSeen(visit, scroller.current!, list.current!);
+    loadMore(scroller.current!, view);
+    if (isInView.current) tellSeen(view, scroller.current!, list.current!);
   });
 
   const onScroll = (): void => {
@@ -185,12 +185,12 @@ export function MessageList({ session, visit }: { readonly session: Session; rea
           onFocusIn={onFocusIn}
           // Where it went is known once it is there.
           onFocusOut={() => requestAnimationFrame(again)}
-          onKeyDown={(event) => onRowKey(event, session, visit)}
+          onKeyDown={(event) => onRowKey(event, session, view)}
         >
           {drawn.map((row) => (
             <RowView
               key={row.key}
-              {...{ session, visit, row, now }}
+              {...{ session, view, row, now }}
               isTabStop={row.key === tabStop}
               isActive={row.key === pointed || row.key === focused}
               isTarget={target !== undefined && !target.isUnread && row.key === `m${target.seq}`}
@@ -222,13 +222,13 @@ const rowOf = (event: Event): string =>
 /** What opened from a row gives the focus back to it. */
 const isBorrowed = ({ ui }: Session): boolean => Boolean(ui.menu ?? ui.reacting ?? ui.dialog);
 
-function loadMore({ scrollTop, scrollHeight, clientHeight }: HTMLElement, visit: Visit): void {
-  if (scrollTop < LOAD_AHEAD) void visit.history.loadEarlier();
-  if (scrollHeight - scrollTop - clientHeight < LOAD_AHEAD) void visit.history.loadLater();
+function loadMore({ scrollTop, scrollHeight, clientHeight }: HTMLElement, view: RoomView): void {
+  if (scrollTop < LOAD_AHEAD) void view.history.loadEarlier();
+  if (scrollHeight - scrollTop - clientHeight < LOAD_AHEAD) void view.history.loadLater();
 }
 
 /** All up to the last message in view is read. By the rows that are drawn: heights may still be guessed. */
-function tellSeen({ reading }: Visit, scroller: HTMLElement, list: HTMLElement): void {
+function tellSeen({ reading }: RoomView, scroller: HTMLElement, list: HTMLElement): void {
   if (document.visibilityState !== "visible") return;
   const { bottom } = scroller.getBoundingClientRect();
   for (let at = list.children.length - 1; at >= 0; at--) {

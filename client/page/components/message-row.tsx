@@ -5,7 +5,7 @@ import { named } from "../state/names.ts";
 import { lineOf } from "../state/parsed.ts";
 import type { MenuItem, Session } from "../state/session.ts";
 import { clockTime, exactTime, shortTime } from "../state/times.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { AttachmentView } from "./attachment.tsx";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
@@ -15,7 +15,7 @@ import { Tag } from "./tag.tsx";
 
 interface MessageRowProps {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly message: Message;
   readonly isHead: boolean;
   /** The reader points at it or has the focus in it. */
@@ -25,38 +25,38 @@ interface MessageRowProps {
 }
 
 export function MessageRow(props: MessageRowProps) {
-  const { session, visit, message, isHead, isActive, readers, now } = props;
+  const { session, view, message, isHead, isActive, readers, now } = props;
   return (
     <>
-      {isHead ? <Head visit={visit} message={message} now={now} /> : <SideTime at={message.timestamp} />}
-      {message.replyTo !== undefined && <Quote visit={visit} id={message.replyTo} />}
+      {isHead ? <Head view={view} message={message} now={now} /> : <SideTime at={message.timestamp} />}
+      {message.replyTo !== undefined && <Quote view={view} id={message.replyTo} />}
       {message.deleted ? (
-        <p class="gone">Message deleted{byWhom(visit, message.deletedBy)}</p>
+        <p class="gone">Message deleted{byWhom(view, message.deletedBy)}</p>
       ) : (
         <>
           {message.content !== "" && (
-            <Content visit={visit} id={message.id} content={message.content} mentions={message.mentions} />
+            <Content view={view} id={message.id} content={message.content} mentions={message.mentions} />
           )}
           {message.editedAt !== undefined && (
-            <span class="edited" title={`Edited${byWhom(visit, message.editedBy)} ${exactTime(message.editedAt)}`}>
+            <span class="edited" title={`Edited${byWhom(view, message.editedBy)} ${exactTime(message.editedAt)}`}>
               (edited)
             </span>
           )}
-          {message.attachment && <AttachmentView session={session} visit={visit} attachment={message.attachment} />}
-          {message.reactions && <Reactions session={session} visit={visit} message={message} />}
+          {message.attachment && <AttachmentView session={session} view={view} attachment={message.attachment} />}
+          {message.reactions && <Reactions session={session} view={view} message={message} />}
         </>
       )}
-      {readers.length > 0 && <SeenBy visit={visit} readers={readers} />}
-      {isActive && !message.deleted && <Tools session={session} visit={visit} message={message} />}
+      {readers.length > 0 && <SeenBy view={view} readers={readers} />}
+      {isActive && !message.deleted && <Tools session={session} view={view} message={message} />}
     </>
   );
 }
 
 /** Said where it was not the author. */
-const byWhom = (visit: Visit, user: string | undefined): string =>
-  user === undefined ? "" : ` by ${visit.nameOf(user)}`;
+const byWhom = (view: RoomView, user: string | undefined): string =>
+  user === undefined ? "" : ` by ${view.nameOf(user)}`;
 
-function Head({ visit, message, now }: Pick<MessageRowProps, "visit" | "message" | "now">) {
+function Head({ view, message, now }: Pick<MessageRowProps, "view" | "message" | "now">) {
   return (
     <>
       <Avatar user={message.sender} name={message.name} />
@@ -64,7 +64,7 @@ function Head({ visit, message, now }: Pick<MessageRowProps, "visit" | "message"
         <bdi class="author" title={named(message.sender)}>
           {message.name}
         </bdi>{" "}
-        <Tag visit={visit} user={message.sender} />{" "}
+        <Tag view={view} user={message.sender} />{" "}
         {message.origin && <span class="origin">via #{message.origin.room} </span>}
         <Time at={message.timestamp} now={now} />
       </p>
@@ -88,26 +88,26 @@ function SideTime({ at }: { readonly at: number }) {
   );
 }
 
-function Quote({ visit, id }: { readonly visit: Visit; readonly id: string }) {
-  const quoted = visit.history.quoted(id);
+function Quote({ view, id }: { readonly view: RoomView; readonly id: string }) {
+  const quoted = view.history.quoted(id);
   if (!quoted || quoted.deleted) return <p class="quote gone">{quoted === undefined ? "…" : "Deleted message"}</p>;
   return (
-    <button type="button" class="quote" data-testid="quote" onClick={() => void visit.reading.jumpTo(quoted.seq)}>
+    <button type="button" class="quote" data-testid="quote" onClick={() => void view.reading.jumpTo(quoted.seq)}>
       <bdi class="author">{quoted.name}</bdi>{" "}
-      <span dir="auto">{lineOf(visit.withNames(quoted.content)) || quoted.attachment?.name}</span>
+      <span dir="auto">{lineOf(view.withNames(quoted.content)) || quoted.attachment?.name}</span>
     </button>
   );
 }
 
 const SEEN_NAMED_MAX = 3;
 
-function SeenBy({ visit, readers }: { readonly visit: Visit; readonly readers: readonly string[] }) {
-  const names = readers.map((user) => named(visit.nameOf(user)));
+function SeenBy({ view, readers }: { readonly view: RoomView; readonly readers: readonly string[] }) {
+  const names = readers.map((user) => named(view.nameOf(user)));
   const label = `Seen by ${names.join(", ")}`;
   return (
     <span class="seen-by" role="img" aria-label={label} title={label} data-testid="seen-by">
       {readers.slice(0, SEEN_NAMED_MAX).map((user) => (
-        <Avatar key={user} user={user} name={visit.nameOf(user)} small />
+        <Avatar key={user} user={user} name={view.nameOf(user)} small />
       ))}
       {readers.length > SEEN_NAMED_MAX && <span class="more-readers">+{readers.length - SEEN_NAMED_MAX}</span>}
       {readers.length > 1 && <span class="reader-count">{readers.length}</span>}
@@ -117,15 +117,15 @@ function SeenBy({ visit, readers }: { readonly visit: Visit; readonly readers: r
 
 function Tools({
   session,
-  visit,
+  view,
   message,
 }: {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly message: Message;
 }) {
-  const can = abilitiesOf(message, visit, visit.clock.now());
-  const more = menuOf(session, visit, message);
+  const can = abilitiesOf(message, view, view.clock.now());
+  const more = menuOf(session, view, message);
   return (
     <div class="tools" role="group" aria-label="Actions of this message">
       {can.react && (
@@ -149,13 +149,13 @@ function Tools({
   );
 }
 
-function menuOf(session: Session, visit: Visit, message: Message): MenuItem[] {
-  const can = abilitiesOf(message, visit, visit.clock.now());
+function menuOf(session: Session, view: RoomView, message: Message): MenuItem[] {
+  const can = abilitiesOf(message, view, view.clock.now());
   const { sender } = message;
-  const moderate = (deed: "kick" | "mute" | "ban") => () =>
-    session.set({ dialog: { kind: "moderate", deed, user: sender } });
+  const moderate = (action: "kick" | "mute" | "ban") => () =>
+    session.set({ dialog: { kind: "moderate", action, user: sender } });
   return [
-    ...(message.content === "" ? [] : [{ label: "Copy text", act: () => void copy(visit.withNames(message.content)) }]),
+    ...(message.content === "" ? [] : [{ label: "Copy text", act: () => void copy(view.withNames(message.content)) }]),
     ...(can.edit ? [{ label: "Edit", act: () => session.edit(message) }] : []),
     ...(can.remove
       ? [{ label: "Delete", act: () => session.set({ dialog: { kind: "delete", message } }), isGrave: true }]

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ModeratedUser } from "../../../src/protocol/moderation-events.ts";
 import { named } from "../state/names.ts";
 import { exactTime } from "../state/times.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { DialogButtons, Modal } from "./modal.tsx";
 import { ReasonField } from "./reason-field.tsx";
 
@@ -18,27 +18,27 @@ const SPANS: ReadonlyArray<readonly [seconds: string, label: string]> = [
 const SLOW_MODES = [0, 5, 10, 30, 60, 300, 900];
 
 interface ModerateDialogProps {
-  readonly visit: Visit;
-  readonly deed: "kick" | "mute" | "ban";
+  readonly view: RoomView;
+  readonly action: "kick" | "mute" | "ban";
   readonly user: string;
   readonly onClose: () => void;
 }
 
-export function ModerateDialog({ visit, deed, user, onClose }: ModerateDialogProps) {
+export function ModerateDialog({ view, action, user, onClose }: ModerateDialogProps) {
   const [span, setSpan] = useState("3600");
   const [reason, setReason] = useState("");
-  const name = named(visit.nameOf(user));
+  const name = named(view.nameOf(user));
   const [title, submit] = {
     kick: [`Kick ${name}`, "Kick"],
     mute: [`Mute ${name}`, "Mute"],
     ban: [`Ban ${name}`, "Ban"],
-  }[deed] as [string, string];
+  }[action] as [string, string];
   const decide = (): void => {
     const why = reason.trim() === "" ? {} : { reason: reason.trim() };
     onClose();
-    if (deed === "kick") void visit.deeds.moderate("kick", { user, ...why });
-    else if (deed === "mute") void visit.deeds.moderate("mute", { user, seconds: Number(span), ...why });
-    else void visit.deeds.moderate("ban", { user, ...(span !== FOR_GOOD && { seconds: Number(span) }), ...why });
+    if (action === "kick") void view.actions.moderate("kick", { user, ...why });
+    else if (action === "mute") void view.actions.moderate("mute", { user, seconds: Number(span), ...why });
+    else void view.actions.moderate("ban", { user, ...(span !== FOR_GOOD && { seconds: Number(span) }), ...why });
   };
   return (
     <Modal title={title} onClose={onClose}>
@@ -48,8 +48,8 @@ export function ModerateDialog({ visit, deed, user, onClose }: ModerateDialogPro
           decide();
         }}
       >
-        {deed === "kick" && <p class="muted">They can rejoin at once.</p>}
-        {deed !== "kick" && (
+        {action === "kick" && <p class="muted">They can rejoin at once.</p>}
+        {action !== "kick" && (
           <>
             <label for="span">For how long</label>
             <select
@@ -63,35 +63,35 @@ export function ModerateDialog({ visit, deed, user, onClose }: ModerateDialogPro
                   {label}
                 </option>
               ))}
-              {deed === "ban" && <option value={FOR_GOOD}>For good</option>}
+              {action === "ban" && <option value={FOR_GOOD}>For good</option>}
             </select>
           </>
         )}
         <ReasonField reason={reason} onInput={setReason} />
-        <DialogButtons submit={submit} isGrave={deed === "ban"} onCancel={onClose} />
+        <DialogButtons submit={submit} isGrave={action === "ban"} onCancel={onClose} />
       </form>
     </Modal>
   );
 }
 
-export function RoomDialog({ visit, onClose }: { readonly visit: Visit; readonly onClose: () => void }) {
+export function RoomDialog({ view, onClose }: { readonly view: RoomView; readonly onClose: () => void }) {
   const [users, setUsers] = useState<readonly ModeratedUser[]>();
-  const load = (): void => void visit.deeds.moderated().then((page) => setUsers(page?.users ?? []));
+  const load = (): void => void view.actions.moderated().then((page) => setUsers(page?.users ?? []));
   useEffect(load, []);
-  const { slowModeSeconds, readOnly } = visit.modes;
-  const undo = async (deed: "unban" | "unmute" | "revoke", user: string): Promise<void> => {
-    await visit.deeds.moderate(deed, { user });
+  const { slowModeSeconds, readOnly } = view.modes;
+  const undo = async (action: "unban" | "unmute" | "revoke", user: string): Promise<void> => {
+    await view.actions.moderate(action, { user });
     load();
   };
   return (
-    <Modal title={`Moderate #${visit.room}`} onClose={onClose}>
+    <Modal title={`Moderate #${view.room}`} onClose={onClose}>
       <label for="slow-mode">Slow mode: a message of each person every</label>
       <select
         id="slow-mode"
         data-testid="slow-mode"
         value={String(slowModeSeconds)}
         onChange={({ currentTarget }) =>
-          void visit.deeds.moderate("slow-mode", { seconds: Number(currentTarget.value) })
+          void view.actions.moderate("slow-mode", { seconds: Number(currentTarget.value) })
         }
       >
         {[...new Set([...SLOW_MODES, slowModeSeconds])]
@@ -107,7 +107,7 @@ export function RoomDialog({ visit, onClose }: { readonly visit: Visit; readonly
           type="checkbox"
           data-testid="read-only"
           checked={readOnly}
-          onChange={({ currentTarget }) => void visit.deeds.moderate("read-only", { on: currentTarget.checked })}
+          onChange={({ currentTarget }) => void view.actions.moderate("read-only", { on: currentTarget.checked })}
         />{" "}
         Only moderators may write
       </label>
@@ -117,7 +117,7 @@ export function RoomDialog({ visit, onClose }: { readonly visit: Visit; readonly
       <ul class="decisions" data-testid="decisions">
         {users?.map(({ user, banned, muted, granted }) => (
           <li key={user}>
-            <bdi>{visit.nameOf(user)}</bdi>
+            <bdi>{view.nameOf(user)}</bdi>
             {banned && (
               <Decided text={`banned${untilText(banned.until)}`} undo="Unban" onUndo={() => void undo("unban", user)} />
             )}

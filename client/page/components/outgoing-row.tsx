@@ -2,43 +2,43 @@
 import { named } from "../state/names.ts";
 import type { Session } from "../state/session.ts";
 import type { Outgoing } from "../state/timeline.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { Avatar } from "./avatar.tsx";
 import { Content } from "./content.tsx";
 import { useNow } from "./hooks.ts";
 
 interface OutgoingRowProps {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly outgoing: Outgoing;
   readonly isHead: boolean;
 }
 
-export function OutgoingRow({ session, visit, outgoing, isHead }: OutgoingRowProps) {
+export function OutgoingRow({ session, view, outgoing, isHead }: OutgoingRowProps) {
   const { clientMsgId, content, attachment, failure, isForeign } = outgoing;
-  const name = visit.welcome?.name ?? "You";
+  const name = view.welcome?.name ?? "You";
   return (
     <>
       {isHead && (
         <>
-          <Avatar user={visit.self} name={name} />
+          <Avatar user={view.self} name={name} />
           <p class="head">
             <bdi class="author">{name}</bdi>
           </p>
         </>
       )}
-      <Content visit={visit} id={clientMsgId} content={visit.withNames(content) || (attachment?.name ?? "")} />
+      <Content view={view} id={clientMsgId} content={view.withNames(content) || (attachment?.name ?? "")} />
       {failure === null ? (
-        <Waiting visit={visit} clientMsgId={clientMsgId} />
+        <Waiting view={view} clientMsgId={clientMsgId} />
       ) : (
         <p class="mark failed">
           <span data-testid="failure">Not sent. {failure}</span>{" "}
-          {visit.blocked === "" && (
+          {view.blocked === "" && (
             <button type="button" class="link" data-testid="retry" onClick={() => session.retry(outgoing)}>
               {isForeign ? `Send as ${named(name)}` : "Retry"}
             </button>
           )}{" "}
-          <button type="button" class="link" data-testid="discard" onClick={() => visit.discard(clientMsgId)}>
+          <button type="button" class="link" data-testid="discard" onClick={() => view.discard(clientMsgId)}>
             Discard
           </button>
         </p>
@@ -48,13 +48,13 @@ export function OutgoingRow({ session, visit, outgoing, isHead }: OutgoingRowPro
 }
 
 /** What a message waits for, and how long where that is known. */
-function Waiting({ visit, clientMsgId }: { readonly visit: Visit; readonly clientMsgId: string }) {
-  const { connection, hold, timeline } = visit;
+function Waiting({ view, clientMsgId }: { readonly view: RoomView; readonly clientMsgId: string }) {
+  const { connection, cooldown, timeline } = view;
   // Counted down.
-  useNow(hold.leftMs > 0 ? 1000 : 0);
+  useNow(cooldown.leftMs > 0 ? 1000 : 0);
   if (connection.kind !== "connected") return <p class="mark">Waits for the connection</p>;
   const next = Array.from(timeline.outgoing).find(({ failure }) => failure === null);
-  const waiting = next?.clientMsgId === clientMsgId ? hold.waiting : hold.waiting && "Waits for its turn";
+  const waiting = next?.clientMsgId === clientMsgId ? cooldown.waiting : cooldown.waiting && "Waits for its turn";
   return (
     <p class="mark" data-testid="waiting">
       {waiting || "Sending…"}

@@ -1,6 +1,6 @@
 // The picker for one more reaction to a message. The app draws it while the reader reacts.
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { Popover } from "./popover.tsx";
 
 const EMOJI: ReadonlyArray<readonly [emoji: string, name: string]> = [
@@ -31,7 +31,7 @@ const EMOJI: ReadonlyArray<readonly [emoji: string, name: string]> = [
 ];
 
 /** Opens beside what was pressed. */
-export function ReactionPicker({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
+export function ReactionPicker({ session, view }: { readonly session: Session; readonly view: RoomView }) {
   const { reacting } = session.ui;
   if (!reacting) return null;
   const { anchor, message } = reacting;
@@ -48,8 +48,8 @@ export function ReactionPicker({ session, visit }: { readonly session: Session; 
           data-testid={`emoji-${name.replaceAll(" ", "-")}`}
           onClick={() => {
             close();
-            const users = visit.timeline.find(message.id)?.reactions?.find((one) => one.emoji === emoji)?.users;
-            void visit.deeds.react(message.id, emoji, !users?.includes(visit.self));
+            const users = view.timeline.find(message.id)?.reactions?.find((one) => one.emoji === emoji)?.users;
+            void view.actions.react(message.id, emoji, !users?.includes(view.self));
           }}
         >
           {emoji}

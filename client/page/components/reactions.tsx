@@ -3,21 +3,21 @@ import type { Message } from "../../../src/protocol/chat-events.ts";
 import { abilitiesOf } from "../state/abilities.ts";
 import { named } from "../state/names.ts";
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 
 interface ReactionsProps {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly message: Message;
 }
 
-export function Reactions({ visit, message }: ReactionsProps) {
-  const { react } = abilitiesOf(message, visit, visit.clock.now());
+export function Reactions({ view, message }: ReactionsProps) {
+  const { react } = abilitiesOf(message, view, view.clock.now());
   return (
     <div class="reactions">
       {message.reactions?.map(({ emoji, count, users }) => {
-        const isOwn = users.includes(visit.self);
-        const names = users.map((user) => (user === visit.self ? "you" : named(visit.nameOf(user))));
+        const isOwn = users.includes(view.self);
+        const names = users.map((user) => (user === view.self ? "you" : named(view.nameOf(user))));
         const label = `${emoji} ${count}: ${names.join(", ")}${count > users.length ? " and more" : ""}`;
         return (
           <button
@@ -29,7 +29,7 @@ export function Reactions({ visit, message }: ReactionsProps) {
             aria-label={label}
             title={label}
             disabled={!react}
-            onClick={() => void visit.deeds.react(message.id, emoji, !isOwn)}
+            onClick={() => void view.actions.react(message.id, emoji, !isOwn)}
           >
             <span class="emoji">{emoji}</span> {count}
           </button>

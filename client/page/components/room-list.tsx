@@ -3,21 +3,21 @@ import { useRef, useState } from "preact/hooks";
 
 import { roomItems, type RoomItem } from "../state/room-list.ts";
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { Avatar } from "./avatar.tsx";
 import { Icon, IconButton } from "./icons.tsx";
 
-export function RoomList({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
+export function RoomList({ session, view }: { readonly session: Session; readonly view: RoomView }) {
   const [filter, setFilter] = useState("");
   const list = useRef<HTMLUListElement>(null);
   const shown = useRef<readonly string[]>([]);
   const { directory } = session;
   if (!directory) return null;
   const held = list.current?.matches(":hover, :focus-within") ? shown.current : [];
-  const known = { listed: directory.listed, seen: directory.seen, current: visit.room, held };
+  const known = { listed: directory.listed, seen: directory.seen, current: view.room, held };
   const items = roomItems({ ...known, filter }).map((item) =>
     // Nobody knows it better than the room itself.
-    item.room === visit.room ? { ...item, members: visit.company.roster.count } : item,
+    item.room === view.room ? { ...item, members: view.presence.roster.count } : item,
   );
   shown.current = items.map(({ room }) => room);
   return (
@@ -52,16 +52,16 @@ export function RoomList({ session, visit }: { readonly session: Session; readon
       <ul ref={list}>
         {items.map((item) => (
           <li key={item.room}>
-            <RoomButton session={session} item={item} isCurrent={item.room === visit.room} />
+            <RoomButton session={session} item={item} isCurrent={item.room === view.room} />
           </li>
         ))}
       </ul>
       {items.length === 0 && <p class="muted none">No room of that name. Create it with +.</p>}
       {directory.isListable === false && <p class="muted none">Only rooms you have been in are listed here.</p>}
       <footer>
-        <Avatar user={visit.self} name={visit.welcome?.name ?? "?"} small />
-        <bdi class="me">{visit.welcome?.name ?? ""}</bdi>
-        {visit.role !== "member" && <span class="role">{visit.role}</span>}
+        <Avatar user={view.self} name={view.welcome?.name ?? "?"} small />
+        <bdi class="me">{view.welcome?.name ?? ""}</bdi>
+        {view.role !== "member" && <span class="role">{view.role}</span>}
       </footer>
     </nav>
   );

@@ -1,26 +1,26 @@
 // Keys on a message that has the focus: up and down to its neighbours, and a letter for each of its actions.
 import { abilitiesOf } from "../state/abilities.ts";
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 
-export function onRowKey(event: KeyboardEvent, session: Session, visit: Visit): void {
+export function onRowKey(event: KeyboardEvent, session: Session, view: RoomView): void {
   const row = event.target as HTMLElement;
   // Not on a button or link in it.
   if (!row.matches("li[data-testid=message]") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "ArrowUp" || event.key === "ArrowDown") return moveTo(event, row);
-  const message = visit.timeline.messages.find(({ seq }) => String(seq) === row.dataset["seq"]);
+  const message = view.timeline.messages.find(({ seq }) => String(seq) === row.dataset["seq"]);
   if (!message) return;
-  const can = abilitiesOf(message, visit, visit.clock.now());
-  const deeds: Readonly<Record<string, (() => void) | false>> = {
+  const can = abilitiesOf(message, view, view.clock.now());
+  const actions: Readonly<Record<string, (() => void) | false>> = {
     r: can.reply && (() => session.reply(message)),
     e: can.edit && (() => session.edit(message)),
     "+": can.react && (() => session.set({ reacting: { anchor: row, message } })),
     Delete: can.remove && (() => session.set({ dialog: { kind: "delete", message } })),
   };
-  const deed = deeds[event.key];
-  if (!deed) return;
+  const action = actions[event.key];
+  if (!action) return;
   event.preventDefault();
-  deed();
+  action();
 }
 
 function moveTo(event: KeyboardEvent, row: Element): void {

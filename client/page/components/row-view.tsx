@@ -2,13 +2,13 @@
 import type { Row } from "../state/rows.ts";
 import type { Session } from "../state/session.ts";
 import { dayTitle } from "../state/times.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { MessageRow } from "./message-row.tsx";
 import { OutgoingRow } from "./outgoing-row.tsx";
 
 interface RowViewProps {
   readonly session: Session;
-  readonly visit: Visit;
+  readonly view: RoomView;
   readonly row: Row;
   readonly now: number;
   /** Tab leads to it; from there the arrow keys lead to the others. */
@@ -20,14 +20,14 @@ interface RowViewProps {
 }
 
 export function RowView(props: RowViewProps) {
-  const { visit, row, now } = props;
+  const { view, row, now } = props;
   switch (row.kind) {
     case "beginning":
       return (
         <li data-key={row.key} class="beginning">
-          <h2>#{visit.room}</h2>
+          <h2>#{view.room}</h2>
           <p>
-            {visit.timeline.messages.length === 0 ? "No messages yet. Say hello." : "This is where the room begins."}
+            {view.timeline.messages.length === 0 ? "No messages yet. Say hello." : "This is where the room begins."}
           </p>
         </li>
       );
@@ -52,10 +52,10 @@ export function RowView(props: RowViewProps) {
 
 type Of<Kind extends Row["kind"]> = RowViewProps & { readonly row: Extract<Row, { readonly kind: Kind }> };
 
-function MessageItem({ session, visit, row, now, isTabStop, isActive, isTarget, readers }: Of<"message">) {
+function MessageItem({ session, view, row, now, isTabStop, isActive, isTarget, readers }: Of<"message">) {
   const { key, message, isHead } = row;
-  const isOwn = message.sender === visit.self;
-  const isToMe = message.mentions?.includes(visit.self) === true;
+  const isOwn = message.sender === view.self;
+  const isToMe = message.mentions?.includes(view.self) === true;
   return (
     <li
       data-key={key}
@@ -65,12 +65,12 @@ function MessageItem({ session, visit, row, now, isTabStop, isActive, isTarget, 
       data-seq={message.seq}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <MessageRow {...{ session, visit, message, isHead, isActive, readers, now }} />
+      <MessageRow {...{ session, view, message, isHead, isActive, readers, now }} />
     </li>
   );
 }
 
-function OutgoingItem({ session, visit, row, isTabStop }: Of<"outgoing">) {
+function OutgoingItem({ session, view, row, isTabStop }: Of<"outgoing">) {
   const { key, outgoing, isHead } = row;
   return (
     <li
@@ -80,7 +80,7 @@ function OutgoingItem({ session, visit, row, isTabStop }: Of<"outgoing">) {
       data-state={outgoing.failure === null ? "pending" : "failed"}
       tabIndex={isTabStop ? 0 : -1}
     >
-      <OutgoingRow {...{ session, visit, outgoing, isHead }} />
+      <OutgoingRow {...{ session, view, outgoing, isHead }} />
     </li>
   );
 }

@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { FoundMessage } from "../../../src/protocol/search-events.ts";
 import type { Session } from "../state/session.ts";
-import { describeFailure, settled } from "../state/settled.ts";
+import { describeFailure, settled } from "../state/room-answers.ts";
 import { exactTime, dayTitle, clockTime } from "../state/times.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { Avatar } from "./avatar.tsx";
 import { SidePanel } from "./side-panel.tsx";
 
@@ -22,7 +22,7 @@ interface Found {
 
 const NOTHING: Found = { query: "", messages: [], before: undefined, problem: "" };
 
-export function SearchPanel({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
+export function SearchPanel({ session, view }: { readonly session: Session; readonly view: RoomView }) {
   const field = useRef<HTMLInputElement>(null);
   const [found, setFound] = useState(NOTHING);
   const [isBusy, setBusy] = useState(false);
@@ -30,7 +30,7 @@ export function SearchPanel({ session, visit }: { readonly session: Session; rea
   const search = async (query: string, after: Found): Promise<void> => {
     if (query === "" || isBusy) return;
     setBusy(true);
-    const answer = await settled(visit.search({ query, ...(after.before !== undefined && { before: after.before }) }));
+    const answer = await settled(view.search({ query, ...(after.before !== undefined && { before: after.before }) }));
     setBusy(false);
     if ("error" in answer) return setFound({ ...after, query, problem: describeFailure(answer.error) });
     const messages = [...after.messages, ...answer.messages];
@@ -63,12 +63,12 @@ export function SearchPanel({ session, visit }: { readonly session: Session; rea
       <ol class="found" data-testid="found">
         {messages.map((message) => (
           <li key={message.id}>
-            <button type="button" onClick={() => go(session, visit, message.seq)}>
+            <button type="button" onClick={() => go(session, view, message.seq)}>
               <Avatar user={message.sender} name={message.name} small />
               <span class="found-head">
                 <bdi>{message.name}</bdi>{" "}
                 <time title={exactTime(message.timestamp)}>
-                  {dayTitle(message.timestamp, visit.clock.now())} {clockTime(message.timestamp)}
+                  {dayTitle(message.timestamp, view.clock.now())} {clockTime(message.timestamp)}
                 </time>
               </span>
               <Excerpt message={message} />
@@ -90,10 +90,10 @@ function outcome(count: number, hasMore: boolean): string {
   return `${count}${hasMore ? " or more" : ""} found`;
 }
 
-function go(session: Session, visit: Visit, seq: number): void {
+function go(session: Session, view: RoomView, seq: number): void {
   // On a phone the panel covers the message.
   if (matchMedia("(max-width: 48rem)").matches) session.open(undefined);
-  void visit.reading.jumpTo(seq);
+  void view.reading.jumpTo(seq);
 }
 
 function Excerpt({ message: { content, matches } }: { readonly message: FoundMessage }) {

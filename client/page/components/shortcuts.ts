@@ -2,10 +2,10 @@
 import type { Session } from "../state/session.ts";
 
 export function onShortcut(event: KeyboardEvent, session: Session): void {
-  const deed = deedOf(event, session);
-  if (!deed) return;
+  const action = deedOf(event, session);
+  if (!action) return;
   event.preventDefault();
-  deed();
+  action();
 }
 
 function deedOf(event: KeyboardEvent, session: Session): (() => void) | undefined {
@@ -16,7 +16,7 @@ function deedOf(event: KeyboardEvent, session: Session): (() => void) | undefine
   if (isCommand && key === "/") return () => session.set({ dialog: { kind: "shortcuts" } });
   if (isCommand && shiftKey && key.toLowerCase() === "f") return () => session.open("search");
   if (isCommand && shiftKey && key.toLowerCase() === "m") return () => session.open("members");
-  if (isCommand && shiftKey && event.code === "Space") return () => void session.visit?.reading.jumpToNewest();
+  if (isCommand && shiftKey && event.code === "Space") return () => void session.view?.reading.jumpToNewest();
   const isOpen = session.panel !== undefined && session.ui.dialog === undefined && session.ui.menu === undefined;
   if (key === "Escape" && isOpen && !event.defaultPrevented) return () => session.open(undefined);
   return undefined;

@@ -1,12 +1,12 @@
 // The line about the connection, empty while all is well, and the room's notices. The app draws both.
-import { statusOf } from "../state/status.ts";
+import { statusOf } from "../state/connection-text.ts";
 import type { Session } from "../state/session.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { useOnline } from "./hooks.ts";
 import { IconButton } from "./icons.tsx";
 
-export function StatusLine({ session, visit }: { readonly session: Session; readonly visit: Visit }) {
-  const { state, text, tone, action } = statusOf(visit.connection, visit.timeline.pending, useOnline());
+export function StatusLine({ session, view }: { readonly session: Session; readonly view: RoomView }) {
+  const { state, text, tone, action } = statusOf(view.connection, view.timeline.pending, useOnline());
   return (
     <div class={`status ${tone} ${text === "" ? "silent" : ""}`}>
       <p role="status" data-testid="connection" data-state={state}>
@@ -14,7 +14,7 @@ export function StatusLine({ session, visit }: { readonly session: Session; read
       </p>
       {action === "retry" && (
         <button type="button" class="link" data-testid="reconnect" onClick={() => session.comeBack()}>
-          {visit.connection.kind === "offline" ? "Try now" : "Try again"}
+          {view.connection.kind === "offline" ? "Try now" : "Try again"}
         </button>
       )}
       {action === "sign-in" && session.isEmbedded && (
@@ -31,13 +31,13 @@ export function StatusLine({ session, visit }: { readonly session: Session; read
   );
 }
 
-export function NoticeLine({ visit }: { readonly visit: Visit }) {
+export function NoticeLine({ view }: { readonly view: RoomView }) {
   return (
-    <div class={`notice ${visit.notice === "" ? "silent" : ""}`}>
+    <div class={`notice ${view.notice === "" ? "silent" : ""}`}>
       <p role="status" data-testid="notice" dir="auto">
-        {visit.notice}
+        {view.notice}
       </p>
-      {visit.notice !== "" && <IconButton icon="close" label="Dismiss" onClick={() => visit.show("")} />}
+      {view.notice !== "" && <IconButton icon="close" label="Dismiss" onClick={() => view.show("")} />}
     </div>
   );
 }

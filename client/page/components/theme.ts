@@ -1,5 +1,5 @@
 // Light or dark: as the system says, unless the reader chose. /theme.js applies the choice before anything is drawn.
-import { keep, readKept } from "../state/kept.ts";
+import { keep, readJson } from "../state/json-storage.ts";
 import type { MenuItem } from "../state/session.ts";
 
 const KEY = "parley.theme";
@@ -37,5 +37,5 @@ export function themeItems(within: Element): MenuItem[] {
 
 /** What the reader chose the last time, unless their page says otherwise. */
 export function applyChosenTheme(host: HTMLElement): void {
-  if (host.dataset["theme"] === undefined) apply(host, known(readKept(local, KEY)));
+  if (host.dataset["theme"] === undefined) apply(host, known(readJson(local, KEY)));
 }

@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 
 import { named } from "../state/names.ts";
 import { bytesText } from "../state/times.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { Icon, IconButton } from "./icons.tsx";
 
-export function UploadList({ visit: { uploads, writing } }: { readonly visit: Visit }) {
+export function UploadList({ view: { uploads, writing } }: { readonly view: RoomView }) {
   if (uploads.list.length + writing.files.length === 0) return null;
   return (
     <ul class="uploads" data-testid="uploads">

@@ -2,23 +2,23 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { picturesOf, type Picture } from "../state/pictures.ts";
-import type { Visit } from "../state/visit.ts";
+import type { RoomView } from "../state/room-view.ts";
 import { usePicture } from "./hooks.ts";
 import { IconButton } from "./icons.tsx";
 import { useModal } from "./modal.tsx";
 import { saveFile } from "./save-file.ts";
 
 interface ViewerProps {
-  readonly visit: Visit;
+  readonly view: RoomView;
   /** Of the picture that is shown first. */
   readonly first: string;
   readonly onClose: () => void;
 }
 
-export function Viewer({ visit, first, onClose }: ViewerProps) {
+export function Viewer({ view, first, onClose }: ViewerProps) {
   const dialog = useModal();
   const [key, setKey] = useState(first);
-  const pictures = picturesOf(visit);
+  const pictures = picturesOf(view);
   const at = pictures.findIndex((picture) => picture.key === key);
   const picture = pictures[at];
   // It was deleted meanwhile.
@@ -45,12 +45,12 @@ export function Viewer({ visit, first, onClose }: ViewerProps) {
         <p role="status">
           <bdi>{picture?.name}</bdi> {pictures.length > 1 && <span>{`${at + 1} of ${pictures.length}`}</span>}
         </p>
-        <IconButton icon="download" label="Save" onClick={() => picture && void saveFile(visit, picture)} />
+        <IconButton icon="download" label="Save" onClick={() => picture && void saveFile(view, picture)} />
         <IconButton icon="close" label="Close" onClick={onClose} />
       </div>
       {/* Beside the picture. */}
       <div class="viewer-stage" onClick={(event) => event.target === event.currentTarget && onClose()}>
-        {picture && <Large key={key} visit={visit} picture={picture} />}
+        {picture && <Large key={key} view={view} picture={picture} />}
         {pictures.length > 1 && (
           <>
             <Step label="Previous picture" class="previous" isLast={at <= 0} onStep={() => step(-1)} />
@@ -62,8 +62,8 @@ export function Viewer({ visit, first, onClose }: ViewerProps) {
   );
 }
 
-function Large({ visit, picture }: { readonly visit: Visit; readonly picture: Picture }) {
-  const { url, isLost } = usePicture(visit, picture);
+function Large({ view, picture }: { readonly view: RoomView; readonly picture: Picture }) {
+  const { url, isLost } = usePicture(view, picture);
   if (isLost) return <p>This picture cannot be shown.</p>;
   return url === undefined ? <p role="status">Loading…</p> : <img src={url} alt={picture.name} />;
 }

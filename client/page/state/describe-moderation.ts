@@ -1,4 +1,4 @@
-// Describes a moderation action in one sentence. Pure; the visit calls it for each event.
+// Describes a moderation action in one sentence. Pure; the view calls it for each event.
 import type { ModerationChange } from "../../../src/protocol/moderation-events.ts";
 import { named } from "./names.ts";
 import { duration } from "./times.ts";

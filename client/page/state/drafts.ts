@@ -3,7 +3,7 @@
 import type { Attachment } from "../../../src/protocol/files-events.ts";
 import type { Claims } from "../../core/claims.ts";
 import { isGuest } from "./identity.ts";
-import { keep, readKept } from "./kept.ts";
+import { keep, readJson } from "./json-storage.ts";
 
 /** Uploads can be sent for two days (FILE-2); no chip is shown of what would be refused. */
 export const UPLOADED_MAX_MS = 47 * 3_600_000;
@@ -61,7 +61,7 @@ const storageOf =
 const keyOf = ({ origin, room, writer }: DraftPlace): string => draftPrefix(origin, writer) + room;
 
 export function readDraft(place: DraftPlace): KeptDraft {
-  const kept = readKept(storageOf(place), keyOf(place)) as Unchecked<KeptDraft> | undefined;
+  const kept = readJson(storageOf(place), keyOf(place)) as Unchecked<KeptDraft> | undefined;
   const { text, replyTo } = kept ?? {};
   return {
     text: typeof text === "string" ? text : "",

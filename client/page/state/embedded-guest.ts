@@ -1,14 +1,14 @@
 // The guest of a room embedded in somebody's page: kept by the browser for that page, so that a visitor stays the same person
 // across reloads, tabs and elements. embed.tsx calls it.
 import { fetchGuestToken } from "./identity.ts";
-import { keep, readKept } from "./kept.ts";
+import { keep, readJson } from "./json-storage.ts";
 
 const local = (): Storage => localStorage;
 
 /** @param refused the token that the room does not take any more */
 export async function embeddedGuest(origin: string, name: string, refused: string | undefined): Promise<string> {
   const key = `parley.guest ${origin} ${name}`;
-  const kept = readKept(local, key);
+  const kept = readJson(local, key);
   const former = typeof kept === "string" ? kept : refused;
   if (former !== undefined && former !== refused) return former;
   const token = await fetchGuestToken(origin, name, former);

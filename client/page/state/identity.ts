@@ -2,7 +2,7 @@
 // tabs, until the reader signs out; it is never in an address. The session and the embedded room call this.
 import type { Inheritance } from "../../core/api.ts";
 import { claimsOf } from "../../core/claims.ts";
-import { keep, readKept } from "./kept.ts";
+import { keep, readJson } from "./json-storage.ts";
 
 const KEY = "parley.token";
 const local = (): Storage => localStorage;
@@ -79,7 +79,7 @@ export function forgetToken(): void {
 }
 
 function readIdentity(): Identity | undefined {
-  const kept = readKept(local, KEY) as { readonly [Key in keyof Identity]?: unknown } | undefined;
+  const kept = readJson(local, KEY) as { readonly [Key in keyof Identity]?: unknown } | undefined;
   if (typeof kept?.name !== "string" || typeof kept.token !== "string") return undefined;
   const former: readonly unknown[] = Array.isArray(kept.formerly) ? kept.formerly : [];
   const formerly = former.filter((user) => typeof user === "string");

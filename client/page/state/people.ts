@@ -1,4 +1,4 @@
-// The names of people in one room: of those who are here, and of those who have left and whose messages are read. The visit feeds
+// The names of people in one room: of those who are here, and of those who have left and whose messages are read. The view feeds
 // it; all that show a name ask it. Pure state.
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { isGuest } from "./identity.ts";

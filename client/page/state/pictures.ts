@@ -1,6 +1,6 @@
 // The pictures that messages carry: which of them the page shows, and their bytes, fetched once and kept while they are few.
 import type { Attachment } from "../../../src/protocol/files-events.ts";
-import type { Visit } from "./visit.ts";
+import type { RoomView } from "./room-view.ts";
 
 /** Images that the server knew by their bytes; none of them can carry a script. */
 const SHOWN = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"]);
@@ -25,17 +25,17 @@ export function isPicture(attachment: Attachment | undefined): attachment is Pic
 }
 
 /** Those of the messages on the page, in their order. */
-export const picturesOf = ({ timeline }: Visit): Picture[] =>
+export const picturesOf = ({ timeline }: RoomView): Picture[] =>
   timeline.messages.map(({ attachment }) => attachment).filter(isPicture);
 
 /** @returns where its bytes are, if they are here */
 export const urlOf = ({ key }: Picture): string | undefined => urls.get(key);
 
 /** Rejects where it cannot be had, and where the browser finds more in it than the server said. */
-export async function fetchPicture(visit: Visit, picture: Picture, signal: AbortSignal): Promise<string> {
+export async function fetchPicture(view: RoomView, picture: Picture, signal: AbortSignal): Promise<string> {
   const known = urls.get(picture.key);
   if (known !== undefined) return known;
-  const url = URL.createObjectURL(await visit.download(picture, { signal }));
+  const url = URL.createObjectURL(await view.download(picture, { signal }));
   try {
     await expectSmall(url);
   } catch (error) {

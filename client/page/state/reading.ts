@@ -1,4 +1,4 @@
-// The reader's place in the room: at the newest message or elsewhere, what came meanwhile, and what was jumped to. The visit
+// The reader's place in the room: at the newest message or elsewhere, what came meanwhile, and what was jumped to. The view
 // owns it; the message list draws it and reports where the reader goes.
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import type { Gap } from "../../core/api.ts";

@@ -1,7 +1,7 @@
 // The list of rooms with what is new in them. It asks the lobby while the page is in view, which wakes no room; only the room on
 // the screen has a connection. This browser alone knows how far the reader has read. The session keeps one.
 import type { RoomOverview } from "../../../src/protocol/chat-events.ts";
-import { keep, readKept } from "./kept.ts";
+import { keep, readJson } from "./json-storage.ts";
 import type { SeenRooms } from "./room-list.ts";
 
 export const SEEN_KEY = "parley.seen";
@@ -93,7 +93,7 @@ export class RoomDirectory {
 }
 
 function readSeen(): SeenRooms {
-  const kept = readKept(local, SEEN_KEY);
+  const kept = readJson(local, SEEN_KEY);
   if (typeof kept !== "object" || kept === null) return {};
   return Object.fromEntries(Object.entries(kept).filter(([, seq]) => typeof seq === "number"));
 }

@@ -1,5 +1,5 @@
 // The members of the room: a snapshot from the presence answer, kept up by the presence events.
-// Pure state: the visit feeds it, the member list draws it.
+// Pure state: the view feeds it, the member list draws it.
 import type { Member, PresenceChange } from "../../../src/protocol/chat-events.ts";
 
 export type Person = Pick<Member, "user" | "name" | "role" | "granted">;

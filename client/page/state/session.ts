@@ -14,13 +14,13 @@ import {
   keptToken,
   TokenNeeded,
 } from "./identity.ts";
-import { keep, readKept } from "./kept.ts";
-import { clearLeftovers, countUnfinished, JOIN_KEY, type Owner, type Unfinished } from "./leftovers.ts";
+import { keep, readJson } from "./json-storage.ts";
+import { clearStoredData, countUnfinished, JOIN_KEY, type Owner, type Unfinished } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
 import { neighbour, roomItems } from "./room-list.ts";
 import type { Outgoing } from "./timeline.ts";
-import { Visit } from "./visit.ts";
-import type { TokenSource } from "./visit-ports.ts";
+import { RoomView } from "./room-view.ts";
+import type { TokenSource } from "./room-view-ports.ts";
 
 const ANNOUNCEMENTS_MAX = 5;
 const local = (): Storage => localStorage;
@@ -39,7 +39,7 @@ export interface MenuItem {
 export type Dialog =
   | { readonly kind: "shortcuts" | "new-room" | "room" }
   | { readonly kind: "sign-out"; readonly unfinished: Unfinished }
-  | { readonly kind: "moderate"; readonly deed: "kick" | "mute" | "ban"; readonly user: string }
+  | { readonly kind: "moderate"; readonly action: "kick" | "mute" | "ban"; readonly user: string }
   | { readonly kind: "delete"; readonly message: Message }
   | { readonly kind: "image"; readonly key: string };
 
@@ -69,7 +69,7 @@ export interface SessionPorts {
 }
 
 export class Session {
-  visit: Visit | undefined;
+  view: RoomView | undefined;
   directory: RoomDirectory | undefined;
   panel: Panel;
   ui: Interface = {};
@@ -98,7 +98,7 @@ export class Session {
 
   /** What the form begins with. */
   get remembered(): { readonly name: string; readonly room: string | undefined } {
-    const kept = readKept(local, JOIN_KEY) as { name?: unknown; room?: unknown } | undefined;
+    const kept = readJson(local, JOIN_KEY) as { name?: unknown; room?: unknown } | undefined;
     return {
       name: typeof kept?.name === "string" ? kept.name : "",
       room: typeof kept?.room === "string" && isRoomName(kept.room) ? kept.room : undefined,
@@ -135,12 +135,12 @@ export class Session {
   }
 
   enter(room: string): void {
-    if (this.visit?.room === room) return;
-    if (this.visit) this.directory?.saw(this.visit.room, this.visit.reading.seen);
-    this.visit?.leave();
-    this.visit = undefined;
+    if (this.view?.room === room) return;
+    if (this.view) this.directory?.saw(this.view.room, this.view.reading.seen);
+    this.view?.leave();
+    this.view = undefined;
     const token = this.#ports.token ?? { current: () => this.#token(), renew: () => this.#renew() };
-    this.visit = new Visit(this.origin, room, token, {
+    this.view = new RoomView(this.origin, room, token, {
       changed: () => this.#onVisit(),
       announce: (text) => this.announce(text),
     });
@@ -155,14 +155,14 @@ export class Session {
 
   /** Takes the room off the reader's list, too. */
   forget(): void {
-    if (this.visit) this.directory?.forget(this.visit.room);
+    if (this.view) this.directory?.forget(this.view.room);
     this.leave();
   }
 
   /** Back to the form. */
   leave(): void {
-    this.visit?.leave();
-    this.visit = undefined;
+    this.view?.leave();
+    this.view = undefined;
     this.directory?.close();
     this.directory = undefined;
     this.panel = undefined;
@@ -173,7 +173,7 @@ export class Session {
 
   /** The same person goes on with another token: what is theirs stays. */
   signInAgain(): void {
-    const { connection } = this.visit ?? {};
+    const { connection } = this.view ?? {};
     const isForbidden = connection?.kind === "stopped" && connection.code === "FORBIDDEN_ROOM";
     // Other rooms may be open to a guest, who stays the same person there.
     if (!(isForbidden && keptGuest(this.#name))) forgetToken();
@@ -193,7 +193,7 @@ export class Session {
     const owner = this.#owner;
     this.leave();
     forgetToken();
-    clearLeftovers(owner);
+    clearStoredData(owner);
     this.#name = "";
     this.problem = "";
     this.isTokenAsked = this.isTokenNeeded = false;
@@ -206,25 +206,25 @@ export class Session {
 
   /** After an end that only the reader can go on from, or instead of waiting. */
   comeBack(): void {
-    const { visit } = this;
-    if (!visit?.isOver) return visit?.reconnect();
-    visit.leave();
-    this.visit = undefined;
-    this.enter(visit.room);
+    const { view } = this;
+    if (!view?.isOver) return view?.reconnect();
+    view.leave();
+    this.view = undefined;
+    this.enter(view.room);
   }
 
-  /** Also where the visit is over: then it goes out with the next one. */
+  /** Also where the view is over: then it goes out with the next one. */
   retry(outgoing: Outgoing): void {
-    if (this.visit?.isOver) this.comeBack();
-    this.visit?.retry(outgoing);
+    if (this.view?.isOver) this.comeBack();
+    this.view?.retry(outgoing);
   }
 
   /** To the next room of the list, or the one before. */
   step(step: 1 | -1): void {
-    const { visit, directory } = this;
-    if (!visit || !directory) return;
+    const { view, directory } = this;
+    if (!view || !directory) return;
     const { listed, seen } = directory;
-    const next = neighbour(roomItems({ listed, seen, current: visit.room }), visit.room, step);
+    const next = neighbour(roomItems({ listed, seen, current: view.room }), view.room, step);
     if (next !== undefined) this.enter(next);
   }
 
@@ -234,12 +234,12 @@ export class Session {
   }
 
   reply({ id }: Message): void {
-    this.visit?.writing.reply(id);
+    this.view?.writing.reply(id);
   }
 
   edit(message: Message): void {
-    const { visit } = this;
-    visit?.writing.change({ id: message.id, content: visit.withNames(message.content) });
+    const { view } = this;
+    view?.writing.change({ id: message.id, content: view.withNames(message.content) });
   }
 
   set(ui: Interface): void {
@@ -268,11 +268,11 @@ export class Session {
   }
 
   #onVisit(): void {
-    const { visit } = this;
-    if (visit?.welcome && visit.welcome !== this.#welcomed) this.#onWelcome(visit.welcome);
-    const newest = visit?.timeline.messages.at(-1);
-    if (visit && newest && document.visibilityState === "visible")
-      this.directory?.saw(visit.room, visit.reading.following ? newest.seq : visit.reading.seen);
+    const { view } = this;
+    if (view?.welcome && view.welcome !== this.#welcomed) this.#onWelcome(view.welcome);
+    const newest = view?.timeline.messages.at(-1);
+    if (view && newest && document.visibilityState === "visible")
+      this.directory?.saw(view.room, view.reading.following ? newest.seq : view.reading.seen);
     this.changed();
   }
 
@@ -284,8 +284,8 @@ export class Session {
   }
 
   get #owner(): Owner {
-    const user = this.visit?.welcome?.user ?? claimsOf(keptIdentity()?.token ?? "")?.user;
-    return { origin: this.origin, user, writer: this.visit?.writing.writer };
+    const user = this.view?.welcome?.user ?? claimsOf(keptIdentity()?.token ?? "")?.user;
+    return { origin: this.origin, user, writer: this.view?.writing.writer };
   }
 
   #openDirectory(token: TokenSource): RoomDirectory {

@@ -2,7 +2,7 @@
 // arrived goes with the draft.
 import type { Attachment, FilesWelcome } from "../../../src/protocol/files-events.ts";
 import type { FileError, Room, UploadProgress } from "../../core/api.ts";
-import { describeFailure } from "./settled.ts";
+import { describeFailure } from "./room-answers.ts";
 import { bytesText } from "./times.ts";
 import type { Writing } from "./writing.ts";
 

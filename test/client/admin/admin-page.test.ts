@@ -1,11 +1,11 @@
-// What the operator page makes of what it is told: figures, the watched room, the desk and its calls.
+// What the operator page makes of what it is told: figures, the watched room, the store and its calls.
 import { describe, expect, it } from "vitest";
 
 import type { WatchPorts } from "../../../client/admin/live.ts";
 import { AdminApi } from "../../../client/admin/state/admin-api.ts";
 import type { ListedRoom, RecentUse, Use } from "../../../client/admin/state/answers.ts";
 import { claimsOf } from "../../../client/core/claims.ts";
-import { Desk } from "../../../client/admin/state/desk.ts";
+import { AdminStore } from "../../../client/admin/state/admin-store.ts";
 import {
   awakeShare,
   countText,
@@ -20,7 +20,7 @@ import {
   wakesOf,
 } from "../../../client/admin/state/figures.ts";
 import { hashOf, routeOf } from "../../../client/admin/state/route.ts";
-import { inOrder, messagesLately, UNSEEN, withShown } from "../../../client/admin/state/sight.ts";
+import { inOrder, messagesLately, UNSEEN, withShown } from "../../../client/admin/state/room-snapshot.ts";
 import type { ConnectionFacts, WatchedRoom } from "../../../src/protocol/watching.ts";
 
 const USE: Use = {
@@ -145,30 +145,30 @@ describe("the address", () => {
 
 describe("a watched room", () => {
   it("messages of the last minute, by the room's clock", () => {
-    const sight = [shownAt(100_000, 10), shownAt(110_000, 14), shownAt(120_000, 20)].reduce(
+    const snapshot = [shownAt(100_000, 10), shownAt(110_000, 14), shownAt(120_000, 20)].reduce(
       (before, shown) => withShown(before, shown, shown.at - 5000),
       UNSEEN,
     );
-    expect(messagesLately(sight, 115_000)).toEqual({ count: 10, isWhole: false });
+    expect(messagesLately(snapshot, 115_000)).toEqual({ count: 10, isWhole: false });
     // 60 s ago there were 10.
-    expect(messagesLately(sight, 160_000)).toEqual({ count: 10, isWhole: true });
-    expect(messagesLately(sight, 165_000 + 1)).toEqual({ count: 6, isWhole: true });
-    expect(messagesLately(sight, 300_000)).toEqual({ count: 0, isWhole: true });
+    expect(messagesLately(snapshot, 160_000)).toEqual({ count: 10, isWhole: true });
+    expect(messagesLately(snapshot, 165_000 + 1)).toEqual({ count: 6, isWhole: true });
+    expect(messagesLately(snapshot, 300_000)).toEqual({ count: 0, isWhole: true });
     expect(messagesLately(UNSEEN, 300_000)).toEqual({ count: 0, isWhole: false });
   });
 
   it("a message after a long silence is one of the last minute", () => {
-    const sight = [shownAt(100_000, 10), shownAt(200_000, 10), shownAt(300_000, 11)].reduce(
+    const snapshot = [shownAt(100_000, 10), shownAt(200_000, 10), shownAt(300_000, 11)].reduce(
       (before, shown) => withShown(before, shown, shown.at),
       UNSEEN,
     );
-    expect(messagesLately(sight, 300_000)).toEqual({ count: 1, isWhole: true });
+    expect(messagesLately(snapshot, 300_000)).toEqual({ count: 1, isWhole: true });
   });
 
   it("begins anew where the room did", () => {
     const before = withShown(UNSEEN, shownAt(1000, 50), 1000);
-    const sight = withShown(before, shownAt(2000, 1), 2000);
-    expect(messagesLately(sight, 2000)).toEqual({ count: 0, isWhole: false });
+    const snapshot = withShown(before, shownAt(2000, 1), 2000);
+    expect(messagesLately(snapshot, 2000)).toEqual({ count: 0, isWhole: false });
   });
 
   it("who has been there longest comes first, who watches last", () => {
@@ -185,7 +185,7 @@ describe("a watched room", () => {
   });
 });
 
-/** A desk over a server that answers as `answers` says, by method and path. */
+/** A store over a server that answers as `answers` says, by method and path. */
 function deskOver(answers: Record<string, () => Response>) {
   const calls: string[] = [];
   const watched: Array<{ room: string; ports: WatchPorts; isOver: boolean }> = [];
@@ -198,7 +198,7 @@ function deskOver(answers: Record<string, () => Response>) {
     const answer = answers[`${method} ${path.split("?")[0]}`];
     return answer ? Promise.resolve(answer()) : Promise.reject(new TypeError("offline"));
   };
-  const desk = new Desk({
+  const store = new AdminStore({
     api: (token) => new AdminApi("http://server", token, fetch),
     watch: (room, _token, ports) => {
       const watch = { room, ports, isOver: false };
@@ -209,7 +209,7 @@ function deskOver(answers: Record<string, () => Response>) {
     now: () => 1000,
     changed: () => {},
   });
-  return { desk, calls, watched, kept: () => kept };
+  return { store, calls, watched, kept: () => kept };
 }
 
 const answer =
@@ -219,22 +219,22 @@ const answer =
 const refused = (status: number, code: string) => answer({ error: { code, message: `because ${code}` } }, status);
 const LIST = { "GET /api/stats": answer({ ok: true, rooms: [roomCalled("general")] }) };
 
-describe("the desk", () => {
+describe("the store", () => {
   it("lets in whom the API lets in, and keeps no token that it refuses", async () => {
-    const { desk, kept } = deskOver({ "GET /api/stats": refused(403, "FORBIDDEN") });
-    await desk.signIn("secret");
-    expect([desk.token, kept()]).toEqual([undefined, undefined]);
-    expect(desk.signInProblem).toEqual({ code: "FORBIDDEN", message: "because FORBIDDEN" });
+    const { store, kept } = deskOver({ "GET /api/stats": refused(403, "FORBIDDEN") });
+    await store.signIn("secret");
+    expect([store.token, kept()]).toEqual([undefined, undefined]);
+    expect(store.signInProblem).toEqual({ code: "FORBIDDEN", message: "because FORBIDDEN" });
     const other = deskOver(LIST);
-    await other.desk.signIn("secret");
-    expect([other.desk.token, other.kept(), other.desk.rooms?.length]).toEqual(["secret", "secret", 1]);
+    await other.store.signIn("secret");
+    expect([other.store.token, other.kept(), other.store.rooms?.length]).toEqual(["secret", "secret", 1]);
   });
 
   it("watches the room that it shows, and no other one any more", async () => {
-    const { desk, watched, calls } = deskOver(LIST);
-    await desk.signIn("secret");
-    desk.go({ view: "room", room: "general" });
-    desk.go({ view: "room", room: "unlisted" });
+    const { store, watched, calls } = deskOver(LIST);
+    await store.signIn("secret");
+    store.go({ view: "room", room: "general" });
+    store.go({ view: "room", room: "unlisted" });
     expect(watched.map(({ room, isOver }) => [room, isOver])).toEqual([
       ["general", true],
       ["unlisted", false],
@@ -242,61 +242,61 @@ describe("the desk", () => {
     // Only a room that its lobby does not tell of is asked, because that wakes it.
     expect(calls.filter((call) => call.includes("/api/rooms/"))).toEqual(["GET /api/rooms/unlisted/stats?limit=500"]);
     watched[0]!.ports.shown(shownAt(1, 1));
-    expect(desk.sight.shown).toBeUndefined();
+    expect(store.snapshot.shown).toBeUndefined();
     watched[1]!.ports.shown(shownAt(1, 1, { room: "unlisted" }));
-    expect(desk.sight.shown?.room).toBe("unlisted");
-    desk.go({ view: "rooms" });
+    expect(store.snapshot.shown?.room).toBe("unlisted");
+    store.go({ view: "rooms" });
     expect(watched.every(({ isOver }) => isOver)).toBe(true);
   });
 
   it("says what was done, and what the API says where it was not", async () => {
-    const { desk, calls } = deskOver({
+    const { store, calls } = deskOver({
       ...LIST,
       "POST /api/drain": answer({ ok: true, rooms: [] }),
       "DELETE /api/rooms/general": refused(403, "FORBIDDEN"),
       "POST /api/rooms/general/moderation": answer({ ok: true }),
     });
-    await desk.signIn("secret");
-    desk.ask({ kind: "drain", room: "general" });
-    await desk.drain("general", 5000);
+    await store.signIn("secret");
+    store.ask({ kind: "drain", room: "general" });
+    await store.drain("general", 5000);
     expect(calls).toContain('POST /api/drain {"rooms":["general"],"reconnectWithinMs":5000}');
-    expect(desk.dialog).toBeUndefined();
-    desk.ask({ kind: "delete", room: "general" });
-    await desk.remove("general");
-    expect(desk.said).toEqual({ text: "FORBIDDEN: because FORBIDDEN", isBad: true });
-    expect(desk.dialog).toBeDefined();
-    await desk.moderate("general", { action: "kick", user: "ben" });
-    expect(desk.said).toEqual({ text: "ben was sent away", isBad: false });
+    expect(store.dialog).toBeUndefined();
+    store.ask({ kind: "delete", room: "general" });
+    await store.remove("general");
+    expect(store.said).toEqual({ text: "FORBIDDEN: because FORBIDDEN", isBad: true });
+    expect(store.dialog).toBeDefined();
+    await store.moderate("general", { action: "kick", user: "ben" });
+    expect(store.said).toEqual({ text: "ben was sent away", isBad: false });
   });
 
   it("dead letters: some are passed on, some stay, and the list is looked at again", async () => {
     const letter = { id: 3, at: 1, from: "a", to: "b", messages: 1, changes: 0, reason: "gone" };
-    const { desk, calls } = deskOver({
+    const { store, calls } = deskOver({
       ...LIST,
       "GET /api/relay/dead": answer({ ok: true, letters: [letter], hasMore: false }),
       "POST /api/relay/dead/replay": answer({ ok: true, replayed: [], failed: [{ id: 3, reason: "still gone" }] }),
       "DELETE /api/relay/dead/3": answer({ ok: true }),
     });
-    await desk.signIn("secret");
-    desk.go({ view: "dead-letters" });
-    await desk.replay([3]);
-    expect(desk.said?.text).toBe("0 passed on, 1 stay: still gone");
-    await desk.discard(3);
-    expect(desk.letters?.letters).toEqual([letter]);
+    await store.signIn("secret");
+    store.go({ view: "dead-letters" });
+    await store.replay([3]);
+    expect(store.said?.text).toBe("0 passed on, 1 stay: still gone");
+    await store.discard(3);
+    expect(store.letters?.letters).toEqual([letter]);
     expect(calls.filter((call) => call.startsWith("GET /api/relay"))).toHaveLength(3);
   });
 
   it("is signed out when its token ends, and stays when the network does", async () => {
     const answers: Record<string, () => Response> = { ...LIST };
-    const { desk, kept, watched } = deskOver(answers);
-    await desk.signIn("secret");
-    desk.go({ view: "room", room: "general" });
+    const { store, kept, watched } = deskOver(answers);
+    await store.signIn("secret");
+    store.go({ view: "room", room: "general" });
     delete answers["GET /api/stats"];
-    await desk.refresh();
-    expect([desk.token, desk.listProblem?.code, desk.rooms?.length]).toEqual(["secret", "UNREACHABLE", 1]);
+    await store.refresh();
+    expect([store.token, store.listProblem?.code, store.rooms?.length]).toEqual(["secret", "UNREACHABLE", 1]);
     answers["GET /api/stats"] = refused(401, "TOKEN_EXPIRED");
-    await desk.refresh();
-    expect([desk.token, kept(), desk.signInProblem?.code]).toEqual([undefined, undefined, "TOKEN_EXPIRED"]);
+    await store.refresh();
+    expect([store.token, kept(), store.signInProblem?.code]).toEqual([undefined, undefined, "TOKEN_EXPIRED"]);
     expect(watched[0]!.isOver).toBe(true);
   });
 });

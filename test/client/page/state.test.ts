@@ -7,11 +7,11 @@ import { describeModeration } from "../../../client/page/state/describe-moderati
 import { ReadMarks } from "../../../client/page/state/read-marks.ts";
 import { neighbour, roomItems } from "../../../client/page/state/room-list.ts";
 import { Roster } from "../../../client/page/state/roster.ts";
-import { describeFailure } from "../../../client/page/state/settled.ts";
-import { statusOf } from "../../../client/page/state/status.ts";
+import { describeFailure } from "../../../client/page/state/room-answers.ts";
+import { statusOf } from "../../../client/page/state/connection-text.ts";
 import { bytesText, dayTitle, duration, shortTime, sinceTime } from "../../../client/page/state/times.ts";
 import { Typists } from "../../../client/page/state/typists.ts";
-import type { Connection } from "../../../client/page/state/visit-ports.ts";
+import type { Connection } from "../../../client/page/state/room-view-ports.ts";
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { HUES, hueOf } from "../../../client/page/state/hue.ts";
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
 import { forgetToken, keepGuest, TokenNeeded } from "../../../client/page/state/identity.ts";
-import { Visit } from "../../../client/page/state/visit.ts";
+import { RoomView } from "../../../client/page/state/room-view.ts";
 import { FAILED_MAX } from "../../../client/core/outbox.ts";
 import { MemoryStorage } from "../../simulator/memory-storage.ts";
 import { FakeWebSocket } from "../../host/fake-websocket.ts";
@@ -11,7 +11,7 @@ import { FakeWebSocket } from "../../host/fake-websocket.ts";
 const HANDSHAKE = { sid: "engine", upgrades: [], pingInterval: 45_000, pingTimeout: 30_000, maxPayload: 5000 };
 
 let line: FakeWebSocket;
-let visit: Visit;
+let view: RoomView;
 let announced: string[];
 
 /** What the page asks for is answered with these. */
@@ -28,7 +28,7 @@ let answers: Record<string, () => object>;
 
 let history: object[];
 const messageOf = (seq: number, content: string): object => ({ id: content, seq, sender: "ben", name: "Ben", content });
-const shown = (): string[] => visit.timeline.messages.map(({ content }) => content);
+const shown = (): string[] => view.timeline.messages.map(({ content }) => content);
 
 async function enter(epoch: string, user = "ada", also = (): object => ({})): Promise<void> {
   await vi.advanceTimersByTimeAsync(2000);
@@ -51,10 +51,10 @@ beforeEach(() => {
     changes: () => ({ ok: true, messages: [], hasMore: false, rev: 1 }),
   };
   vi.spyOn(ExtendedWebSocket.prototype, "createSocket").mockImplementation((url: string) => (line = new Server(url)));
-  visit = begin();
+  view = begin();
 });
-function begin(current: () => string = () => "token"): Visit {
-  return new Visit(
+function begin(current: () => string = () => "token"): RoomView {
+  return new RoomView(
     "http://chat.example",
     "general",
     { current, renew: async () => {} },
@@ -63,7 +63,7 @@ function begin(current: () => string = () => "token"): Visit {
 }
 
 afterEach(() => {
-  visit.leave();
+  view.leave();
   vi.restoreAllMocks();
   vi.useRealTimers();
 });
@@ -92,12 +92,12 @@ it("after a room began anew, too, it hears of what changed while it was away", a
 });
 
 it("what turns out to be in the room for long makes no hole in what is shown", async () => {
-  void visit.post("long ago");
+  void view.post("long ago");
   history = [951, 952].map((seq) => messageOf(seq, `m${seq}`));
   answers["history"] = () => ({ ok: true, messages: history, hasMore: true });
   answers["chat-message"] = () => ({ ok: true, id: "5", seq: 5, timestamp: 1, duplicate: true });
   await enter("first");
-  expect([shown(), Array.from(visit.timeline.outgoing)]).toEqual([["m951", "m952"], []]);
+  expect([shown(), Array.from(view.timeline.outgoing)]).toEqual([["m951", "m952"], []]);
 });
 
 it("a history that could not be had at first is asked for again", async () => {
@@ -105,13 +105,13 @@ it("a history that could not be had at first is asked for again", async () => {
   const given = answers["history"]!;
   answers["history"] = () => ({ error: { code: "INTERNAL", message: "Storage is away" } });
   await enter("first");
-  expect([visit.history.loaded, visit.notice]).toEqual([false, "Messages could not be loaded. Storage is away."]);
+  expect([view.history.loaded, view.notice]).toEqual([false, "Messages could not be loaded. Storage is away."]);
   answers["history"] = given;
   await vi.advanceTimersByTimeAsync(5000);
   // As the list does whenever it is drawn.
-  void visit.history.loadEarlier();
+  void view.history.loadEarlier();
   await vi.advanceTimersByTimeAsync(0);
-  expect([visit.history.loaded, shown()]).toEqual([true, ["hello"]]);
+  expect([view.history.loaded, shown()]).toEqual([true, ["hello"]]);
 });
 
 it("a quoted message that could not be had is asked for again, but not each time it is drawn", async () => {
@@ -119,7 +119,7 @@ it("a quoted message that could not be had is asked for again, but not each time
   let asked = 0;
   answers["get-message"] = () => ({ error: { code: "RATE_LIMITED", message: `Slower, ${++asked}` } });
   const draw = async (afterMs: number): Promise<unknown> => {
-    const quoted = visit.history.quoted("hello");
+    const quoted = view.history.quoted("hello");
     await vi.advanceTimersByTimeAsync(afterMs);
     return quoted;
   };
@@ -132,16 +132,16 @@ it("a quoted message that could not be had is asked for again, but not each time
 });
 
 it("a role that is taken back is gone at once", async () => {
-  visit.leave();
-  visit = begin(() => `.${Buffer.from(JSON.stringify({ sub: "ada", role: "reader" })).toString("base64url")}.`);
+  view.leave();
+  view = begin(() => `.${Buffer.from(JSON.stringify({ sub: "ada", role: "reader" })).toString("base64url")}.`);
   await enter("first");
   const decided = { user: "ada", by: "ben", at: 1 };
   line.receive(`42${JSON.stringify(["moderation", { ...decided, action: "grant", role: "moderator" }])}`);
   await vi.advanceTimersByTimeAsync(0);
-  expect(visit.isModerator).toBe(true);
+  expect(view.isModerator).toBe(true);
   line.receive(`42${JSON.stringify(["moderation", { ...decided, action: "revoke" }])}`);
   await vi.advanceTimersByTimeAsync(0);
-  expect([visit.isModerator, visit.blocked]).toEqual([false, "You may read here, but not write."]);
+  expect([view.isModerator, view.blocked]).toEqual([false, "You may read here, but not write."]);
 });
 
 describe("where the reader's clock is off by an hour", () => {
@@ -152,21 +152,21 @@ describe("where the reader's clock is off by an hour", () => {
   it.each([-HOUR_MS, HOUR_MS])("muted and slow mode last as long as the room says: %i ms", async (offMs) => {
     const roomNow = (): number => Date.now() + offMs;
     await enter("first", "ada", () => ({ now: roomNow(), moderation: { mutedUntil: roomNow() + 60_000 } }));
-    expect([visit.hold.text, visit.hold.isMuted]).toEqual(["A moderator muted you for 1:00 min", true]);
+    expect([view.cooldown.text, view.cooldown.isMuted]).toEqual(["A moderator muted you for 1:00 min", true]);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect([visit.hold.text, visit.hold.isMuted]).toEqual(["", false]);
+    expect([view.cooldown.text, view.cooldown.isMuted]).toEqual(["", false]);
 
     moderated({ action: "mute", until: roomNow() + 10_000 });
     await vi.advanceTimersByTimeAsync(1000);
-    expect(visit.hold.text).toBe("A moderator muted you for 9 s");
+    expect(view.cooldown.text).toBe("A moderator muted you for 9 s");
     moderated({ action: "unmute" });
     moderated({ action: "slow-mode", seconds: 30 });
     await vi.advanceTimersByTimeAsync(0);
-    expect(visit.hold.text).toBe("");
+    expect(view.cooldown.text).toBe("");
     answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: roomNow() });
-    void visit.post("hello");
+    void view.post("hello");
     await vi.advanceTimersByTimeAsync(0);
-    expect(visit.hold.text).toBe("Slow mode: next message in 30 s");
+    expect(view.cooldown.text).toBe("Slow mode: next message in 30 s");
   });
 });
 
@@ -180,15 +180,15 @@ it("announces what others say, by its file's name where there are no words, and 
   ];
   for (const message of heard) line.receive(`42${JSON.stringify(["chat-message", message])}`);
   await vi.advanceTimersByTimeAsync(0);
-  expect(visit.timeline.messages).toHaveLength(4);
+  expect(view.timeline.messages).toHaveLength(4);
   expect(announced).toEqual(["Ben: hello", "Ben: cat.png"]);
 });
 
 describe("a change of a message", () => {
   async function save(): Promise<void> {
-    visit.writing.change({ id: "7", content: "first words" });
-    visit.writing.write("better words");
-    const saved = visit.writing.save();
+    view.writing.change({ id: "7", content: "first words" });
+    view.writing.write("better words");
+    const saved = view.writing.save();
     await vi.advanceTimersByTimeAsync(0);
     await saved;
   }
@@ -197,17 +197,17 @@ describe("a change of a message", () => {
     await enter("first");
     answers["edit-message"] = () => ({ error: { code: "EDIT_WINDOW", message: "Too late to edit" } });
     await save();
-    expect(visit.writing).toMatchObject({ text: "better words", edit: { problem: "Too late to edit." } });
+    expect(view.writing).toMatchObject({ text: "better words", edit: { problem: "Too late to edit." } });
     answers["edit-message"] = () => ({ ok: true, editedAt: 1 });
-    await visit.writing.save();
-    expect(visit.writing.edit).toBeUndefined();
+    await view.writing.save();
+    expect(view.writing.edit).toBeUndefined();
   });
 
   it("without a connection stays in the composer at once, and is not asked for later by itself", async () => {
     await enter("first");
     line.close();
     await save();
-    expect(visit.writing).toMatchObject({
+    expect(view.writing).toMatchObject({
       text: "better words",
       edit: { problem: "There is no connection to the room." },
     });
@@ -222,45 +222,45 @@ it("a message that is not on the page: while offline nobody says that it is gone
   await enter("first");
   line.close();
   await vi.advanceTimersByTimeAsync(0);
-  await visit.reading.jumpTo(7);
-  expect(visit.notice).toBe("That message cannot be loaded without a connection.");
+  await view.reading.jumpTo(7);
+  expect(view.notice).toBe("That message cannot be loaded without a connection.");
   await enter("first");
-  await visit.reading.jumpTo(7);
-  expect(visit.notice).toBe("That message is not there any more.");
+  await view.reading.jumpTo(7);
+  expect(view.notice).toBe("That message is not there any more.");
 });
 
 it("a question that the connection takes with it: neither", async () => {
   await enter("first");
   delete answers["history"];
-  const jumping = visit.reading.jumpTo(7);
+  const jumping = view.reading.jumpTo(7);
   line.close();
   await jumping;
-  expect(visit.notice).toBe("That message cannot be loaded without a connection.");
+  expect(view.notice).toBe("That message cannot be loaded without a connection.");
 });
 
 it("whatever fails can be sent again, also where it is more than is kept", async () => {
   await enter("first");
   answers["chat-message"] = () => ({ error: { code: "MUTED", message: "You are muted" } });
   for (let n = 0; n <= FAILED_MAX; n++) {
-    void visit.post(`m${n}`);
+    void view.post(`m${n}`);
     await vi.advanceTimersByTimeAsync(0);
   }
   let seq = 0;
   answers["chat-message"] = () => ({ ok: true, id: `${++seq}`, seq, timestamp: 1 });
-  for (const failed of Array.from(visit.timeline.outgoing)) visit.retry(failed);
+  for (const failed of Array.from(view.timeline.outgoing)) view.retry(failed);
   await vi.advanceTimersByTimeAsync(0);
-  expect([Array.from(visit.timeline.outgoing), shown().length]).toEqual([[], FAILED_MAX + 1]);
+  expect([Array.from(view.timeline.outgoing), shown().length]).toEqual([[], FAILED_MAX + 1]);
 });
 
 it("without any token there is nothing to try again: it says so and stays so", async () => {
-  visit.leave();
+  view.leave();
   let asked = 0;
-  visit = begin(() => {
+  view = begin(() => {
     asked += 1;
     throw new TokenNeeded("This chat needs a token.");
   });
   await vi.advanceTimersByTimeAsync(600_000);
-  expect([asked, visit.connection]).toEqual([
+  expect([asked, view.connection]).toEqual([
     1,
     { kind: "stopped", code: "TOKEN_NEEDED", message: "This chat needs a token." },
   ]);
@@ -278,7 +278,7 @@ it("what a name turns around stays with the name", async () => {
   await vi.advanceTimersByTimeAsync(0);
   const isolated = `\u2068${hebrew}\u2069`;
   expect(announced).toEqual(["nimdA: hello", `${isolated}: shalom`, `NimdA muted ${isolated}`]);
-  expect(visit.company.typists.line).toBe("nimdA is typing…");
+  expect(view.presence.typists.line).toBe("nimdA is typing…");
 });
 
 describe("what waits under another name", () => {
@@ -296,10 +296,10 @@ describe("what waits under another name", () => {
     await vi.advanceTimersByTimeAsync(1);
   }
   const outgoing = (): unknown[] =>
-    Array.from(visit.timeline.outgoing, ({ content, failure, isForeign = false }) => ({ content, failure, isForeign }));
+    Array.from(view.timeline.outgoing, ({ content, failure, isForeign = false }) => ({ content, failure, isForeign }));
 
   beforeEach(() => {
-    visit.leave();
+    view.leave();
     const local = new MemoryStorage();
     vi.stubGlobal("localStorage", local);
     vi.stubGlobal("sessionStorage", new MemoryStorage());
@@ -315,7 +315,7 @@ describe("what waits under another name", () => {
     keepGuest("Ada", tokenOf(before));
     await leave(before, "hello");
     keepGuest("Ada", tokenOf(now));
-    visit = begin(() => tokenOf(now));
+    view = begin(() => tokenOf(now));
     await vi.advanceTimersByTimeAsync(0);
     expect(outgoing()).toEqual([{ content: "hello", failure: null, isForeign: false }]);
     answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: 1 });
@@ -326,12 +326,12 @@ describe("what waits under another name", () => {
   it("of another guest of this browser: is shown, and sent when the reader says so", async () => {
     await leave(stranger, "hello");
     keepGuest("Ada", tokenOf(now));
-    visit = begin(() => tokenOf(now));
+    view = begin(() => tokenOf(now));
     await enter("first", now);
     const failure = "You wrote this under another name in this browser.";
     expect(outgoing()).toEqual([{ content: "hello", failure, isForeign: true }]);
     answers["chat-message"] = () => ({ ok: true, id: "1", seq: 1, timestamp: 1 });
-    visit.retry(Array.from(visit.timeline.outgoing)[0]!);
+    view.retry(Array.from(view.timeline.outgoing)[0]!);
     await vi.advanceTimersByTimeAsync(0);
     expect([outgoing(), shown()]).toEqual([[], ["hello"]]);
   });
@@ -340,7 +340,7 @@ describe("what waits under another name", () => {
     keepGuest("Ben", tokenOf(before));
     await leave(before, "hello");
     keepGuest("Ada", tokenOf(now));
-    visit = begin(() => tokenOf(now));
+    view = begin(() => tokenOf(now));
     await enter("first", now);
     expect(outgoing()).toMatchObject([{ content: "hello", isForeign: true }]);
   });
@@ -348,7 +348,7 @@ describe("what waits under another name", () => {
   it("of somebody with a token of their own: stays theirs, and unseen", async () => {
     await leave("carla", "private");
     keepGuest("Ada", tokenOf(now));
-    visit = begin(() => tokenOf(now));
+    view = begin(() => tokenOf(now));
     await vi.advanceTimersByTimeAsync(0);
     expect(outgoing()).toEqual([]);
     expect(localStorage.getItem("parley.outbox http://chat.example general private")).not.toBeNull();

@@ -12,7 +12,7 @@ export interface BookPage {
   readonly disagreeing: number;
 }
 
-export class RoomBook {
+export class RoomIndex {
   readonly #acked = new Map<number, number>();
   readonly #seen = new Map<number, number>();
   #disagreeing = 0;

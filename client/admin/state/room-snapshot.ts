@@ -15,7 +15,7 @@ interface Mark {
   readonly lastSeq: number;
 }
 
-export interface Sight {
+export interface RoomSnapshot {
   readonly line: Line;
   readonly shown?: WatchedRoom;
   /** What the room's clock is ahead of ours. */
@@ -25,16 +25,16 @@ export interface Sight {
   readonly more: readonly ConnectionFacts[];
 }
 
-export const UNSEEN: Sight = { line: { state: "connecting" }, aheadMs: 0, marks: [], more: [] };
+export const UNSEEN: RoomSnapshot = { line: { state: "connecting" }, aheadMs: 0, marks: [], more: [] };
 
-export const withLine = (sight: Sight, line: Line): Sight => ({ ...sight, line });
+export const withLine = (snapshot: RoomSnapshot, line: Line): RoomSnapshot => ({ ...snapshot, line });
 
-export function withShown(sight: Sight, shown: WatchedRoom, nowMs: number): Sight {
+export function withShown(snapshot: RoomSnapshot, shown: WatchedRoom, nowMs: number): RoomSnapshot {
   const { at, lastSeq } = shown;
   // Places that fall are those of another life of the room.
-  const isSame = lastSeq >= (sight.marks.at(-1)?.lastSeq ?? 0);
-  const marks = isSame ? marksSince(sight.marks, at - RATE_WINDOW_MS) : [];
-  return { ...sight, shown, aheadMs: at - nowMs, marks: [...marks, { at, lastSeq }], more: [] };
+  const isSame = lastSeq >= (snapshot.marks.at(-1)?.lastSeq ?? 0);
+  const marks = isSame ? marksSince(snapshot.marks, at - RATE_WINDOW_MS) : [];
+  return { ...snapshot, shown, aheadMs: at - nowMs, marks: [...marks, { at, lastSeq }], more: [] };
 }
 
 /** With the newest one before: it says how many there were then. */
@@ -47,13 +47,13 @@ function marksSince(marks: readonly Mark[], sinceMs: number): readonly Mark[] {
   );
 }
 
-export const withMore = (sight: Sight, page: readonly ConnectionFacts[]): Sight => ({
-  ...sight,
-  more: [...sight.more, ...page],
+export const withMore = (snapshot: RoomSnapshot, page: readonly ConnectionFacts[]): RoomSnapshot => ({
+  ...snapshot,
+  more: [...snapshot.more, ...page],
 });
 
 /** As the room gave them: in the order of its pages. */
-export const connectionsOf = ({ shown, more }: Sight): readonly ConnectionFacts[] => [
+export const connectionsOf = ({ shown, more }: RoomSnapshot): readonly ConnectionFacts[] => [
   ...(shown?.connections ?? []),
   ...more,
 ];
@@ -63,7 +63,7 @@ export const inOrder = (connections: readonly ConnectionFacts[]): readonly Conne
   connections.toSorted((a, b) => Number(a.isWatching ?? false) - Number(b.isWatching ?? false) || a.since - b.since);
 
 /** Messages of the last minute. `isWhole`: whether it was watched for so long. */
-export function messagesLately({ marks, aheadMs }: Sight, nowMs: number): { count: number; isWhole: boolean } {
+export function messagesLately({ marks, aheadMs }: RoomSnapshot, nowMs: number): { count: number; isWhole: boolean } {
   const sinceMs = nowMs + aheadMs - RATE_WINDOW_MS;
   const [first, ...later] = marksSince(marks, sinceMs);
   if (!first) return { count: 0, isWhole: false };

@@ -15,7 +15,7 @@ export class RoomClock {
   }
 }
 
-export class Hold {
+export class Cooldown {
   readonly #clock: RoomClock;
   #code = "";
   #until = 0;

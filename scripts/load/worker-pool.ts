@@ -56,7 +56,7 @@ class Worker {
   }
 }
 
-export class Crew {
+export class WorkerPool {
   readonly #workers: readonly Worker[];
 
   constructor(processes: number, listener: CrewListener) {

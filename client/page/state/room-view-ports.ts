@@ -1,4 +1,4 @@
-// What a visit has to say of itself, and what it needs from whoever starts it.
+// What a view has to say of itself, and what it needs from whoever starts it.
 
 export type Connection =
   | { readonly kind: "connecting" }

@@ -1,12 +1,12 @@
 // How the connection stands, as the reader should know it: a reader who was offline is not told of every attempt, and hears
 // for a moment that it is over.
 import type { Connection as RoomConnection } from "../../core/api.ts";
-import type { Connection } from "./visit-ports.ts";
+import type { Connection } from "./room-view-ports.ts";
 
 /** How long it is worth a word that the connection is back. */
 const BACK_MS = 4000;
 
-export class Standing {
+export class ConnectionState {
   connection: Connection = { kind: "connecting" };
   readonly #changed: () => void;
   #wasOffline = false;

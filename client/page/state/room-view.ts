@@ -7,41 +7,41 @@ import type { Connection as RoomConnection, Gap, MessageState, Room, SendOptions
 import { claimsOf } from "../../core/claims.ts";
 import { draftOf } from "../../core/outbox-storage.ts";
 import { connectRoom } from "../../core/room.ts";
-import { Company } from "./company.ts";
-import { Deeds } from "./deeds.ts";
+import { Presence } from "./presence.ts";
+import { Actions } from "./actions.ts";
 import { describeModeration } from "./describe-moderation.ts";
 import { History } from "./history.ts";
-import { Hold, RoomClock } from "./hold.ts";
+import { Cooldown, RoomClock } from "./cooldown.ts";
 import { inheritanceOf, TokenNeeded } from "./identity.ts";
 import { withIds, withNames } from "./mentions.ts";
 import { named } from "./names.ts";
 import { People } from "./people.ts";
 import { Reading } from "./reading.ts";
-import { describeFailure } from "./settled.ts";
+import { describeFailure } from "./room-answers.ts";
 import { Signals } from "./signals.ts";
-import { Standing } from "./standing.ts";
-import { endOf } from "./status.ts";
+import { ConnectionState } from "./connection-state.ts";
+import { endOf } from "./connection-text.ts";
 import { Timeline, type Outgoing } from "./timeline.ts";
-import type { Connection, TokenSource, VisitHooks } from "./visit-ports.ts";
+import type { Connection, TokenSource, VisitHooks } from "./room-view-ports.ts";
 import { Uploads } from "./uploads.ts";
 import { Writing } from "./writing.ts";
 
 /** How long news of moderators stay. */
 const NEWS_MS = 15_000;
 
-export class Visit {
+export class RoomView {
   readonly room: string;
   readonly timeline = new Timeline();
   readonly people = new People();
-  readonly company: Company;
+  readonly presence: Presence;
   readonly history: History;
-  readonly deeds: Deeds;
+  readonly actions: Actions;
   readonly signals: Signals;
   readonly reading: Reading;
   readonly writing: Writing;
   readonly uploads: Uploads;
   readonly clock = new RoomClock();
-  readonly hold = new Hold(this.clock);
+  readonly cooldown = new Cooldown(this.clock);
   welcome: Welcome | undefined;
   role: Role = "member";
   modes: RoomModes = { slowModeSeconds: 0, readOnly: false };
@@ -50,7 +50,7 @@ export class Visit {
   readonly #room: Room;
   readonly #token: TokenSource;
   readonly #hooks: VisitHooks;
-  readonly #standing: Standing;
+  readonly #connectionState: ConnectionState;
   #tokenNow = "";
   #left = false;
 
@@ -59,16 +59,16 @@ export class Visit {
     this.#token = token;
     this.#hooks = hooks;
     const changed = (): void => hooks.changed();
-    this.#standing = new Standing(changed);
-    const save = (id: string, text: string): Promise<string> => this.deeds.edit(id, this.withIds(text));
+    this.#connectionState = new ConnectionState(changed);
+    const save = (id: string, text: string): Promise<string> => this.actions.edit(id, this.withIds(text));
     this.writing = new Writing({ origin, room, changed, save });
     this.#room = connectRoom(origin, room, { token: (refused) => this.#findToken(refused), inherit: inheritanceOf });
     const failed = (text: string): void => this.show(text);
     const { timeline, people } = this;
     const ports = { room: this.#room, timeline, people, self: () => this.self, changed, failed };
-    this.company = new Company(ports);
+    this.presence = new Presence(ports);
     this.history = new History(ports);
-    this.deeds = new Deeds(ports);
+    this.actions = new Actions(ports);
     this.signals = new Signals(this.#room);
     this.reading = new Reading({ ...ports, history: this.history, signals: this.signals });
     const upload: Room["upload"] = (file, options) => this.#room.upload(file, options);
@@ -79,7 +79,7 @@ export class Visit {
   }
 
   get connection(): Connection {
-    return this.#standing.connection;
+    return this.#connectionState.connection;
   }
 
   get self(): string {
@@ -221,15 +221,15 @@ export class Visit {
   #end(code: string, message: string): void {
     if (this.#left) return;
     this.#stop();
-    this.#standing.end(code, message);
+    this.#connectionState.end(code, message);
     this.#hooks.changed();
   }
 
   #onConnection(connection: RoomConnection): void {
     if (this.#left) return;
-    this.#standing.follow(connection);
+    this.#connectionState.follow(connection);
     if (connection.state === "connected") this.notice = "";
-    else this.company.lost();
+    else this.presence.lost();
     // What waits for a way back that people have closed could go out days later.
     if (connection.state === "stopped" && endOf(this.connection) !== "") this.#room.giveUp(connection);
     this.#hooks.changed();
@@ -242,20 +242,20 @@ export class Visit {
     this.modes = welcome.moderation ?? this.modes;
     this.clock.set(welcome.now);
     const { mutedUntil } = welcome.moderation ?? {};
-    if (mutedUntil === undefined) this.hold.lift();
-    else this.hold.mute(mutedUntil);
+    if (mutedUntil === undefined) this.cooldown.lift();
+    else this.cooldown.mute(mutedUntil);
     this.writing.ownedBy(welcome);
     this.people.note(welcome);
     this.signals.welcome(welcome.readSeq ?? 0);
     this.uploads.welcome();
     this.#hooks.changed();
-    this.company.welcome(welcome);
+    this.presence.welcome(welcome);
     void this.reading.welcome(welcome, isFirst);
   }
 
   #restart(): void {
     this.reading.restart();
-    this.company.restart();
+    this.presence.restart();
   }
 
   #onMessage(message: Message): void {
@@ -280,13 +280,13 @@ export class Visit {
     if (action === "slow-mode") this.modes = { ...this.modes, slowModeSeconds: seconds ?? 0 };
     if (action === "read-only") this.modes = { ...this.modes, readOnly: on === true };
     if (user === this.self) {
-      if (action === "mute") this.hold.mute(until);
-      if (action === "unmute") this.hold.lift();
+      if (action === "mute") this.cooldown.mute(until);
+      if (action === "unmute") this.cooldown.lift();
       if (action === "grant" && role) this.role = role;
       // What the token says counts again (MOD-9).
       if (action === "revoke") this.role = (claimsOf(this.#tokenNow)?.role ?? "member") as Role;
     }
-    if (action === "grant" || action === "revoke") this.company.refresh();
+    if (action === "grant" || action === "revoke") this.presence.refresh();
     // The notice that ends the connection says it.
     if (user === this.self && (action === "kick" || action === "ban")) return;
     const text = describeModeration(change, (id) => (id === this.self ? "you" : named(this.nameOf(id))));
@@ -300,12 +300,12 @@ export class Visit {
     const draft = draftOf(state);
     if (state.state === "pending") {
       this.timeline.setOutgoing({ ...draft, failure: null });
-      if (state.error) this.hold.refused(state.error);
+      if (state.error) this.cooldown.refused(state.error);
     } else if (state.state === "sent") this.#onSent(draft, state.answer);
     else if (state.state === "failed") {
       const isForeign = state.error.code === "OTHER_USER";
       this.timeline.setOutgoing({ ...draft, failure: describeFailure(state.error), isForeign });
-      this.hold.refused(state.error);
+      this.cooldown.refused(state.error);
       this.#hooks.announce(`Message not sent. ${describeFailure(state.error)}`);
     } else this.timeline.discard(draft.clientMsgId);
     this.#hooks.changed();
@@ -315,7 +315,7 @@ export class Visit {
     draft: { readonly clientMsgId: string; readonly content: string; readonly attachment?: Attachment },
     { id, seq, timestamp }: SentAnswer,
   ): void {
-    this.hold.sent(timestamp, this.isModerator ? 0 : this.modes.slowModeSeconds);
+    this.cooldown.sent(timestamp, this.isModerator ? 0 : this.modes.slowModeSeconds);
     const name = this.welcome?.name ?? this.self;
     this.timeline.confirm({ id, seq, timestamp, room: this.room, sender: this.self, name, ...draft }, this.self);
   }

@@ -28,7 +28,7 @@ export function countUnfinished(owner: Owner): Unfinished {
   return { unsent: unsentKeys(storage, origin, user).length, drafts: draftsIn(storage, owner).length };
 }
 
-export function clearLeftovers(owner: Owner): void {
+export function clearStoredData(owner: Owner): void {
   const storage = defaultStorage();
   if (!storage) return;
   const { origin, user } = owner;

@@ -1,10 +1,10 @@
 // The state of the operator page: the operator's sign-in, the list of rooms, the room that is watched, dead letters. The page's
 // ports make the calls and connections, so that it runs without a browser.
 import { claimsOf } from "../../core/claims.ts";
-import { AdminApi, type Deed, type Problem, type Result, type Sort } from "./admin-api.ts";
+import { AdminApi, type Action, type Problem, type Result, type Sort } from "./admin-api.ts";
 import type { DeadLetter, Letters, ListedRoom, RoomStats } from "./answers.ts";
 import type { Route } from "./route.ts";
-import { UNSEEN, connectionsOf, withLine, withMore, withShown, type Sight } from "./sight.ts";
+import { UNSEEN, connectionsOf, withLine, withMore, withShown, type RoomSnapshot } from "./room-snapshot.ts";
 import type { watchRoom } from "../live.ts";
 
 export type Dialog =
@@ -17,7 +17,7 @@ export interface Said {
   readonly isBad: boolean;
 }
 
-export interface DeskPorts {
+export interface AdminStorePorts {
   readonly api: (token: string) => AdminApi;
   readonly watch: (room: string, token: string, ports: Parameters<typeof watchRoom>[3]) => () => void;
   readonly keepToken: (token: string | undefined) => void;
@@ -29,7 +29,7 @@ export interface DeskPorts {
 /** The API says so of a token that is not accepted any more. */
 const SIGNED_OUT = new Set(["UNAUTHORIZED", "TOKEN_EXPIRED"]);
 
-export class Desk {
+export class AdminStore {
   token: string | undefined;
   isBusy = false;
   /** Why signing in failed, or why the page is signed out. */
@@ -40,7 +40,7 @@ export class Desk {
   rooms: readonly ListedRoom[] | undefined;
   listedAt: number | undefined;
   listProblem: Problem | undefined;
-  sight: Sight = UNSEEN;
+  snapshot: RoomSnapshot = UNSEEN;
   /** Of the room that is watched, where the list does not have it. */
   stats: RoomStats | undefined;
   statsProblem: Problem | undefined;
@@ -48,11 +48,11 @@ export class Desk {
   lettersProblem: Problem | undefined;
   dialog: Dialog | undefined;
   said: Said | undefined;
-  readonly #ports: DeskPorts;
+  readonly #ports: AdminStorePorts;
   #api: AdminApi | undefined;
   #unwatch = (): void => {};
 
-  constructor(ports: DeskPorts) {
+  constructor(ports: AdminStorePorts) {
     this.#ports = ports;
   }
 
@@ -83,7 +83,7 @@ export class Desk {
     this.#unwatch = () => {};
     this.#api = undefined;
     this.#ports.keepToken(undefined);
-    this.#set({ token: undefined, rooms: undefined, stats: undefined, letters: undefined, sight: UNSEEN });
+    this.#set({ token: undefined, rooms: undefined, stats: undefined, letters: undefined, snapshot: UNSEEN });
     this.#set({ dialog: undefined, said: undefined, signInProblem: problem });
   }
 
@@ -91,7 +91,14 @@ export class Desk {
   go(route: Route): void {
     this.#unwatch();
     this.#unwatch = () => {};
-    this.#set({ route, sight: UNSEEN, stats: undefined, statsProblem: undefined, dialog: undefined, said: undefined });
+    this.#set({
+      route,
+      snapshot: UNSEEN,
+      stats: undefined,
+      statsProblem: undefined,
+      dialog: undefined,
+      said: undefined,
+    });
     if (route.view === "room") this.#watch(route.room);
     if (route.view === "dead-letters") void this.loadLetters();
     if (route.view === "rooms") void this.refresh();
@@ -106,8 +113,8 @@ export class Desk {
     if (this.token === undefined) return;
     const isStill = (): boolean => this.route.view === "room" && this.route.room === room;
     this.#unwatch = this.#ports.watch(room, this.token, {
-      shown: (shown) => isStill() && this.#set({ sight: withShown(this.sight, shown, this.#ports.now()) }),
-      line: (line) => isStill() && this.#set({ sight: withLine(this.sight, line) }),
+      shown: (shown) => isStill() && this.#set({ snapshot: withShown(this.snapshot, shown, this.#ports.now()) }),
+      line: (line) => isStill() && this.#set({ snapshot: withLine(this.snapshot, line) }),
     });
     if (!this.listed(room)) void this.#loadStats(room);
   }
@@ -153,12 +160,12 @@ export class Desk {
 
   /** The connections behind those that are shown. */
   async loadMore(): Promise<void> {
-    const { sight, route } = this;
-    const last = connectionsOf(sight).at(-1);
+    const { snapshot, route } = this;
+    const last = connectionsOf(snapshot).at(-1);
     if (route.view !== "room" || !last) return;
     const page = await this.#api?.stats(route.room, last.id);
     if (!page || this.route !== route) return;
-    if (page.ok) this.#set({ sight: withMore(this.sight, page.value.connections) });
+    if (page.ok) this.#set({ snapshot: withMore(this.snapshot, page.value.connections) });
     else this.#failed(page.problem, (problem) => this.#say(problem.message, true));
   }
 
@@ -176,9 +183,9 @@ export class Desk {
     this.#set(dialog ? { dialog, said: undefined } : { dialog });
   }
 
-  async moderate(room: string, deed: Deed): Promise<void> {
-    const done = deed.action === "kick" ? "was sent away" : "was banned";
-    await this.#do(this.#api?.moderate(room, deed), () => `${deed.user} ${done}`);
+  async moderate(room: string, action: Action): Promise<void> {
+    const done = action.action === "kick" ? "was sent away" : "was banned";
+    await this.#do(this.#api?.moderate(room, action), () => `${action.user} ${done}`);
   }
 
   async drain(room: string, withinMs: number): Promise<void> {
@@ -235,7 +242,7 @@ export class Desk {
     this.#set({ said: { text, isBad } });
   }
 
-  #set(changes: Partial<Desk>): void {
+  #set(changes: Partial<AdminStore>): void {
     Object.assign(this, changes);
     this.#ports.changed();
   }

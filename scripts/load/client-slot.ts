@@ -8,7 +8,7 @@ export interface Where {
   readonly pathTemplate: string;
 }
 
-export interface Seat {
+export interface ClientSlot {
   /** Counts all users of the run. */
   readonly number: number;
   readonly user: string;
@@ -26,7 +26,7 @@ export interface Seat {
 
 /** What a member of any kind can do. */
 export interface Member {
-  readonly seat: Seat;
+  readonly slot: ClientSlot;
   readonly isIn: boolean;
   /** Posts without an answer so far. */
   readonly unanswered: number;
@@ -80,17 +80,17 @@ export class JoinError extends Error {
   }
 }
 
-export function pathOf({ pathTemplate }: Where, { room, user }: Seat): string {
+export function pathOf({ pathTemplate }: Where, { room, user }: ClientSlot): string {
   return pathTemplate.replaceAll("{room}", encodeURIComponent(room)).replaceAll("{user}", encodeURIComponent(user));
 }
 
 /** The endpoint's whole path, as an Engine.IO client asks for it. */
-export function endpointOf(where: Where, seat: Seat, query: Readonly<Record<string, string>>): string {
-  const path = pathOf(where, seat);
+export function endpointOf(where: Where, slot: ClientSlot, query: Readonly<Record<string, string>>): string {
+  const path = pathOf(where, slot);
   return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ EIO: "4", ...query }).toString()}`;
 }
 
-export function targetOf(where: Where, seat: Seat, path: string): Target {
+export function targetOf(where: Where, slot: ClientSlot, path: string): Target {
   const { protocol, hostname, port } = new URL(where.origin);
   const isSecure = protocol === "https:";
   return {
@@ -98,6 +98,6 @@ export function targetOf(where: Where, seat: Seat, path: string): Target {
     port: Number(port) || (isSecure ? 443 : 80),
     path,
     ...(isSecure && { isSecure }),
-    ...(seat.localAddress && { localAddress: seat.localAddress }),
+    ...(slot.localAddress && { localAddress: slot.localAddress }),
   };
 }

@@ -1,11 +1,11 @@
 // The people who are with the reader in the room: members, those who type, how far each has read. Kept up to date with the room; the
-// visit owns it.
+// view owns it.
 import type { ErrorAnswer, Member, PresenceChange, Welcome } from "../../../src/protocol/chat-events.ts";
 import type { Room } from "../../core/api.ts";
 import type { People } from "./people.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { Roster, sorted, type Person } from "./roster.ts";
-import { describeFailure, settled } from "./settled.ts";
+import { describeFailure, settled } from "./room-answers.ts";
 import { Typists } from "./typists.ts";
 
 interface CompanyPorts {
@@ -16,7 +16,7 @@ interface CompanyPorts {
   readonly failed: (text: string) => void;
 }
 
-export class Company {
+export class Presence {
   readonly roster = new Roster();
   readonly typists = new Typists();
   readonly readMarks = new ReadMarks();

@@ -1,7 +1,7 @@
 // What the page remembers, as JSON in a Storage. Called for whatever outlives a reload.
 
 /** `undefined` when nothing usable is there; the caller checks the shape. */
-export function readKept(storage: () => Storage, key: string): unknown {
+export function readJson(storage: () => Storage, key: string): unknown {
   try {
     return JSON.parse(storage().getItem(key) ?? "null") ?? undefined;
   } catch {

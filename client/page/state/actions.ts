@@ -2,7 +2,7 @@
 // refuses is told in words.
 import type { ModerationClientEvents } from "../../../src/protocol/moderation-events.ts";
 import type { Room } from "../../core/api.ts";
-import { describeFailure, isOut, settled } from "./settled.ts";
+import { describeFailure, isOut, settled } from "./room-answers.ts";
 
 interface DeedPorts {
   readonly room: Room;
@@ -10,9 +10,9 @@ interface DeedPorts {
 }
 
 /** What a moderator asks for, as the event has it. */
-export type ModerationDeed = Exclude<keyof ModerationClientEvents, "audit" | "moderation-state">;
+export type ModerationAction = Exclude<keyof ModerationClientEvents, "audit" | "moderation-state">;
 
-export class Deeds {
+export class Actions {
   readonly #room: Room;
   readonly #failed: (text: string) => void;
 
@@ -35,13 +35,13 @@ export class Deeds {
     return this.#done("The reaction was not set", () => this.#room.ask("react", { id, emoji, on }));
   }
 
-  moderate<Deed extends ModerationDeed>(
-    deed: Deed,
-    payload: Parameters<ModerationClientEvents[Deed]>[0],
+  moderate<Action extends ModerationAction>(
+    action: Action,
+    payload: Parameters<ModerationClientEvents[Action]>[0],
   ): Promise<boolean> {
     type Any = Parameters<ModerationClientEvents["kick"]>[0];
     // All of these events are answered alike.
-    return this.#done("That was not done", () => this.#room.ask(deed as "kick", payload as Any));
+    return this.#done("That was not done", () => this.#room.ask(action as "kick", payload as Any));
   }
 
   async moderated(): Promise<ModeratedPage | undefined> {

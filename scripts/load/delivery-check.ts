@@ -23,7 +23,7 @@ export function addSeqFaults(a: SeqFaults, b: SeqFaults): SeqFaults {
   };
 }
 
-export class SeqLedger {
+export class DeliveryCheck {
   /** The place at which it came in; `undefined` where nobody said. */
   #fromSeq: number | undefined;
   #highestSeq = 0;

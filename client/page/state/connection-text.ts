@@ -1,5 +1,5 @@
 // How the connection stands, in words and with what can be done about it. Pure; while all is well there is nothing to say.
-import type { Connection } from "./visit-ports.ts";
+import type { Connection } from "./room-view-ports.ts";
 
 /** `rejoin` is offered where messages are written. */
 type Action = "retry" | "rejoin" | "sign-in";

@@ -1,7 +1,7 @@
 // Who sits where: users over rooms, kinds of clients, processes and source addresses; and whether this machine can hold them.
 import type { LoadArguments } from "./arguments.ts";
 import { SOURCES_MAX } from "./arguments.ts";
-import type { Seat } from "./seat.ts";
+import type { ClientSlot } from "./client-slot.ts";
 
 /** What a process has open besides its connections. */
 const FILES_SPARE = 100;
@@ -26,11 +26,11 @@ export type Wishes = Pick<
 >;
 
 /** @throws Error that says what this machine lacks, and what helps */
-export function seatAll(wishes: Wishes, isLoopback: boolean, machine: MachineFacts): Seat[][] {
+export function seatAll(wishes: Wishes, isLoopback: boolean, machine: MachineFacts): ClientSlot[][] {
   const processes = Math.min(wishes.users, wishes.processes ?? Math.ceil(wishes.users / USERS_PER_PROCESS));
   requireFiles(wishes.users, processes, machine.openFilesMax);
   const addresses = addressesFor(wishes, isLoopback, machine);
-  const crews: Seat[][] = Array.from({ length: processes }, () => []);
+  const crews: ClientSlot[][] = Array.from({ length: processes }, () => []);
   for (let number = 0; number < wishes.users; number++) {
     const localAddress = addresses[number % addresses.length];
     crews[number % processes]!.push({ ...seatOf(number, wishes), ...(localAddress && { localAddress }) });
@@ -66,7 +66,7 @@ function addressesFor({ users, sources }: Wishes, isLoopback: boolean, machine: 
 }
 
 /** Kinds are mixed evenly: every stretch of users holds all of them, and so does every room. */
-function seatOf(number: number, wishes: Wishes): Seat {
+function seatOf(number: number, wishes: Wishes): ClientSlot {
   const { rooms, roomPrefix, shimShare, pollingShare, realShare } = wishes;
   const roomNumber = number % rooms;
   const place = spread(Math.trunc(number / rooms) + roomNumber);
