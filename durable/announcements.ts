@@ -2,7 +2,7 @@
 // a day. Without a queue it also brings announcements to their rooms itself, by its alarm.
 import { DurableObject } from "cloudflare:workers";
 
-import type { AnnounceDoor, AnnouncementsDoor, DeadLettersDoor } from "../src/rpc/relay.ts";
+import type { AnnouncementsRpc } from "../src/rpc/relay.ts";
 import { turnPorts } from "../src/rpc/turn-ports.ts";
 import { DEAD_LETTERS_NAME } from "../src/rpc/relay.ts";
 import { logProblem, writeLog } from "../src/settings/log.ts";
@@ -39,7 +39,7 @@ interface PendingRow extends Record<string, SqlStorageValue> {
   item: string;
 }
 
-export class Announcements extends DurableObject<Env> implements AnnouncementsDoor {
+export class Announcements extends DurableObject<Env> implements AnnouncementsRpc {
   #sweptAtMs = -Infinity;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -58,7 +58,7 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsDo
     return record && record.by !== "" && (by === undefined || record.by === by) ? progressOf(record) : undefined;
   }
 
-  async begin(id: string, { by, accepted, parts }: Parameters<AnnouncementsDoor["begin"]>[1]): Promise<void> {
+  async begin(id: string, { by, accepted, parts }: Parameters<AnnouncementsRpc["begin"]>[1]): Promise<void> {
     this.#sweep();
     const known = this.#read(id);
     // Its first parts may have arrived before this.
@@ -126,8 +126,7 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsDo
     if (!settings.ok) throw new Error(`bad settings: ${settings.problems.join("; ")}`);
     return {
       ...turnPorts,
-      announce: (room, announcements) =>
-        (CHAT_ROOM.getByName(room) as unknown as AnnounceDoor).takeAnnounced(announcements),
+      announce: (room, announcements) => CHAT_ROOM.getByName(room).takeAnnounced(announcements),
       list: roomsByPrefix(LOBBY, settings.settings.lobbies),
       find: (users) => whereabouts(LOBBY, settings.settings.lobbies, users),
       send: async (items, delaySeconds) => this.#put(items, Date.now() + delaySeconds * 1000),
@@ -140,7 +139,7 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsDo
     if (dead.length === 0) return;
     const { DEAD_LETTERS } = this.env;
     if (!DEAD_LETTERS) throw new Error("RELAY: needs the binding DEAD_LETTERS, which wrangler.toml does not give");
-    await (DEAD_LETTERS.getByName(DEAD_LETTERS_NAME) as unknown as DeadLettersDoor).bury(dead);
+    await DEAD_LETTERS.getByName(DEAD_LETTERS_NAME).bury(dead);
     for (const { batch, reason } of dead) writeLog("warn", "relay.dead", { reason, ...describeBatch(batch) });
   }
 

@@ -1,6 +1,6 @@
 // One chat room = one Durable Object: the chat core over its own SQLite, behind the Socket.IO shell.
-import type { AnnounceDoor, RelayDoor } from "../src/rpc/relay.ts";
-import type { OutsideCaller, RoomDoor } from "../src/rpc/room.ts";
+import type { AnnounceRpc, RelayRpc } from "../src/rpc/relay.ts";
+import type { OutsideCaller, RoomRpc } from "../src/rpc/room.ts";
 import { turnPorts } from "../src/rpc/turn-ports.ts";
 import { maybeLog, type LogFacts } from "../src/settings/log.ts";
 import type { Settings } from "../src/settings/settings.ts";
@@ -50,7 +50,7 @@ interface ChatParts extends Application {
   readonly settings: Settings;
 }
 
-export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<ExportPlace>, RelayDoor, AnnounceDoor {
+export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<ExportPlace>, RelayRpc, AnnounceRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, (...given) => createChat(...given, () => this.#awake));
   }
@@ -73,7 +73,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomDoor<E
     });
   }
 
-  async permitReading(caller: OutsideCaller, file: Parameters<RoomDoor["permitReading"]>[1]): Promise<Answer<object>> {
+  async permitReading(caller: OutsideCaller, file: Parameters<RoomRpc["permitReading"]>[1]): Promise<Answer<object>> {
     return this.turn(() => this.parts.chat.permitReading(caller, file), "read-file");
   }
 

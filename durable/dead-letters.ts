@@ -2,7 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 
 import { writeLog } from "../src/settings/log.ts";
-import type { DeadLettersDoor } from "../src/rpc/relay.ts";
+import type { DeadLettersRpc } from "../src/rpc/relay.ts";
 import type { DeadBatch, DeadLetter } from "../src/protocol/relay-batch.ts";
 import { describeBatch } from "../src/relay/readable-batch.ts";
 import type { Env } from "./env.ts";
@@ -17,7 +17,7 @@ interface Row extends Record<string, SqlStorageValue> {
   batch: string;
 }
 
-export class DeadLetters extends DurableObject<Env> implements DeadLettersDoor {
+export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
   async bury(dead: readonly DeadBatch[]): Promise<void> {
     const { sql } = this.ctx.storage;
     sql.exec(

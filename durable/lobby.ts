@@ -2,7 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 
 import { logProblem } from "../src/settings/log.ts";
-import type { LobbyDoor } from "../src/rpc/lobby.ts";
+import type { LobbyRpc } from "../src/rpc/lobby.ts";
 import { Lobby as Rooms } from "../src/lobby/lobby.ts";
 import type { Whereabouts } from "../src/protocol/announcement.ts";
 import type { DirectPage } from "../src/protocol/direct-room.ts";
@@ -15,7 +15,7 @@ import type { Env } from "./env.ts";
 import { SqlRoomTable } from "./sql/sql-room-table.ts";
 import { WakeClock } from "./socketio/wake-clock.ts";
 
-export class Lobby extends DurableObject<Env> implements LobbyDoor {
+export class Lobby extends DurableObject<Env> implements LobbyRpc {
   readonly #deadlines = new Deadlines();
   readonly #rooms: Rooms;
 
@@ -40,11 +40,11 @@ export class Lobby extends DurableObject<Env> implements LobbyDoor {
     return this.#rooms.report(report, Date.now());
   }
 
-  async countRooms(query: Parameters<LobbyDoor["countRooms"]>[0]): Promise<number> {
+  async countRooms(query: Parameters<LobbyRpc["countRooms"]>[0]): Promise<number> {
     return this.#rooms.countRooms(query, Date.now());
   }
 
-  async listDirect(user: string, page: Parameters<LobbyDoor["listDirect"]>[1]): Promise<DirectPage> {
+  async listDirect(user: string, page: Parameters<LobbyRpc["listDirect"]>[1]): Promise<DirectPage> {
     return this.#rooms.listDirect(user, page, Date.now());
   }
 

@@ -1,5 +1,4 @@
 // How batches leave a room: by way of the queue, or by a call of the other room's object (RLY-2).
-import type { RelayDoor } from "../src/rpc/relay.ts";
 import { turnPorts } from "../src/rpc/turn-ports.ts";
 import type { Settings } from "../src/settings/settings.ts";
 import type { RelayWay } from "../src/chat/links/links.ts";
@@ -17,8 +16,7 @@ export function relayWay({ CHAT_ROOM, RELAY_QUEUE }: Env, relay: Settings["relay
   const turns = new TakingTurns(turnPorts);
   const direct = async (batch: RelayBatch): Promise<RelayOutcome> => {
     await turns.next();
-    const door = CHAT_ROOM.getByName(batch.to) as unknown as RelayDoor;
-    const outcome = (await door.takeRelayed([batch]))[0]!;
+    const outcome = (await CHAT_ROOM.getByName(batch.to).takeRelayed([batch]))[0]!;
     return outcome.ok ? { ok: true, isThere: true } : outcome;
   };
   const queued = async (batch: RelayBatch): Promise<RelayOutcome> => {

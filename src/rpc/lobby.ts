@@ -12,7 +12,7 @@ import {
   type RoomTally,
 } from "../protocol/room-list.ts";
 
-export interface LobbyDoor {
+export interface LobbyRpc {
   /** A room says how it is doing. */
   report(report: RoomReport): Promise<ReportAnswer>;
 
@@ -35,13 +35,13 @@ export interface LobbyDoor {
   find(users: readonly string[]): Promise<Whereabouts>;
 }
 
-/** Where lobbies are reached, as far as it matters here. */
+/** The binding LOBBY. */
 interface Lobbies {
-  getByName(name: string): unknown;
+  getByName(name: string): LobbyRpc;
 }
 
-export const lobbyDoors = (lobbies: Lobbies, count: number): LobbyDoor[] =>
-  lobbyNames(count).map((name) => lobbies.getByName(name) as LobbyDoor);
+export const lobbiesOf = (lobbies: Lobbies, count: number): LobbyRpc[] =>
+  lobbyNames(count).map((name) => lobbies.getByName(name));
 
 /** What all lobbies know together of where users are; a room is known to one of them. */
 export async function whereabouts(
@@ -50,7 +50,7 @@ export async function whereabouts(
   users: readonly string[],
 ): Promise<Whereabouts> {
   if (!lobbies) throw new Error("LOBBY: the binding is missing");
-  const all = await Promise.all(lobbyDoors(lobbies, count).map((door) => door.find(users)));
+  const all = await Promise.all(lobbiesOf(lobbies, count).map((lobby) => lobby.find(users)));
   return { found: all.flatMap(({ found }) => found), unknown: all.flatMap(({ unknown }) => unknown) };
 }
 
@@ -63,7 +63,7 @@ export function roomsByPrefix(lobbies: Lobbies | undefined, count: number) {
     if (!lobbies) throw new Error("LOBBY: the binding is missing");
     const place = after === undefined ? {} : { after: { value: 0, room: after } };
     const asked: RoomQuery = { sort: "name", prefix, isForMembers: true, ...query, ...place };
-    const pages = await Promise.all(lobbyDoors(lobbies, count).map((door) => door.list(asked)));
+    const pages = await Promise.all(lobbiesOf(lobbies, count).map((lobby) => lobby.list(asked)));
     const { rooms, hasMore } = mergePages(pages, asked);
     return { rooms: rooms.map(({ room }) => room), hasMore };
   };

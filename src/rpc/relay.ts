@@ -19,7 +19,7 @@ import type {
   RoomLinks,
 } from "../protocol/relay-batch.ts";
 
-export interface RelayDoor {
+export interface RelayRpc {
   /** From now on the room passes on to `to`. */
   link(to: string): Promise<Answer<object>>;
 
@@ -34,7 +34,7 @@ export interface RelayDoor {
   takeRelayed(batches: readonly RelayBatch[]): Promise<readonly RelayOutcome[]>;
 }
 
-export interface DeadLettersDoor {
+export interface DeadLettersRpc {
   bury(dead: readonly DeadBatch[]): Promise<void>;
 
   /** The oldest first. @param after an id */
@@ -48,12 +48,12 @@ export interface DeadLettersDoor {
   count(): Promise<number>;
 }
 
-export interface AnnounceDoor {
+export interface AnnounceRpc {
   /** Says it to those who are there. @returns what became of each, in their order; resolves when that is durable */
   takeAnnounced(announcements: readonly AnnouncedHere[]): Promise<readonly AnnounceOutcome[]>;
 }
 
-export interface AnnouncementsDoor {
+export interface AnnouncementsRpc {
   /** @param by only what this user announced; absent: whoever did */
   find(id: string, by?: string): Promise<AnnounceProgress | undefined>;
 

@@ -14,7 +14,7 @@ export interface OutsideCaller {
   readonly role: Role;
 }
 
-export interface RoomDoor<Place = unknown> {
+export interface RoomRpc<Place = unknown> {
   /** Does what the event of that name does, and answers as its ack would. Resolves when the answer is durable. */
   ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>>;
 

@@ -1,5 +1,5 @@
 // What announcements need of the deployment, for whoever brings them to their rooms (ANN-5).
-import type { AnnounceDoor, AnnouncementsDoor } from "../rpc/relay.ts";
+import type { AnnouncementsRpc } from "../rpc/relay.ts";
 import { ANNOUNCEMENTS_NAME } from "../rpc/relay.ts";
 import { roomsByPrefix, whereabouts } from "../rpc/lobby.ts";
 import { turnPorts } from "../rpc/turn-ports.ts";
@@ -9,17 +9,17 @@ import type { AnnounceItem } from "../protocol/announcement.ts";
 import { bytesOf } from "../relay/announce-packing.ts";
 import type { AnnouncePorts } from "../relay/announcing.ts";
 import { describeBatch } from "../relay/readable-batch.ts";
-import type { WorkerEnv } from "./deployment.ts";
+import type { Bindings } from "../rpc/bindings.ts";
 import { deadLettersOf } from "./relay-delivery.ts";
 
 /** What the platform takes in one go: messages, and bytes of all of them (256 KB). */
 const SEND_MESSAGES_MAX = 100;
 const SEND_BYTES_MAX = 240_000;
 
-export function announcePorts(env: WorkerEnv, { lobbies }: Settings): AnnouncePorts {
+export function announcePorts(env: Bindings, { lobbies }: Settings): AnnouncePorts {
   return {
     ...turnPorts,
-    announce: (room, announcements) => announceDoorOf(env, room).takeAnnounced(announcements),
+    announce: (room, announcements) => env.CHAT_ROOM.getByName(room).takeAnnounced(announcements),
     list: roomsByPrefix(env.LOBBY, lobbies),
     find: (users) => whereabouts(env.LOBBY, lobbies, users),
     send: (items, delaySeconds) => enqueue(env, items, delaySeconds),
@@ -33,7 +33,7 @@ export function announcePorts(env: WorkerEnv, { lobbies }: Settings): AnnouncePo
 
 /** @throws where the queue does not take them */
 export async function enqueue(
-  { RELAY_QUEUE }: WorkerEnv,
+  { RELAY_QUEUE }: Bindings,
   items: readonly AnnounceItem[],
   delaySeconds: number,
 ): Promise<void> {
@@ -56,11 +56,7 @@ function asManyAsFit(items: readonly AnnounceItem[]): readonly AnnounceItem[] {
   return end === -1 ? items : items.slice(0, end);
 }
 
-export function announceDoorOf({ CHAT_ROOM }: WorkerEnv, room: string): AnnounceDoor {
-  return CHAT_ROOM.getByName(room) as unknown as AnnounceDoor;
-}
-
 /** @returns `undefined` where the deployment has no place for them */
-export function announcementsOf({ ANNOUNCEMENTS }: WorkerEnv): AnnouncementsDoor | undefined {
-  return ANNOUNCEMENTS && (ANNOUNCEMENTS.getByName(ANNOUNCEMENTS_NAME) as unknown as AnnouncementsDoor);
+export function announcementsOf({ ANNOUNCEMENTS }: Bindings): AnnouncementsRpc | undefined {
+  return ANNOUNCEMENTS?.getByName(ANNOUNCEMENTS_NAME);
 }

@@ -3,14 +3,14 @@ import type { AnnounceDestination, AnnounceOutcome, AnnouncePart } from "../prot
 import type { DeadBatch, RelayBatch, RelayOutcome } from "../protocol/relay-batch.ts";
 import { forRoom } from "../relay/announcing.ts";
 import { isReadablePart } from "../relay/readable-batch.ts";
-import { announceDoorOf, announcementsOf } from "./announcing.ts";
-import type { WorkerEnv } from "./deployment.ts";
+import { announcementsOf } from "./announcing.ts";
+import type { Bindings } from "../rpc/bindings.ts";
 import { deliver } from "./relay-delivery.ts";
 
 /** @returns what became of each, in their order */
 export async function deliverDead(
   batches: ReadonlyArray<DeadBatch["batch"]>,
-  env: WorkerEnv,
+  env: Bindings,
 ): Promise<readonly RelayOutcome[]> {
   const relayed = batches.filter((batch): batch is RelayBatch => !isReadablePart(batch));
   const ofRelayed = await deliver(relayed, env);
@@ -22,7 +22,7 @@ export async function deliverDead(
 }
 
 /** Most were buried room by room; what nobody could read at the time was buried whole. */
-async function deliverPart(part: AnnouncePart, env: WorkerEnv): Promise<RelayOutcome> {
+async function deliverPart(part: AnnouncePart, env: Bindings): Promise<RelayOutcome> {
   try {
     const outcomes = await Promise.all(part.to.map((destination) => tell(part, destination, env)));
     const failed = outcomes.find(({ outcome }) => !outcome.ok)?.outcome;
@@ -41,10 +41,10 @@ async function deliverPart(part: AnnouncePart, env: WorkerEnv): Promise<RelayOut
 async function tell(
   part: AnnouncePart,
   destination: AnnounceDestination,
-  env: WorkerEnv,
+  env: Bindings,
 ): Promise<{ readonly outcome: AnnounceOutcome; readonly reached: readonly number[] }> {
   const { number, room } = destination;
-  const outcome = (await announceDoorOf(env, room).takeAnnounced([forRoom({ part, destination })]))[0]!;
+  const outcome = (await env.CHAT_ROOM.getByName(room).takeAnnounced([forRoom({ part, destination })]))[0]!;
   if (!outcome.ok) return { outcome, reached: [] };
   return { outcome, reached: number === undefined ? outcome.reached : outcome.isHeard ? [number] : [] };
 }

@@ -6,31 +6,13 @@ import { warningsOf } from "../settings/setting-warnings.ts";
 import { settingsOf, type Settings } from "../settings/settings.ts";
 import { TokenVerifier } from "../settings/tokens/tokens.ts";
 import { Buckets } from "../clock/rate-limit.ts";
-import type { AnnounceItem } from "../protocol/announcement.ts";
-import type { RelayBatch } from "../protocol/relay-batch.ts";
-import type { WebhookBatch } from "../protocol/webhook-events.ts";
+import type { Bindings } from "../rpc/bindings.ts";
 import { ConnectRate } from "./connect-rate.ts";
 import { FileReaders } from "./file-readers.ts";
 import { KnownSessions } from "./known-sessions.ts";
 import { SharedText } from "./shared-text.ts";
 import { UnderWay } from "./under-way.ts";
 import { WorkerMeter } from "./worker-meter.ts";
-
-/** The Worker's bindings, as far as the Worker needs them. */
-export interface WorkerEnv {
-  readonly CHAT_ROOM: DurableObjectNamespace;
-  /** Where files are; a deployment without it takes none. */
-  readonly FILES?: R2Bucket;
-  readonly WEBHOOKS?: Queue<WebhookBatch>;
-  readonly WEBHOOKS_DEAD?: Queue<WebhookBatch>;
-  readonly LOBBY?: DurableObjectNamespace;
-  readonly RELAY_QUEUE?: Queue<RelayBatch | AnnounceItem>;
-  /** How far announcements have come. */
-  readonly ANNOUNCEMENTS?: DurableObjectNamespace;
-  /** Where batches of the relay end that nobody could take. */
-  readonly DEAD_LETTERS?: DurableObjectNamespace;
-  readonly [setting: string]: unknown;
-}
 
 /** Everybody behind an address whose rooms went to sleep names a session that is gone, once: that is no guessing. */
 const UNKNOWN_SESSIONS_PER_CONNECT = 10;
@@ -63,17 +45,20 @@ export interface Deployment {
 }
 
 /** What Hono knows of a request, for all routes. */
-export type App = { Bindings: WorkerEnv; Variables: { deployment: Deployment; route?: string } };
+export type App = { Bindings: Bindings; Variables: { deployment: Deployment; route?: string } };
 
-const deployments = new WeakMap<WorkerEnv, Deployment | undefined>();
+/** What a deployment is made of: the settings, and the bindings that go with them. */
+type Configured = Pick<Bindings, "LOBBY"> & Readonly<Record<string, unknown>>;
+
+const deployments = new WeakMap<Configured, Deployment | undefined>();
 
 /** @returns `undefined` when a setting is wrong; the log says which, and the Worker refuses everything */
-export function deploymentOf(env: WorkerEnv): Deployment | undefined {
+export function deploymentOf(env: Configured): Deployment | undefined {
   if (!deployments.has(env)) deployments.set(env, deploy(env));
   return deployments.get(env);
 }
 
-function deploy(env: WorkerEnv): Deployment | undefined {
+function deploy(env: Configured): Deployment | undefined {
   const result = settingsOf(env);
   const problems = result.ok ? unmetNeeds(result.settings, env) : result.problems;
   for (const problem of problems)
@@ -98,14 +83,14 @@ function deploy(env: WorkerEnv): Deployment | undefined {
 }
 
 /** What settings ask of the deployment, and it does not give. */
-function unmetNeeds(settings: Settings, env: WorkerEnv): string[] {
+function unmetNeeds(settings: Settings, env: Configured): string[] {
   const flags = (globalThis as { Cloudflare?: { compatibilityFlags?: Record<string, boolean> } }).Cloudflare;
   const compression = compressionProblem(settings.compression, flags?.compatibilityFlags);
   return [...missingBindings(settings, env), ...(compression ? [compression] : [])];
 }
 
 /** HOOK-6: what is said to be told has to have a way out. */
-function missingBindings({ webhook }: Settings, env: WorkerEnv): string[] {
+function missingBindings({ webhook }: Settings, env: Configured): string[] {
   const missing = webhook ? (["WEBHOOKS", "WEBHOOKS_DEAD"] as const).filter((name) => !env[name]) : [];
   return missing.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`);
 }

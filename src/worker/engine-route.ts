@@ -7,7 +7,8 @@ import type { Identity } from "../protocol/identity.ts";
 import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts";
 import { addressOf } from "./address.ts";
-import type { Deployment, WorkerEnv } from "./deployment.ts";
+import type { Objects } from "../rpc/bindings.ts";
+import type { Deployment } from "./deployment.ts";
 import { isFromBrowser, isOriginAllowed } from "./origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
 import { refuseEngine, refuseRequest, refuseRoomName, refuseToken, withCode } from "./refusals.ts";
@@ -19,10 +20,15 @@ const SESSION_ID = /^[A-Za-z0-9_-]{20}$/;
 /** Characters of a query, without its token: the room keeps it with the session. */
 const QUERY_CHARS_MAX = 2048;
 
+/** The binding of whatever application answers: its objects need only take requests. */
+interface Rooms {
+  readonly CHAT_ROOM: Objects<unknown>;
+}
+
 /** @param roomInPath the room where the address names it; otherwise `?room=` does */
 export async function connect(
   request: Request,
-  env: WorkerEnv,
+  env: Rooms,
   deployment: Deployment,
   roomInPath?: string,
 ): Promise<Response> {
@@ -70,7 +76,7 @@ function refuseByForm(
 /** A request of a session that exists; who tries one session after another wakes a room each time, so not for long (LIM-2). */
 async function goOn(
   request: Request,
-  env: WorkerEnv,
+  env: Rooms,
   {
     room,
     sid,
@@ -94,7 +100,7 @@ async function goOn(
 }
 
 /** A new session: who asks, from where, and how often? */
-async function open(request: Request, env: WorkerEnv, room: string, deployment: Deployment): Promise<Response> {
+async function open(request: Request, env: Rooms, room: string, deployment: Deployment): Promise<Response> {
   const { settings, connectRate } = deployment;
   const query = new URL(request.url).searchParams;
   const waitSeconds = connectRate.take(addressOf(request), Date.now());
@@ -141,7 +147,7 @@ function withoutToken(query: URLSearchParams): UpgradeFacts["query"] {
   return Object.fromEntries([...query].filter(([name]) => name !== "token"));
 }
 
-async function forward(request: Request, env: WorkerEnv, room: string, facts: UpgradeFacts): Promise<Response> {
+async function forward(request: Request, env: Rooms, room: string, facts: UpgradeFacts): Promise<Response> {
   const transport = new URL(request.url).searchParams.get("transport");
   const subprotocol = findSubprotocol(request);
   const line = lineOf(request);

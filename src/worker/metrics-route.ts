@@ -1,12 +1,12 @@
 // `GET /metrics` for Prometheus. The lobbies are asked, and no room: a deployment that nobody uses is watched without waking
 // any (MET-1).
-import type { LobbyDoor } from "../rpc/lobby.ts";
+import { lobbiesOf } from "../rpc/lobby.ts";
 import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../metrics/exposition.ts";
 import { Meter } from "../metrics/meter.ts";
 import { addUse, NO_USE, ranked, type RoomUse, type Scrape } from "../metrics/room-use.ts";
 import { wakesOf } from "../metrics/room-usage.ts";
-import { lobbyNames } from "../protocol/room-list.ts";
-import type { Deployment, WorkerEnv } from "./deployment.ts";
+import type { Bindings } from "../rpc/bindings.ts";
+import type { Deployment } from "./deployment.ts";
 import { deadLettersOf } from "./relay-delivery.ts";
 import { refuseRequest, refuseStranger } from "./refusals.ts";
 import { bearerOf } from "./token-source.ts";
@@ -19,7 +19,7 @@ const TOTALS_SERIES_MAX = 4000;
 
 export async function showMetrics(
   request: Request,
-  env: WorkerEnv,
+  env: Bindings,
   deployment: Deployment,
   version: string,
 ): Promise<Response> {
@@ -35,14 +35,17 @@ export async function showMetrics(
 }
 
 async function makeText(
-  env: WorkerEnv,
+  env: Bindings,
   { settings, meter }: Deployment,
   { version, mayName }: { readonly version: string; readonly mayName: boolean },
 ): Promise<string> {
   await meter.tell();
-  const doors = lobbyNames(settings.lobbies).map((name) => env.LOBBY!.getByName(name) as unknown as LobbyDoor);
+  const lobbies = lobbiesOf(env.LOBBY!, settings.lobbies);
   // All or nothing: sums without one of them would look like counters that began anew.
-  const [scrapes, besides] = await Promise.all([Promise.all(doors.map((door) => door.scrape())), gaugesBesides(env)]);
+  const [scrapes, besides] = await Promise.all([
+    Promise.all(lobbies.map((lobby) => lobby.scrape())),
+    gaugesBesides(env),
+  ]);
   const gauges = {
     ...besides,
     build: [{ labels: [version], value: 1 }],
@@ -98,7 +101,7 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
 }
 
 /** What others know than the lobbies. What cannot be asked is left out: the rest is worth showing. */
-async function gaugesBesides(env: WorkerEnv): Promise<Exposed["gauges"]> {
+async function gaugesBesides(env: Bindings): Promise<Exposed["gauges"]> {
   const queues: ReadonlyArray<readonly [name: string, queue: Queue | undefined]> = [
     ["relay", env.RELAY_QUEUE],
     ["webhooks", env.WEBHOOKS],

@@ -1,9 +1,9 @@
 // What this isolate of the Worker has counted: told to a lobby some seconds later, for all requests of that time at once, and
 // off the path of each of them (MET-3).
-import type { LobbyDoor } from "../rpc/lobby.ts";
+import type { LobbyRpc } from "../rpc/lobby.ts";
 import { Meter } from "../metrics/meter.ts";
 import { lobbyOf, type RoomTally } from "../protocol/room-list.ts";
-import type { WorkerEnv } from "./deployment.ts";
+import type { Bindings } from "../rpc/bindings.ts";
 
 /** What keeps an isolate at work after its answer. */
 export type Later = Pick<ExecutionContext, "waitUntil">;
@@ -15,17 +15,17 @@ export const TELL_AFTER_MS = 10_000;
 const WAITING_MS_MAX = 30_000;
 
 export class WorkerMeter extends Meter {
-  readonly #lobbyDoor: () => LobbyDoor | undefined;
+  readonly #lobbyRpc: () => LobbyRpc | undefined;
   readonly #source = `worker ${crypto.randomUUID()}`;
   #told: RoomTally | undefined;
   #lastId = 0;
   #waitingSinceMs = -Infinity;
   #toldAtMs = -Infinity;
 
-  constructor({ LOBBY }: WorkerEnv, lobbies: number) {
+  constructor({ LOBBY }: Pick<Bindings, "LOBBY">, lobbies: number) {
     super();
     const name = lobbyOf(this.#source, lobbies);
-    this.#lobbyDoor = () => LOBBY && (LOBBY.getByName(name) as unknown as LobbyDoor);
+    this.#lobbyRpc = () => LOBBY?.getByName(name);
   }
 
   /** Sees to it that what was counted is told soon. */
@@ -48,8 +48,8 @@ export class WorkerMeter extends Meter {
 
   /** Tells it now. What cannot be told is told the next time, under the same number, so that it counts once. */
   async tell(): Promise<void> {
-    const door = this.#lobbyDoor();
-    if (!door) return;
+    const lobby = this.#lobbyRpc();
+    if (!lobby) return;
     if (!this.#told && !this.isEmpty) {
       this.#lastId = Math.max(Date.now(), this.#lastId + 1);
       this.#told = { id: this.#lastId, counts: this.take() };
@@ -58,7 +58,7 @@ export class WorkerMeter extends Meter {
     if (!told) return;
     this.#toldAtMs = Date.now();
     try {
-      await door.count(this.#source, told);
+      await lobby.count(this.#source, told);
       if (this.#told === told) this.#told = undefined;
     } catch {
       // The next one tries again.

@@ -7,7 +7,9 @@ declare namespace Cloudflare {
   interface Env {
     CHAT_ROOM: DurableObjectNamespace<import("../../durable/chat-room.ts").ChatRoom>;
     FILES: R2Bucket;
-    LOBBY: DurableObjectNamespace<import("../../durable/lobby.ts").Lobby>;
+    // The platform's type of a stub loses tuples.
+    LOBBY: DurableObjectNamespace<import("../../durable/lobby.ts").Lobby> &
+      import("../../src/rpc/bindings.ts").Objects<import("../../src/rpc/lobby.ts").LobbyRpc>;
     DEAD_LETTERS: DurableObjectNamespace<import("../../durable/dead-letters.ts").DeadLetters>;
     ANNOUNCEMENTS: DurableObjectNamespace<import("../../durable/announcements.ts").Announcements>;
     RELAY_QUEUE: Queue;

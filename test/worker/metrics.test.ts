@@ -7,7 +7,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Lobby } from "../../durable/lobby.ts";
 import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncedHere } from "../../src/protocol/announcement.ts";
 import { lobbyOf, type RoomTally } from "../../src/protocol/room-list.ts";
-import { OPEN_METRICS_EVERY_MS, type WorkerEnv } from "../../src/worker/deployment.ts";
+import type { Bindings } from "../../src/rpc/bindings.ts";
+import { OPEN_METRICS_EVERY_MS } from "../../src/worker/deployment.ts";
 import { WorkerMeter } from "../../src/worker/worker-meter.ts";
 import { callApi } from "../durable/api-caller.ts";
 import { expositionOf, type Exposition } from "../host/exposition.ts";
@@ -211,7 +212,7 @@ describe("what was counted: MET-2, MET-3", () => {
         if (isLost) throw new Error("the line broke");
       },
     };
-    const meter = new WorkerMeter({ LOBBY: { getByName: () => door } } as unknown as WorkerEnv, 1);
+    const meter = new WorkerMeter({ LOBBY: { getByName: () => door } } as unknown as Bindings, 1);
     meter.count("http:listRooms,200");
     await meter.tell();
     meter.count("http:listRooms,200", 2);

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ChatRoom } from "../../durable/chat-room.ts";
 import { DEAD_LETTERS_MAX, DeadLetters } from "../../durable/dead-letters.ts";
 import worker from "../../src/index.ts";
-import { DEAD_LETTERS_NAME, type DeadLettersDoor, type RelayDoor } from "../../src/rpc/relay.ts";
+import { DEAD_LETTERS_NAME } from "../../src/rpc/relay.ts";
 import { ANNOUNCE_VERSION, type AnnouncePart } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../../src/protocol/relay-batch.ts";
@@ -115,7 +115,7 @@ describe("a batch of the queue", () => {
     expect(logged.map(({ event, to }) => [event, to])).toEqual(
       ["", "", "", to, to, to].map((to) => ["relay.retry", to]),
     );
-    const room = env.CHAT_ROOM.getByName(to) as unknown as RelayDoor;
+    const room = env.CHAT_ROOM.getByName(to);
     const outcomes = await room.takeRelayed([newer as unknown as RelayBatch, batchOf(from, to, 1, 2)]);
     expect(outcomes).toMatchObject([{ ok: false, isFinal: false, reason: UNREADABLE }, { ok: true }]);
   });
@@ -148,7 +148,7 @@ describe("a batch of the queue", () => {
     const strange = [...posts, ...changes, { ...sound, from: "no room" }, { ...sound, linkedAtMs: -1 }];
     const result = await consume([...strange, batchOf(other, to, 0, 1)]);
     expect(result).toMatchObject({ acked: [`m${strange.length}`], retried: strange.map((_, i) => `m${i}`) });
-    const room = env.CHAT_ROOM.getByName(to) as unknown as RelayDoor;
+    const room = env.CHAT_ROOM.getByName(to);
     const outcomes = await room.takeRelayed([...(strange as RelayBatch[]), batchOf(other, to, 1, 2)]);
     expect(outcomes.map(({ ok }) => ok)).toEqual([...strange.map(() => false), true]);
     expect(await contentsOf(to)).toEqual(["1", "2"]);
@@ -189,7 +189,7 @@ describe("dead letters", () => {
       tries: 0,
       to: rooms.map((room) => ({ room })),
     };
-    const letters = env.DEAD_LETTERS.getByName(DEAD_LETTERS_NAME) as unknown as DeadLettersDoor;
+    const letters = env.DEAD_LETTERS.getByName(DEAD_LETTERS_NAME);
     await letters.bury([{ batch: part, reason: UNREADABLE }]);
     await replay();
     for (const person of people) expect(await person.receives("announcement")).toEqual([{ id, data: "news" }]);

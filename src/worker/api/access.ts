@@ -1,6 +1,6 @@
 // Who may call: the bearer of a token of the right role, for the rooms that the token opens, and not too often:
 // API-1.
-import type { RoomDoor } from "../../rpc/room.ts";
+import type { RoomRpc } from "../../rpc/room.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
@@ -43,16 +43,16 @@ function isForRoomStaff({ roles, path }: Pick<ApiCall, "roles" | "path">): boole
 export async function refuseByRoom(
   { role, user, name }: Identity,
   call: Pick<ApiCall, "roles" | "path">,
-  door: () => RoomDoor,
+  roomRpc: () => RoomRpc,
 ): Promise<Response | undefined> {
   if (role === "service" || !isForRoomStaff(call)) return undefined;
-  const refusal = await door().refuseStaff({ user, name, role });
+  const refusal = await roomRpc().refuseStaff({ user, name, role });
   return refusal && respond(refusal);
 }
 
 /** @returns why the token does not open the room, or nothing where it does */
 export function refuseRoom({ rooms }: Identity, room: string): Response | undefined {
-  // DM-3: rooms between two people have no door here.
+  // DM-3: no call reaches rooms between two people.
   if (isDirectRoom(room)) return refuseRequest(403, "FORBIDDEN_ROOM", `Room ${room} is between two people`);
   if (roomAllowed(rooms, room)) return undefined;
   return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open room ${room}`);

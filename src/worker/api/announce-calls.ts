@@ -1,7 +1,7 @@
 // Saying something to many rooms, or to people wherever they are, and how far that has come: ANN-1, ANN-2, ANN-6.
 import { z } from "zod";
 
-import { lobbyDoors, whereabouts } from "../../rpc/lobby.ts";
+import { lobbiesOf, whereabouts } from "../../rpc/lobby.ts";
 import { userSchema } from "../../settings/tokens/claims.ts";
 import {
   ANNOUNCE_VERSION,
@@ -201,7 +201,7 @@ async function planOf({ given, env, deployment }: Asked, announcement: Announcem
   }
   const isOccupied = announcement.event !== POSTED_EVENT;
   const query = { prefix, isForMembers: true, isOccupied };
-  const counts = await Promise.all(lobbyDoors(env.LOBBY!, lobbies).map((door) => door.countRooms(query)));
+  const counts = await Promise.all(lobbiesOf(env.LOBBY!, lobbies).map((lobby) => lobby.countRooms(query)));
   const items = [{ announce: announcement, walk: { prefix: prefix!, rooms: 0, parts: 0 } }];
   return { items, accepted: counts.reduce((sum, count) => sum + count, 0), parts: null };
 }

@@ -2,11 +2,12 @@
 // and their description (openapi.ts) are both made of it.
 import { z } from "zod";
 
-import type { RoomDoor } from "../../rpc/room.ts";
+import type { RoomRpc } from "../../rpc/room.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
-import type { Deployment, WorkerEnv } from "../deployment.ts";
+import type { Bindings } from "../../rpc/bindings.ts";
+import type { Deployment } from "../deployment.ts";
 
 /** What a call is given: an object, or one of several that a field tells apart. */
 export type GivenSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodObject[]>;
@@ -27,9 +28,9 @@ export interface ApiRequest<Given> {
   readonly given: Given;
   /** The address that was asked for. */
   readonly url: URL;
-  readonly doorOf: (room: string) => RoomDoor;
+  readonly roomRpc: (room: string) => RoomRpc;
   readonly request: Request;
-  readonly env: WorkerEnv;
+  readonly env: Bindings;
   readonly deployment: Deployment;
 }
 

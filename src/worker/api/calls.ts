@@ -30,7 +30,7 @@ export const CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({ room }),
     answers: { 200: { description: "The room", schema: answers.room } },
-    run: async ({ given, doorOf }) => Response.json({ ok: true, ...(await doorOf(given.room).overview()) }),
+    run: async ({ given, roomRpc }) => Response.json({ ok: true, ...(await roomRpc(given.room).overview()) }),
   }),
   call({
     id: "deleteRoom",
@@ -42,8 +42,8 @@ export const CALLS: readonly ApiCall[] = [
     roles: SERVICE,
     given: z.object({ room }),
     answers: { 200: { description: "Nothing of the room is left", schema: answers.done } },
-    run: async ({ given, doorOf, deployment }) => {
-      await doorOf(given.room).deleteRoom();
+    run: async ({ given, roomRpc, deployment }) => {
+      await roomRpc(given.room).deleteRoom();
       deployment.fileReaders.forget(filesOf(given.room));
       return Response.json({ ok: true });
     },
@@ -65,8 +65,8 @@ export const CALLS: readonly ApiCall[] = [
         headers: LINK_HEADER,
       },
     },
-    run: async ({ identity, given, url, doorOf }) => {
-      const answer = (await doorOf(given.room).ask("history", identity, given)) as HistoryAnswer;
+    run: async ({ identity, given, url, roomRpc }) => {
+      const answer = (await roomRpc(given.room).ask("history", identity, given)) as HistoryAnswer;
       return respond(answer, (page) => Response.json(page, { headers: linkToNext(url, page) }));
     },
   }),
@@ -83,10 +83,10 @@ export const CALLS: readonly ApiCall[] = [
       201: { description: "It is stored, and everyone in the room has it", schema: answers.posted },
       200: { description: "It had been stored before", schema: answers.posted },
     },
-    run: async ({ identity, given: { as, ...payload }, doorOf }) => {
+    run: async ({ identity, given: { as, ...payload }, roomRpc }) => {
       const caller = callerFor(identity, as);
       if (caller instanceof Response) return caller;
-      const answer = (await doorOf(payload.room).ask("chat-message", caller, payload)) as PostAnswer;
+      const answer = (await roomRpc(payload.room).ask("chat-message", caller, payload)) as PostAnswer;
       return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
     },
   }),
@@ -102,8 +102,8 @@ export const CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: presenceSchema.extend({ room }),
     answers: { 200: { description: "Those who have been here longest come first", schema: answers.members } },
-    run: async ({ identity, given, doorOf }) =>
-      respond((await doorOf(given.room).ask("presence", identity, given)) as PresenceAnswer),
+    run: async ({ identity, given, roomRpc }) =>
+      respond((await roomRpc(given.room).ask("presence", identity, given)) as PresenceAnswer),
   }),
   call({
     id: "exportRoom",
@@ -120,7 +120,7 @@ export const CALLS: readonly ApiCall[] = [
         contentType: "application/x-ndjson",
       },
     },
-    run: ({ given, doorOf }) => exportRoom(doorOf(given.room), given.room),
+    run: ({ given, roomRpc }) => exportRoom(roomRpc(given.room), given.room),
   }),
   ...FILE_CALLS,
   ...RELAY_CALLS,

@@ -1,7 +1,7 @@
 // Conversations between two people: opening one, and listing one's own (DM-1, DM-4). The list is the lobby's, so it wakes nobody.
 import { z } from "zod";
 
-import { lobbyDoors } from "../../rpc/lobby.ts";
+import { lobbiesOf } from "../../rpc/lobby.ts";
 import { userSchema } from "../../settings/tokens/claims.ts";
 import { TOO_MANY_OPENINGS } from "../../protocol/schemas/direct-payloads.ts";
 import { directOpenings } from "../../clock/rate-limit.ts";
@@ -44,7 +44,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       201: { description: "It is open for both", schema: opened },
       200: { description: "It was open before", schema: opened },
     },
-    run: async ({ identity, given: { user, as }, doorOf }) => {
+    run: async ({ identity, given: { user, as }, roomRpc }) => {
       const caller = callerFor(identity, as);
       if (caller instanceof Response) return caller;
       if (caller.user === user) return refuseIssues([{ path: "user", message: "is yourself" }]);
@@ -53,7 +53,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       const room = directRoomOf(caller.user, user);
       const taking = identity.role === "service" ? undefined : directOpenings.take(caller.user, Date.now());
       if (taking?.ok === false) return refuseForNow("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs);
-      const answer = await doorOf(room).openDirect([caller.user, user]);
+      const answer = await roomRpc(room).openDirect([caller.user, user]);
       if (taking && !("ok" in answer && answer.isNew)) directOpenings.giveBack(caller.user, Date.now());
       return respond(answer, ({ isNew }) => Response.json({ ok: true, room }, { status: isNew ? 201 : 200 }));
     },
@@ -87,8 +87,8 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       const after = cursor === undefined ? undefined : placeIn(cursor);
       if (after === null) return refuseIssues([{ path: "cursor", message: "is none of this list" }]);
       const query = { limit, ...(after && { after }) };
-      const doors = lobbyDoors(env.LOBBY, deployment.settings.lobbies);
-      const pages = await Promise.all(doors.map((door) => door.listDirect(caller.user, query)));
+      const lobbies = lobbiesOf(env.LOBBY, deployment.settings.lobbies);
+      const pages = await Promise.all(lobbies.map((lobby) => lobby.listDirect(caller.user, query)));
       const all = pages.flatMap(({ dms }) => dms).sort(byActivity);
       const dms = all.slice(0, limit);
       const hasMore = all.length > limit || pages.some((page) => page.hasMore);

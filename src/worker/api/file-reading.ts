@@ -89,11 +89,11 @@ function refuseForTrouble(error: unknown): Response {
 
 /** FILE-4: the room knows who is banned, and is asked about each reader once in a while. */
 async function refuseReader(asked: Asked, file: FileKey): Promise<Response | undefined> {
-  const { identity, deployment, doorOf, given } = asked;
+  const { identity, deployment, roomRpc, given } = asked;
   const { fileReaders } = deployment;
   const files = filesOf(file.room, file.epoch);
   if (fileReaders.mayRead(files, identity, Date.now())) return undefined;
-  const answer = await doorOf(file.room).permitReading(identity, { key: given.key, epoch: file.epoch });
+  const answer = await roomRpc(file.room).permitReading(identity, { key: given.key, epoch: file.epoch });
   if ("error" in answer && answer.error.code === "NOT_FOUND") {
     // Who was let read a moment ago may have been let read this.
     fileReaders.forget(files);

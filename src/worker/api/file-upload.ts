@@ -57,10 +57,10 @@ async function takeFile(
   bucket: R2Bucket,
   { caller, claimed }: { readonly caller: OutsideCaller; readonly claimed: Upload },
 ): Promise<Response> {
-  const { request, given, doorOf } = asked;
+  const { request, given, roomRpc } = asked;
   const id = newId();
   // Before anything of it is held.
-  const leave = await doorOf(given.room).permitUpload(caller, { id, ...claimed });
+  const leave = await roomRpc(given.room).permitUpload(caller, { id, ...claimed });
   if ("error" in leave) return respond(leave);
   const body = bodyOf(request, claimed);
   try {
@@ -68,7 +68,7 @@ async function takeFile(
     const peeked = await peek(body, isImage ? IMAGE_HEAD_BYTES : 0);
     const upload = isImage ? asSniffed(claimed, imageFacts(peeked.head), asked) : claimed;
     if (upload instanceof Response) return upload;
-    const answer = isImage ? await doorOf(given.room).permitUpload(caller, { id, ...upload, hasLeave: true }) : leave;
+    const answer = isImage ? await roomRpc(given.room).permitUpload(caller, { id, ...upload, hasLeave: true }) : leave;
     if ("error" in answer) return respond(answer);
     const { attachment } = answer;
     const refusal = await store(bucket, attachment.key, upload, peeked);

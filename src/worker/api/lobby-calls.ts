@@ -77,8 +77,8 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       after: room.optional().describe("Where `rooms` is absent: the last room of the call before"),
     }),
     answers: { 200: { description: "All of these rooms are empty now", schema: answers.drained } },
-    run: async ({ identity, given: { rooms, reconnectWithinMs, after }, doorOf, env, deployment }) => {
-      const drain = (name: string): Promise<number> => doorOf(name).drain(reconnectWithinMs);
+    run: async ({ identity, given: { rooms, reconnectWithinMs, after }, roomRpc, env, deployment }) => {
+      const drain = (name: string): Promise<number> => roomRpc(name).drain(reconnectWithinMs);
       if (!rooms) {
         const list = listOf(env, deployment.settings.lobbies);
         return list ? drainAll(list, drain, { rooms: identity.rooms, after }) : refuseWithoutLobby();

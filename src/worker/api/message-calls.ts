@@ -2,7 +2,7 @@
 // (API-2), so that rights, limits and what the others hear are the room's.
 import { z } from "zod";
 
-import type { RoomDoor } from "../../rpc/room.ts";
+import type { RoomRpc } from "../../rpc/room.ts";
 import { editSchema, messageSchema, reactSchema } from "../../protocol/schemas/changes-payloads.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { done } from "./answers.ts";
@@ -19,16 +19,16 @@ const which = { room, id };
 interface Request {
   readonly identity: Identity;
   readonly given: { readonly room: string; readonly as?: z.output<typeof actingAs> | undefined };
-  readonly doorOf: (room: string) => RoomDoor;
+  readonly roomRpc: (room: string) => RoomRpc;
 }
 
 /** Asks the room for an event, on behalf of whom the caller names, if anybody. */
 const asking =
   (event: string) =>
-  async ({ identity, given: { as, ...payload }, doorOf }: Request): Promise<Response> => {
+  async ({ identity, given: { as, ...payload }, roomRpc }: Request): Promise<Response> => {
     const caller = callerFor(identity, as);
     if (caller instanceof Response) return caller;
-    return respond(await doorOf(payload.room).ask(event, caller, payload));
+    return respond(await roomRpc(payload.room).ask(event, caller, payload));
   };
 
 export const MESSAGE_CALLS: readonly ApiCall[] = [

@@ -39,10 +39,10 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.discriminatedUnion("action", ACTIONS, { error: `must be one of ${NAMES.join(", ")}` }),
     answers: { 200: { description: "It is stored, it holds, and everyone in the room was told", schema: done } },
-    run: async ({ identity, given: { as, action, ...payload }, doorOf }) => {
+    run: async ({ identity, given: { as, action, ...payload }, roomRpc }) => {
       const caller = callerFor(identity, as);
       if (caller instanceof Response) return caller;
-      return respond(await doorOf(payload.room).ask(action, caller, payload));
+      return respond(await roomRpc(payload.room).ask(action, caller, payload));
     },
   }),
   call({
@@ -54,8 +54,8 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: payloads.moderationStateSchema.extend({ room }),
     answers: { 200: { description: "What holds now", schema: answers.state, headers: LINK_HEADER } },
-    run: async ({ identity, given, url, doorOf }) => {
-      const answer = (await doorOf(given.room).ask("moderation-state", identity, given)) as ModerationStateAnswer;
+    run: async ({ identity, given, url, roomRpc }) => {
+      const answer = (await roomRpc(given.room).ask("moderation-state", identity, given)) as ModerationStateAnswer;
       return respond(answer, (page) => {
         const headers = page.hasMore ? linkFrom(url, "after", page.users.at(-1)!.user) : {};
         return Response.json(page, { headers });
@@ -71,8 +71,8 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: payloads.auditSchema.extend({ room }),
     answers: { 200: { description: "The page", schema: answers.audit, headers: LINK_HEADER } },
-    run: async ({ identity, given, url, doorOf }) => {
-      const answer = (await doorOf(given.room).ask("audit", identity, given)) as AuditAnswer;
+    run: async ({ identity, given, url, roomRpc }) => {
+      const answer = (await roomRpc(given.room).ask("audit", identity, given)) as AuditAnswer;
       return respond(answer, (page) => {
         const headers = page.hasMore ? linkFrom(url, "before", page.entries[0]!.number) : {};
         return Response.json(page, { headers });

@@ -1,11 +1,10 @@
 // Calls about what crosses from room to room: links (RLY-8), and what could not cross (RLY-9).
 import { z } from "zod";
 
-import type { DeadLettersDoor, RelayDoor } from "../../rpc/relay.ts";
+import type { DeadLettersRpc, RelayRpc } from "../../rpc/relay.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { describeBatch } from "../../relay/readable-batch.ts";
-import type { WorkerEnv } from "../deployment.ts";
 import { refuseRequest } from "../refusals.ts";
 import { deadLettersOf } from "../relay-delivery.ts";
 import { deliverDead } from "../dead-delivery.ts";
@@ -40,7 +39,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     roles: SERVICE,
     given,
     answers: { 200: { description: "The link is stored", schema: done } },
-    run: async (request) => refuseLinks(request) ?? eachWay(request, (door, to) => door.link(to)),
+    run: async (request) => refuseLinks(request) ?? eachWay(request, (relay, to) => relay.link(to)),
   }),
   call({
     id: "listLinks",
@@ -50,7 +49,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     roles: SERVICE,
     given: z.object({ room }),
     answers: { 200: { description: "The links", schema: answers.links } },
-    run: async ({ given, env }) => Response.json({ ok: true, ...(await relayDoorOf(env, given.room).links()) }),
+    run: async ({ given, env }) => Response.json({ ok: true, ...(await env.CHAT_ROOM.getByName(given.room).links()) }),
   }),
   call({
     id: "unlinkRooms",
@@ -61,7 +60,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     roles: SERVICE,
     given,
     answers: { 200: { description: "The link is gone", schema: done } },
-    run: (request) => eachWay(request, (door, to) => door.unlink(to)),
+    run: (request) => eachWay(request, (relay, to) => relay.unlink(to)),
   }),
   call({
     id: "listDeadLetters",
@@ -141,7 +140,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
 ];
 
 /** Those of other rooms are in nobody's way. */
-async function oldestOf(letters: DeadLettersDoor, rooms: readonly string[] | undefined): Promise<number[]> {
+async function oldestOf(letters: DeadLettersRpc, rooms: readonly string[] | undefined): Promise<number[]> {
   const ids: number[] = [];
   for (let after = 0; ids.length < REPLAY_MAX;) {
     const page = await letters.list(after, DEAD_LIMIT_MAX);
@@ -167,15 +166,15 @@ function refuseWithout(binding: string): Response {
 
 async function eachWay(
   { identity, given: { room, to, direction }, env }: LinkRequest,
-  ask: (door: RelayDoor, to: string) => ReturnType<RelayDoor["link"]>,
+  ask: (relay: RelayRpc, to: string) => ReturnType<RelayRpc["link"]>,
 ): Promise<Response> {
   const refusal = refuseRoom(identity, to);
   if (refusal) return refusal;
-  const there = await ask(relayDoorOf(env, room), to);
+  const there = await ask(env.CHAT_ROOM.getByName(room), to);
   if (direction === "out") return respond(there);
   // One way may be missing already: whoever tries again what failed halfway must get to the other.
   if ("error" in there && there.error.code !== "NOT_FOUND") return respond(there);
-  const back = await ask(relayDoorOf(env, to), room);
+  const back = await ask(env.CHAT_ROOM.getByName(to), room);
   return respond("error" in back && back.error.code === "NOT_FOUND" ? there : back);
 }
 
@@ -185,8 +184,4 @@ function opensBoth(
 ): boolean {
   if (isDirectRoom(to)) return rooms === undefined;
   return (from === undefined || roomAllowed(rooms, from)) && roomAllowed(rooms, to);
-}
-
-function relayDoorOf({ CHAT_ROOM }: WorkerEnv, name: string): RelayDoor {
-  return CHAT_ROOM.getByName(name) as unknown as RelayDoor;
 }

@@ -2,11 +2,11 @@
 // form where an address is asked in a way that it does not know.
 import { Hono, type Context } from "hono";
 
-import type { RoomDoor } from "../../rpc/room.ts";
+import type { RoomRpc } from "../../rpc/room.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isRoomName, roomAllowed } from "../../protocol/room-name.ts";
-import type { App, WorkerEnv } from "../deployment.ts";
+import type { App } from "../deployment.ts";
 import { refuseMethod, refuseRoomName } from "../refusals.ts";
 import { holderOf } from "../under-way.ts";
 import { identify, refuseByRoom, refuseRoom } from "./access.ts";
@@ -33,14 +33,14 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
   c.set("route", call.id);
   const request = c.req.raw;
   const { deployment } = c.var;
-  const doorOf = (name: string): RoomDoor => doorTo(c.env, name);
+  const roomRpc = (name: string): RoomRpc => c.env.CHAT_ROOM.getByName(name);
   const identity = await identify(request, call, deployment);
   if (identity instanceof Response) return identity;
   const parameters: Record<string, string> = c.req.param();
   const { room } = parameters;
   if (room !== undefined) {
     if (!isRoomName(room)) return refuseRoomName();
-    const refusal = refuseFor(call, identity, room) ?? (await refuseByRoom(identity, call, () => doorOf(room)));
+    const refusal = refuseFor(call, identity, room) ?? (await refuseByRoom(identity, call, () => roomRpc(room)));
     if (refusal) return refusal;
   }
   const { settings } = deployment;
@@ -50,16 +50,11 @@ async function answer(c: Context<App>, call: ApiCall): Promise<Response> {
     begin: () => deployment.bodies.begin(holderOf(request, identity)),
   });
   if (given instanceof Response) return given;
-  return call.run({ identity, given, url: new URL(request.url), doorOf, request, env: c.env, deployment });
+  return call.run({ identity, given, url: new URL(request.url), roomRpc, request, env: c.env, deployment });
 }
 
 function refuseFor({ ofDirectRooms }: ApiCall, identity: Identity, room: string): Response | undefined {
   const isMeant = ofDirectRooms?.includes(identity.role) === true;
   const isOpen = isMeant && isDirectRoom(room) && roomAllowed(identity.rooms, room);
   return isOpen ? undefined : refuseRoom(identity, room);
-}
-
-/** Stubs carry the calls of the object's class, which the Worker knows by this interface only. */
-function doorTo({ CHAT_ROOM }: WorkerEnv, room: string): RoomDoor {
-  return CHAT_ROOM.getByName(room) as unknown as RoomDoor;
 }

@@ -24,8 +24,8 @@ export const SEARCH_CALLS: readonly ApiCall[] = [
         headers: { Link: 'The next page, `rel="next"`, where there is more to look at' },
       },
     },
-    run: async ({ identity, given, url, doorOf }) => {
-      const answer = (await doorOf(given.room).ask("search", identity, given)) as SearchAnswer;
+    run: async ({ identity, given, url, roomRpc }) => {
+      const answer = (await roomRpc(given.room).ask("search", identity, given)) as SearchAnswer;
       return respond(answer, (page) =>
         Response.json(page, { headers: page.hasMore ? linkFrom(url, "before", page.before) : {} }),
       );

@@ -1,13 +1,13 @@
 // Calls about what rooms use and cost: the list of all from the lobbies, which wakes none, and one room from itself.
 import { z } from "zod";
 
-import type { LobbyDoor } from "../../rpc/lobby.ts";
+import { lobbiesOf } from "../../rpc/lobby.ts";
 import { monthlyCost } from "../../metrics/cost.ts";
 import { HOUR_MS, recentHours } from "../../metrics/recent.ts";
 import type { RoomStats } from "../../metrics/room-stats.ts";
 import { ranked, USE_SORTS, type RoomUse } from "../../metrics/room-use.ts";
 import { addUsage, USAGE_NAMES, usageOf, type Usage } from "../../metrics/room-usage.ts";
-import { lobbyNames, lobbyOf } from "../../protocol/room-list.ts";
+import { lobbyOf } from "../../protocol/room-list.ts";
 import { call, room, type ApiCall } from "./call.ts";
 import { STAFF } from "./callers.ts";
 import { refuseWithoutLobby } from "./lobby-calls.ts";
@@ -33,11 +33,9 @@ export const STATS_CALLS: readonly ApiCall[] = [
       after: z.string().max(64).optional().describe("The last `id` of the page before; `Link` has it"),
     }),
     answers: { 200: { description: "The room", schema: answers.stats, headers: LINK_HEADER } },
-    run: async ({ given: { room: name, limit, after }, url, doorOf, env, deployment }) => {
-      const { unreported, awake, ...stats } = await doorOf(name).stats({ limit, after });
-      const lobby = env.LOBBY?.getByName(lobbyOf(name, deployment.settings.lobbies)) as unknown as
-        | LobbyDoor
-        | undefined;
+    run: async ({ given: { room: name, limit, after }, url, roomRpc, env, deployment }) => {
+      const { unreported, awake, ...stats } = await roomRpc(name).stats({ limit, after });
+      const lobby = env.LOBBY?.getByName(lobbyOf(name, deployment.settings.lobbies));
       // Without what it used before, there is still what it does now.
       const [known] = (await lobby?.uses({ sort: "rows", limit: 1, room: name })) ?? [];
       const whole = { ...withUnreported(known, unreported), sinceMs: known?.sinceMs ?? awake.since };
@@ -65,9 +63,8 @@ export const STATS_CALLS: readonly ApiCall[] = [
     answers: { 200: { description: "The rooms, the one that uses most first", schema: answers.uses } },
     run: async ({ identity, given: { sort, limit }, env: { LOBBY }, deployment: { settings } }) => {
       if (!LOBBY) return refuseWithoutLobby();
-      const doors = lobbyNames(settings.lobbies).map((name) => LOBBY.getByName(name) as unknown as LobbyDoor);
       const query = { sort, limit, rooms: identity.rooms };
-      const uses = (await Promise.all(doors.map((door) => door.uses(query)))).flat();
+      const uses = (await Promise.all(lobbiesOf(LOBBY, settings.lobbies).map((lobby) => lobby.uses(query)))).flat();
       const nowMs = Date.now();
       const rooms = ranked(uses, sort)
         .slice(0, limit)

@@ -6,7 +6,8 @@ import type { RelayBatch } from "../../protocol/relay-batch.ts";
 import { announceEach, type AnnouncePorts } from "../../relay/announcing.ts";
 import { isReadableItem } from "../../relay/readable-batch.ts";
 import { announcePorts } from "../announcing.ts";
-import { deploymentOf, type Deployment, type WorkerEnv } from "../deployment.ts";
+import type { Bindings } from "../../rpc/bindings.ts";
+import { deploymentOf, type Deployment } from "../deployment.ts";
 import { buryRelayed } from "./dead-relayed.ts";
 import { deliverRelayed, retrySeconds } from "./relayed.ts";
 
@@ -16,7 +17,7 @@ type Announced = Message<AnnounceItem>;
 /** While nothing is to cross, or a setting is wrong, messages wait so long, in seconds. */
 const OFF_RETRY_SECONDS = 600;
 
-export async function deliverCrossing(batch: Crossing, env: WorkerEnv): Promise<void> {
+export async function deliverCrossing(batch: Crossing, env: Bindings): Promise<void> {
   const deployment = deploymentOf(env);
   if (!deployment || deployment.settings.relay === "off") return batch.retryAll({ delaySeconds: OFF_RETRY_SECONDS });
   const { announced, relayed } = sorted(batch);
@@ -24,7 +25,7 @@ export async function deliverCrossing(batch: Crossing, env: WorkerEnv): Promise<
   if (announced.length > 0) await announce(announced, env, deployment);
 }
 
-async function announce(messages: readonly Announced[], env: WorkerEnv, deployment: Deployment): Promise<void> {
+async function announce(messages: readonly Announced[], env: Bindings, deployment: Deployment): Promise<void> {
   const report = (error: unknown): void =>
     logProblem("announce.problem", "an announcement could not be brought on its way", error);
   const ports = { ...announcePorts(env, deployment.settings), report };
@@ -37,7 +38,7 @@ async function announce(messages: readonly Announced[], env: WorkerEnv, deployme
 }
 
 /** @throws where they cannot be stored: they come again then, as those of the relay do */
-export async function buryCrossing(batch: Crossing, env: WorkerEnv): Promise<void> {
+export async function buryCrossing(batch: Crossing, env: Bindings): Promise<void> {
   const { announced, relayed } = sorted(batch);
   if (relayed.length > 0) await buryRelayed(relayed, env);
   if (announced.length === 0) return;

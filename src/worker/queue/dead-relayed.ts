@@ -1,14 +1,15 @@
 // Takes dead letters of the relay out of their queue, where they would be forgotten after some days, to where an operator
 // can look at them and send them again: RLY-9.
 import type { RelayBatch } from "../../protocol/relay-batch.ts";
-import { deploymentOf, type WorkerEnv } from "../deployment.ts";
+import type { Bindings } from "../../rpc/bindings.ts";
+import { deploymentOf } from "../deployment.ts";
 import { deadLettersOf } from "../relay-delivery.ts";
 import { tell } from "./relayed.ts";
 
 const REASON = "tried too often";
 
 /** @throws where they cannot be stored: they come again then, for some 16 hours (`retry_delay` and `max_retries` of wrangler.toml) */
-export async function buryRelayed(messages: ReadonlyArray<Message<RelayBatch>>, env: WorkerEnv): Promise<void> {
+export async function buryRelayed(messages: ReadonlyArray<Message<RelayBatch>>, env: Bindings): Promise<void> {
   const letters = deadLettersOf(env);
   if (!letters) throw new Error("RELAY: needs the binding DEAD_LETTERS, which wrangler.toml does not give");
   try {

@@ -1,10 +1,10 @@
 // The queue of the relay: what came in one batch goes to each room in one call. What a room cannot take yet comes again
 // later; what it never will, or what was tried too often, ends with the dead letters (RLY-9).
-import type { RelayDoor } from "../../rpc/relay.ts";
 import type { RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { writeLog } from "../../settings/log.ts";
 import { describeBatch } from "../../relay/readable-batch.ts";
-import type { Deployment, WorkerEnv } from "../deployment.ts";
+import type { Bindings } from "../../rpc/bindings.ts";
+import type { Deployment } from "../deployment.ts";
 import { deadLettersOf, deliver } from "../relay-delivery.ts";
 
 type Item = Message<RelayBatch>;
@@ -28,7 +28,7 @@ const LOST_ATTEMPTS_MIN = 5;
 /** What overtook another message comes in its turn the next time: that is nothing to tell. */
 const TOLD_ATTEMPTS_MIN = 3;
 
-export async function deliverRelayed(items: readonly Item[], env: WorkerEnv, deployment: Deployment): Promise<void> {
+export async function deliverRelayed(items: readonly Item[], env: Bindings, deployment: Deployment): Promise<void> {
   const outcomes = await deliver(
     items.map(({ body }) => body),
     env,
@@ -65,20 +65,19 @@ function putOff(failed: readonly Failed[], { meter }: Deployment): void {
 }
 
 /** What has been early for so long does not wait for what overtook it: the queue has lost something, or given it up. */
-async function askAgain(failed: readonly Failed[], { CHAT_ROOM }: WorkerEnv): Promise<void> {
+async function askAgain(failed: readonly Failed[], { CHAT_ROOM }: Bindings): Promise<void> {
   const missing = failed.flatMap(({ item: { attempts, body }, outcome: { reached } }) =>
     reached && attempts >= LOST_ATTEMPTS_MIN ? [{ body, reached }] : [],
   );
   await Promise.allSettled(
     missing.map(async ({ body: { from, to, epoch, since, linkedAtMs }, reached }) => {
-      const door = CHAT_ROOM.getByName(from) as unknown as RelayDoor;
-      await door.rewind(to, { epoch, since, linkedAtMs }, reached);
+      await CHAT_ROOM.getByName(from).rewind(to, { epoch, since, linkedAtMs }, reached);
     }),
   );
 }
 
 /** Another try would change nothing. */
-async function bury(failed: readonly Failed[], env: WorkerEnv, deployment: Deployment): Promise<void> {
+async function bury(failed: readonly Failed[], env: Bindings, deployment: Deployment): Promise<void> {
   if (failed.length === 0) return;
   try {
     await deadLettersOf(env)!.bury(failed.map(({ item, outcome: { reason } }) => ({ batch: item.body, reason })));

@@ -3,7 +3,8 @@
 import { writeLog } from "../../settings/log.ts";
 import type { Webhook } from "../../settings/settings.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
-import { deploymentOf, type WorkerEnv } from "../deployment.ts";
+import type { Bindings } from "../../rpc/bindings.ts";
+import { deploymentOf } from "../deployment.ts";
 import { post, type Outcome } from "./post.ts";
 import { describeWebhooks, sortOut, STRANGE } from "./readable-webhooks.ts";
 
@@ -23,7 +24,7 @@ const DELAY_SECONDS_MAX = 43_200;
 /** While a setting is wrong, messages wait so long, in seconds. */
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
-export async function deliverWebhooks(batch: MessageBatch, env: WorkerEnv): Promise<void> {
+export async function deliverWebhooks(batch: MessageBatch, env: Bindings): Promise<void> {
   const deployment = deploymentOf(env);
   if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
   const { webhook } = deployment.settings;
@@ -38,7 +39,7 @@ export async function deliverWebhooks(batch: MessageBatch, env: WorkerEnv): Prom
   if (items.length > 0) await deliver(items, webhook, env);
 }
 
-async function deliver(items: readonly Item[], webhook: Webhook, env: WorkerEnv): Promise<void> {
+async function deliver(items: readonly Item[], webhook: Webhook, env: Bindings): Promise<void> {
   const outcome = await post(webhook, { events: inOrder(items) });
   if (outcome.ok) {
     countResult(env, "done", items);
@@ -59,7 +60,7 @@ function inOrder(items: readonly Item[]): WebhookEvent[] {
 function putOff(
   items: readonly Message[],
   { reason, retryAfterSeconds }: Pick<Failure, "reason" | "retryAfterSeconds">,
-  env: WorkerEnv,
+  env: Bindings,
 ): void {
   const dying = items.filter(({ attempts }) => attempts >= TRIES_MAX);
   const living = items.filter(({ attempts }) => attempts < TRIES_MAX);
@@ -80,14 +81,14 @@ function backoffSeconds(attempts: number): number {
 }
 
 /** Another try would change nothing. */
-async function bury(item: Item, { reason }: Failure, env: WorkerEnv): Promise<void> {
+async function bury(item: Item, { reason }: Failure, env: Bindings): Promise<void> {
   tell("webhook.dead", [item], reason);
   countResult(env, "dead", [item]);
   await env.WEBHOOKS_DEAD!.send(item.body);
   item.ack();
 }
 
-function countResult(env: WorkerEnv, result: "done" | "retried" | "dead" | "dropped", items: readonly Message[]): void {
+function countResult(env: Bindings, result: "done" | "retried" | "dead" | "dropped", items: readonly Message[]): void {
   if (items.length > 0) deploymentOf(env)?.meter.count(`queue:webhooks,${result}`, items.length);
 }
 
