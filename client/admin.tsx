@@ -1,4 +1,4 @@
-// The operator page: one store in the whole window, and the address that says what is on it. admin.html loads it.
+// The operator page's entry: creates the admin store, draws the page and follows the address. admin.html loads it.
 import { render } from "preact";
 
 import { App } from "./admin/components/app.tsx";

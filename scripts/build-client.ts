@@ -1,5 +1,5 @@
-// Builds the browser side into dist/client/, which the Worker serves as static assets.
-// Run by `npm run build`, which tells the size of client.js with `-- --size`, and called by the tests.
+// Builds the browser side into dist/client/, which the Worker serves as static assets. `npm run build` runs it and prints the
+// size of client.js with `-- --size`; the tests call it.
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";

@@ -1,4 +1,5 @@
-// What Linux tells about running processes: the measuring scripts read a server's cost here, and their own.
+// Reads facts about running processes from Linux's /proc: the measuring scripts read a server's CPU time and memory here, and
+// their own.
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 

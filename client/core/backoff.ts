@@ -1,5 +1,5 @@
-// How long to wait before trying again: longer each time, half of it left to chance so that the clients of a
-// server that went away do not all come back in the same moment, and never sooner than the server asked for.
+// Computes the wait before the next attempt: it doubles, half of it is random so that the clients of a restarted server do not
+// all return in the same moment, and it is never shorter than the server asked for.
 
 export const RETRY_FIRST_MS = 1000;
 export const RETRY_MAX_MS = 30_000;

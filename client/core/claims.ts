@@ -1,4 +1,5 @@
-// Who a token says its bearer is: to be shown, and to know whose words are kept. The server decides what it is worth.
+// Reads user, name and role from a token without verifying it: for display, and as the key of stored data. The server
+// verifies tokens.
 
 export interface Claims {
   readonly user: string;

@@ -1,5 +1,6 @@
-// One stock socket.io-client Socket and its way back after every failure: each attempt asks for a token first, dials, and
-// reports how it went to the reconnection, which says when the next one is due.
+// Connects one stock socket.io-client Socket and reconnects it after each failure. Each attempt fetches a token, connects, and
+// reports the result to the reconnection schedule (reconnection.ts), which returns the time of the next attempt. Room calls
+// it.
 import { io, type Socket } from "socket.io-client";
 
 import type { ClientToServerEvents, RefusalCode, ServerToClientEvents } from "../../src/protocol/chat-events.ts";

@@ -1,5 +1,5 @@
-// Who listens to the events that the client makes itself. A listener that throws is reported like any uncaught error, and
-// keeps neither the other listeners nor the client from their work.
+// Listeners for the events that the client makes itself. A listener that throws is reported like any uncaught error and stops
+// neither the other listeners nor the client. Room calls it.
 
 type EventMap = { readonly [Event in string]: readonly unknown[] };
 

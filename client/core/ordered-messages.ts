@@ -1,5 +1,5 @@
-// Hands every message of the room on exactly once and in the order of `seq`, across reconnects that were not recovered.
-// What is missing is fetched from history; what the server does not have either is skipped, and said so.
+// Passes each message of the room on exactly once and in the order of `seq`, across reconnects without recovery. It fetches
+// missing messages from history, and reports a gap that the server cannot fill. Room calls it.
 import type { ErrorAnswer, Message } from "../../src/protocol/chat-events.ts";
 import type { Gap } from "./api.ts";
 import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";

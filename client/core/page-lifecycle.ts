@@ -1,4 +1,5 @@
-// What a browser tells a page about itself, as far as it concerns a connection. Elsewhere nothing is told.
+// Reports the browser events that concern a connection: online or visible again, offline, into the back/forward cache. Outside a
+// browser it reports nothing. Room calls it.
 
 interface LifecycleListener {
   /** Back online, in view, or out of the back/forward cache. */

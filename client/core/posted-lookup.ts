@@ -1,4 +1,4 @@
-// Looks a message up in history by its `clientMsgId`: did it arrive, although nobody answered?
+// Looks a message up in history by its `clientMsgId`, to learn whether an unanswered post was stored. Room calls it.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { PAGE_MESSAGES, type FetchDone } from "./ordered-messages.ts";
 import type { LookUpDone } from "./outbox.ts";

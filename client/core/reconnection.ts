@@ -1,5 +1,5 @@
-// When to connect again, and when not any more. Told what happens to the connection, it says when the next attempt is due;
-// the attempts themselves are the connection's.
+// Decides when to connect again, and when to stop. Pure: the connection reports what happened and gets the time of the next
+// attempt.
 import type { Connection } from "./api.ts";
 import { retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";

@@ -1,5 +1,5 @@
-// A chat room as an application holds it: brings the connection, the outbox and the order of messages together.
-// Called by the page and, through client.ts, by whoever imports /client.js.
+// A chat room for applications: joins connection, outbox and ordered messages. The page imports it directly, applications
+// through client.ts (/client.js).
 import type {
   ClientToServerEvents,
   HistoryAnswer,

@@ -1,4 +1,4 @@
-// Who takes part in the scenario `followers`: servers that can be told to say something in many rooms.
+// The servers of the scenario `followers`, which can post one text to many rooms. run.ts starts them.
 import {
   listening,
   missingRedis,

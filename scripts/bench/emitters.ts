@@ -1,4 +1,4 @@
-// Who emits in the scenario `emits`: a process that waits for a word, emits, and says how long it took.
+// Runs the processes of the scenario `emits`: each waits for a word, emits, and prints the time it took. run.ts calls it.
 import path from "node:path";
 
 import { freePort } from "../port.ts";

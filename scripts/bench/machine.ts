@@ -1,4 +1,4 @@
-// Where and with what a bench ran: numbers mean nothing without it.
+// Describes the machine and the versions that a bench ran on, for its report.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";

@@ -1,4 +1,4 @@
-// What came of one run of one peer, and whether it may count as a number.
+// The result of one run of one peer, and whether its numbers are valid.
 import type { Reading, TrafficReading } from "./load/job.ts";
 
 /** A generator busier than this may be what was measured. */

@@ -1,4 +1,5 @@
-// Who is measured: how each server is started and spoken to. All do the same visible job; this project also stores.
+// The measured servers: how the bench starts each of them and speaks to it. All do the same visible job; this project also
+// stores.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 

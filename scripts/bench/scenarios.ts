@@ -1,4 +1,4 @@
-// What the bench runs: each scenario's runs, at full size and for a quick look.
+// The scenarios of the bench: the runs of each, at full size and for a quick look.
 import type { EchoJob, FollowersJob, IdleJob, StormJob, TrafficJob } from "./load/job.ts";
 
 export interface EmitsJob {

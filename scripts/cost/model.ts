@@ -1,5 +1,5 @@
-// How many billable events a workload causes: what docs/cost.md says of each, multiplied out. Pure; tests hold it against
-// rooms in workerd.
+// Computes the billable events of a workload from the costs per action in docs/cost.md. Pure; tests compare it with rooms in
+// workerd.
 
 /** Group commit: one row per window at most, and at once where nothing was committed within it. */
 export const BATCH_POSTS_MAX = 64;

@@ -1,4 +1,5 @@
-// What the same workload costs elsewhere, at published prices. None of them does the same job: each line says what is missing.
+// Prices the same workload on other services, at their published prices. None does the same job; each line names what it
+// lacks.
 import { WIRE_BYTES_PER_MESSAGE, type Events, type Workload } from "./model.ts";
 import type { Ladder, Prices } from "./prices.ts";
 

@@ -1,5 +1,5 @@
-// What a load test should make a server count, predicted from what the rooms' rules say: one room after another lives through the
-// run, in a clock of its own, with people who come, post and are pinged. Pure; the same run is predicted the same each time.
+// Predicts what the server counts in a load test: it plays each room's life on a clock of its own, with people who come, post
+// and are pinged. Pure; the same run gives the same prediction.
 import {
   ARM_SECONDS,
   commitsPerPost,

@@ -1,4 +1,4 @@
-// What would double the bill: each number of a workload, turned up alone.
+// Finds the numbers of a workload that double the bill when raised alone.
 import { billOf } from "./bill.ts";
 import { eventsOf, type Workload } from "./model.ts";
 import type { Prices } from "./prices.ts";

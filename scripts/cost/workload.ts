@@ -1,5 +1,5 @@
-// What a bill is for: what was asked for, a load test's workload where there is one, and the usual; and what has to be said of
-// it. Pure.
+// Builds the workload of a bill from the arguments, a load test's report and defaults, with warnings about unlikely values.
+// Pure.
 import type { LoadReport } from "../load/report.ts";
 import { shortfallsOf } from "../load/shortfall.ts";
 import { requireShares } from "./arguments.ts";

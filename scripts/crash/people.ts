@@ -1,5 +1,5 @@
-// Who is in the rooms while their server is killed: stock clients and our own, who come back by themselves, and who
-// remember what they were promised and what they saw.
+// The clients in the rooms while their server is killed: stock clients and our own. They reconnect by themselves and record
+// each ack and each message.
 import { io } from "socket.io-client";
 
 import type { Room as ConnectedRoom } from "../../client/core/api.ts";

@@ -1,5 +1,5 @@
-// The rounds: everybody talks, the server is killed at a moment that nobody chose, comes back, and when all is quiet again
-// what is stored is held against what everybody was told and saw.
+// Runs the rounds: all clients post, the server is killed at a random moment and restarted, and after all is quiet the stored
+// messages are compared with the recorded acks and messages.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Durability } from "../../src/chat/posting/posts.ts";

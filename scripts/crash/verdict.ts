@@ -1,4 +1,4 @@
-// What is left of the promises after a crash: everything that somebody was told or saw, held against what is stored.
+// Checks the promises after a crash: compares all recorded acks and messages with the stored ones.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Durability } from "../../src/chat/posting/posts.ts";
 import type { Person, Stretch } from "./people.ts";

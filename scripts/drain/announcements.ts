@@ -1,4 +1,4 @@
-// What is said while people are away.
+// The announcements that the drain test posts while the clients are away.
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Backend } from "../crash/rooms.ts";

@@ -1,4 +1,4 @@
-// When people come back: how many in each quarter of a second, and how even that is.
+// Counts the returning clients per quarter of a second, and how even the counts are.
 
 export const SLICE_MS = 250;
 

@@ -1,4 +1,4 @@
-// Those who are sent away: our own clients or stock ones, each as an application would use it.
+// The clients that the drain test disconnects: our own or stock ones, used as an application would.
 import { io } from "socket.io-client";
 
 import { connectRoom } from "../../client/core/room.ts";

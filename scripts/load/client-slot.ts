@@ -1,4 +1,4 @@
-// Who takes part in a load test, and how they are watched: what members of every kind are told and tell.
+// The interface of a load test's member, whatever its kind, and the events that it reports.
 import type { Target } from "../measuring/raw-socket.ts";
 
 /** The server, and where on it a room is. */

@@ -1,4 +1,4 @@
-// Who sits where: users over rooms, kinds of clients, processes and source addresses; and whether this machine can hold them.
+// Distributes users over rooms, kinds of clients, processes and source addresses, and checks that this machine can hold them.
 import type { LoadArguments } from "./arguments.ts";
 import { SOURCES_MAX } from "./arguments.ts";
 import type { ClientSlot } from "./client-slot.ts";

@@ -1,5 +1,5 @@
-// What one member of a room must have seen, and has: `seq` rises by exactly one per message, so from the place at which it
-// came in to the last one of the room every number is due, once, in order.
+// Checks the deliveries to one member: `seq` rises by exactly one per message, so from the member's first place to the room's
+// last every number is due once, in order.
 
 export interface SeqFaults {
   /** Due, and never seen. */

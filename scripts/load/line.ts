@@ -1,4 +1,4 @@
-// How packets of a light member travel: over a WebSocket, several to a frame where the dialect says so, or by long-polling.
+// The transport of a light member: WebSocket, with several packets per frame in the extended dialect, or long-polling.
 import { RawSocket, type Target } from "../measuring/raw-socket.ts";
 
 export interface LineListener {

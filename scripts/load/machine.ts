@@ -1,4 +1,4 @@
-// What of this machine a load test depends on.
+// Describes the machine of a load test, for its report.
 import { existsSync, readFileSync } from "node:fs";
 
 import { openFilesMax } from "../process.ts";

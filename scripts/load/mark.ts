@@ -1,5 +1,5 @@
-// What every message of a load test carries at the start of its text: which run and room it belongs to, who sent it, the
-// how-manieth it is, and when it was due. Found by its three fixed characters; JSON is not parsed for it.
+// The mark at the start of every message of a load test: run, room, sender, number and due time. It starts with three fixed
+// characters; JSON is not parsed for it.
 
 const MARK = "~p~";
 const RUN_CHARS = 4;

@@ -1,4 +1,4 @@
-// What the processes of a load test say to each other.
+// The messages between the processes of a load test.
 import type { BookPage } from "./room-index.ts";
 import type { ClientSlot, Where } from "./client-slot.ts";
 import type { SeqFaults } from "./delivery-check.ts";

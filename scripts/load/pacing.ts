@@ -1,4 +1,4 @@
-// Who posts when. Moments are decided beforehand and kept, so that a slow server cannot slow down what measures it.
+// Plans the moment of each post. Moments are fixed beforehand, so that a slow server cannot slow down the measurement.
 import { nowUs } from "./clock.ts";
 import type { Pace } from "./messages.ts";
 

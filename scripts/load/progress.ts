@@ -1,4 +1,4 @@
-// How a load test is doing, while it runs: bars with live percentiles on a terminal, a line now and then elsewhere.
+// Prints the progress of a load test: bars with live percentiles on a terminal, plain lines elsewhere.
 import { SingleBar } from "cli-progress";
 
 import type { Series } from "./series.ts";

@@ -1,4 +1,4 @@
-// What came of a load test, as its JSON file holds it; `npm run cost -- --from` reads it back. Described in docs/load.md.
+// The JSON report of a load test; `npm run cost -- --from` reads it back. docs/load.md describes it.
 import { z } from "zod";
 
 const percentiles = z.object({

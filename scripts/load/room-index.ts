@@ -1,5 +1,4 @@
-// What is known of one room: which message stands at which place, as acks and members tell it. Two of them that tell
-// different things of one place have not seen the same conversation.
+// The message at each `seq` of one room, as acks and members reported it. Two different messages at one `seq` are a fault.
 
 /** Of a message that is none of this run's, or was altered so that it looks like that. */
 export const CODE_OF_OTHERS = -1;

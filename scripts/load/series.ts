@@ -1,4 +1,4 @@
-// What the processes tell while they run, merged second by second and in all.
+// Merges the reports of the load test's processes, per second and in total.
 import { Histogram } from "../measuring/statistics.ts";
 import type { CrewListener } from "./worker-pool.ts";
 import type { SecondReport } from "./messages.ts";

@@ -1,4 +1,4 @@
-// What of a load test did not happen though it was asked for. Pure; docs/load.md says what makes a run incomplete.
+// Lists what a load test asked for and did not get. Pure; docs/load.md defines an incomplete run.
 import type { LoadReport } from "./report.ts";
 
 /** A few lines that broke and came back cost a run no more of its posts. */

@@ -1,4 +1,4 @@
-// Makes the report of a load test from what its processes told. Pure.
+// Builds the report of a load test from its processes' reports. Pure.
 import { Histogram } from "../measuring/statistics.ts";
 import type { LoadArguments } from "./arguments.ts";
 import type { Counted } from "./counted.ts";

@@ -1,5 +1,5 @@
-// What the members of one process tell, added up: second by second for the curves, and in all; each member's check, each
-// room's index.
+// Adds up the reports of the members in one process: per second for the curves, and in total, with each member's delivery
+// check and each room's index.
 import { Histogram } from "../measuring/statistics.ts";
 import { nowUs } from "./clock.ts";
 import type { FinalReport, SecondReport } from "./messages.ts";

@@ -1,4 +1,4 @@
-// Which server is put under load: one that is running, or one of the bench's, started for the occasion.
+// The server under load: one that runs already, or one of the bench's that the test starts.
 import { readPort } from "../port.ts";
 import { installPeers } from "../bench/install.ts";
 import { PEERS, PEERS_DIR, type Peer } from "../bench/peers.ts";

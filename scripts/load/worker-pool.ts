@@ -1,4 +1,4 @@
-// The processes of a load test, as the one that started them sees them: started, told what to do, listened to, ended.
+// Starts the processes of a load test, sends them their work, collects their reports and ends them. run.ts calls it.
 import { spawn, type ChildProcess } from "node:child_process";
 import path from "node:path";
 

@@ -1,4 +1,4 @@
-// The picture that somebody in the story shows to the others: drawn here, so that it is nobody else's.
+// Draws the picture that a member of the story posts, so that no licence is needed.
 export const LANDING_PAGE = `<!doctype html><style>
   body { margin: 0; width: 960px; height: 600px; overflow: hidden; font-family: system-ui, sans-serif; color: #fff;
     background: linear-gradient(#f9c58d 0%, #f492a5 34%, #7a6fb0 58%, #2b4a7d 58.2%, #173057 100%) }

@@ -1,4 +1,4 @@
-// What an operator sees: the operator page while people talk, and the report of the load test that they are.
+// Takes the operator's pictures: the operator page during a conversation, and the report of a load test.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// What the pictures show: a Friday in a small team that brings a ferry's new booking page to its readers. Times are of that day, UTC.
+// The conversation in the pictures: a Friday in a small team that publishes a ferry's new booking page. Times are of that day,
+// UTC.
 const FRIDAY = "2026-11-20";
 const THURSDAY = "2026-11-19";
 

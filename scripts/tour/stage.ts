@@ -1,5 +1,4 @@
-// What the tour needs to show something: people with stock clients, calls by HTTP, and a voice that says what is asked
-// and what comes back.
+// Sets the tour up: people with stock clients, HTTP calls, and the printing of each step with its answer.
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import type { ErrorAnswer, Role } from "../../src/protocol/chat-events.ts";
 import { Person } from "./person.ts";

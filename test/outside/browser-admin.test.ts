@@ -89,7 +89,7 @@ it("an operator sees two people talk, kicks one, drains and deletes the room", {
   await page.getByRole("button", { name: "Kick ben" }).click();
   await page.getByTestId("reason").fill("too loud");
   await page.keyboard.press("Enter");
-  await reads("said", "ben was sent away");
+  await reads("said", "ben was kicked");
   await gone;
   await vi.waitFor(async () => expect(await rows.count()).toBe(2), WAIT);
 

@@ -1,4 +1,4 @@
-// What could not be passed on from room to room: to be passed on after all, or forgotten.
+// The table of dead letters: batches that the relay could not deliver, to replay or to discard. The app draws it.
 import { useNow } from "../../page/components/hooks.ts";
 import { exactTime } from "../../page/state/times.ts";
 import type { DeadLetter } from "../state/answers.ts";

@@ -7,7 +7,7 @@ import { ReasonField } from "../../page/components/reason-field.tsx";
 import type { AdminStore, Dialog } from "../state/admin-store.ts";
 import { isConfirmed, numberOf } from "../state/figures.ts";
 
-/** Over how long those who were sent away come back. */
+/** The time over which disconnected clients come back. */
 const DRAIN_SPANS: ReadonlyArray<readonly [ms: number, words: string]> = [
   [5000, "5 seconds"],
   [30_000, "30 seconds"],
@@ -40,7 +40,7 @@ export function Dialogs({ store }: { readonly store: AdminStore }) {
           onConfirm={() => void store.remove(dialog.room)}
         >
           <p>
-            Everyone is sent away, and all that was stored is erased: messages, files, bans, links. It cannot be taken
+            Everyone is disconnected, and all stored data is erased: messages, files, bans, links. It cannot be taken
             back.
           </p>
         </NamedDialog>
@@ -119,11 +119,11 @@ function DrainDialog({ store, room }: { readonly store: AdminStore; readonly roo
     <NamedDialog
       store={store}
       title={`Drain ${room}`}
-      submit="Send everyone away"
+      submit="Disconnect everyone"
       name={room}
       onConfirm={() => void store.drain(room, withinMs)}
     >
-      <p>Every connection is closed, and each is told a moment of its own to come back at. Nothing is lost.</p>
+      <p>Every connection is closed. Each client gets its own moment to come back. Nothing is lost.</p>
       <label for="within">They come back over</label>
       <select
         id="within"
@@ -169,7 +169,7 @@ function PersonDialog({ store, dialog: { kind, room, user } }: PersonDialogProps
         <p class="muted">
           {kind === "kick"
             ? `All their connections to ${room} are closed. They may come back at once.`
-            : `They are sent away from ${room} and may not come back before that is over.`}
+            : `They are disconnected from ${room} and may not come back before the ban ends.`}
         </p>
         {kind === "ban" && (
           <>

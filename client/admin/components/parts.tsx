@@ -1,4 +1,4 @@
-// Small parts of the operator page: a figure with its name, the bar of wakes, a problem as the API says it.
+// Small parts of the operator page: a figure with its name, the bar of wakes, an error of the API. The views draw them.
 import type { ComponentChildren } from "preact";
 
 import type { Problem } from "../state/admin-api.ts";
@@ -52,7 +52,7 @@ export function WakeTable({ use }: { readonly use: Use }) {
             <span class="number muted">{Math.round((100 * count) / sum)} %</span>
           </li>
         ))}
-        {sum === 0 && <li class="muted">None that were told of so far</li>}
+        {sum === 0 && <li class="muted">None reported so far</li>}
       </ul>
     </div>
   );

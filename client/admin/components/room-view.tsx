@@ -178,7 +178,7 @@ const COST_LINES = [
 ] as const;
 
 function CostTable({ average, lately }: { readonly average: Cost | null; readonly lately: Cost | null }) {
-  if (!average || !lately) return <p class="muted">It can be said after ten minutes of counting.</p>;
+  if (!average || !lately) return <p class="muted">Available after ten minutes of counting.</p>;
   return (
     <>
       <table class="cost" data-testid="cost">

@@ -47,9 +47,7 @@ export function RoomsView({ store }: { readonly store: AdminStore }) {
       {rooms && <Sums rooms={rooms} />}
       <Tools store={store} shown={shown?.length ?? 0} />
       {shown && shown.length > 0 && <RoomTable rooms={shown} now={now} />}
-      {shown?.length === 0 && (
-        <p class="empty">{wanted === "" ? "No room has said anything yet." : "No such room in the list."}</p>
-      )}
+      {shown?.length === 0 && <p class="empty">{wanted === "" ? "No rooms yet." : "No such room in the list."}</p>}
     </section>
   );
 }

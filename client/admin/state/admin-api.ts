@@ -1,4 +1,5 @@
-// The calls that the operator page makes. A refusal is a value: it is shown as the API says it.
+// The HTTP calls of the operator page. A refusal is returned as a value with the API's own code and text. The admin store
+// calls them.
 import type { Letters, ListedRoom, Replayed, RoomStats } from "./answers.ts";
 
 export const SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;

@@ -184,7 +184,7 @@ export class AdminStore {
   }
 
   async moderate(room: string, action: Action): Promise<void> {
-    const done = action.action === "kick" ? "was sent away" : "was banned";
+    const done = action.action === "kick" ? "was kicked" : "was banned";
     await this.#do(this.#api?.moderate(room, action), () => `${action.user} ${done}`);
   }
 

@@ -1,4 +1,4 @@
-// What the HTTP API answers to the operator page, as far as it is read here.
+// Types of the HTTP API's answers, as far as the operator page reads them.
 import type { ConnectionFacts } from "../../../src/protocol/watching.ts";
 
 export const WAKE_CAUSES = ["connect", "message", "close", "alarm", "call", "watch"] as const;

@@ -1,4 +1,4 @@
-// What the address shows: `#room/general`, `#dead-letters`, or the list of rooms. A token is never in it.
+// Parses and builds the page's address: `#room/general`, `#dead-letters`, or the list of rooms. A token is never in it.
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 
 export type Route =

@@ -1,5 +1,5 @@
-// The area that takes dropped files: the whole window, or the chat in somebody's page. The browser never opens one of them in
-// place of the chat. The app draws it.
+// The area that takes dropped files: the whole window, or the chat of an embedding page. It keeps the browser from opening a
+// dropped file. The app draws it.
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -1,4 +1,4 @@
-// Where the focus goes when what had it is gone: nobody is left at the top of the page.
+// Moves the focus to a useful element when the focused one disappears. Dialogs and popovers call it.
 
 /** @param before what had the focus before something opened over it */
 export function giveBackFocus(before: Element | null, root: Node): void {

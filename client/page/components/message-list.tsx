@@ -1,5 +1,5 @@
-// The messages, of which only those in view are in the document. The list keeps what the reader looks at where it is, whatever
-// comes above or below, or stays at the newest message while the reader is there.
+// The message list: it draws only the rows in view, keeps the row that the reader looks at in place while rows change above or
+// below, and stays at the newest message while the reader is there. The app draws it.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Message } from "../../../src/protocol/chat-events.ts";

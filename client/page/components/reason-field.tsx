@@ -1,4 +1,4 @@
-// Why somebody is sent away or kept from writing.
+// The field for the reason of a kick, ban or mute. The moderation dialogs and the operator page draw it.
 import { REASON_LENGTH_MAX } from "../../../src/protocol/moderation-events.ts";
 
 interface ReasonFieldProps {

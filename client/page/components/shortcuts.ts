@@ -1,4 +1,4 @@
-// Keys that work wherever the focus is; in somebody's page, wherever it is in the chat.
+// Keyboard shortcuts of the whole page; in an embedded room, of the chat alone. The app installs them.
 import type { Session } from "../state/session.ts";
 
 export function onShortcut(event: KeyboardEvent, session: Session): void {

@@ -1,4 +1,4 @@
-// What opens beside the messages; on a phone, over them.
+// The panel beside the messages; on a phone it covers them. The member list and the search draw it.
 import type { ComponentChildren } from "preact";
 
 import type { Session } from "../state/session.ts";

@@ -1,4 +1,5 @@
-// Light or dark: as the system says, unless the reader chose. /theme.js applies the choice before anything is drawn.
+// Chooses the light or dark theme: the system's, unless the reader chose one. /theme.js applies the choice before the first
+// paint.
 import { keep, readJson } from "../state/json-storage.ts";
 import type { MenuItem } from "../state/session.ts";
 

@@ -1,4 +1,5 @@
-// What the reader may do with a message, as far as this page can know; the room decides. Pure.
+// Computes the actions that the page offers for a message. The room decides again when one is used. Pure; the message row
+// calls it.
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 
 interface Reader {

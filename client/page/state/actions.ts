@@ -1,5 +1,4 @@
-// What a reader does to messages and people, besides writing: the room decides, and everyone hears of it by an event. What it
-// refuses is told in words.
+// Sends the reader's actions on messages and people, besides posting, and reports refusals in words. The room view owns it.
 import type { ModerationClientEvents } from "../../../src/protocol/moderation-events.ts";
 import type { Room } from "../../core/api.ts";
 import { describeFailure, isOut, settled } from "./room-answers.ts";

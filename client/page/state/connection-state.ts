@@ -1,5 +1,5 @@
-// How the connection stands, as the reader should know it: a reader who was offline is not told of every attempt, and hears
-// for a moment that it is over.
+// Turns the connection's states into the few that the page shows: it hides single reconnection attempts, and shows for a
+// moment that the connection is back. The room view owns it.
 import type { Connection as RoomConnection } from "../../core/api.ts";
 import type { Connection } from "./room-view-ports.ts";
 

@@ -1,4 +1,4 @@
-// How the connection stands, in words and with what can be done about it. Pure; while all is well there is nothing to say.
+// Describes the connection's state in words, with the action that the reader can take. Empty while connected. Pure.
 import type { Connection } from "./room-view-ports.ts";
 
 /** `rejoin` is offered where messages are written. */

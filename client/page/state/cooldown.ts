@@ -1,4 +1,5 @@
-// Why the room takes nothing just now, and for how long: in the room's own time, whatever the reader's clock shows.
+// Keeps why the room does not accept posts now (mute, slow mode, rate limit) and for how long, in the room's time. The room
+// view owns it.
 import { duration } from "./times.ts";
 
 /** What time it is in the room. */

@@ -1,5 +1,5 @@
-// What was typed and not sent yet, by reader and room: kept by the browser, so that neither a reload nor another room loses it,
-// and nobody else who sits there finds it.
+// Stores drafts in the browser by reader and room, so that they survive reloads and changes of room, and another reader of
+// this browser does not see them. The composer's state and stored-data.ts call it.
 import type { Attachment } from "../../../src/protocol/files-events.ts";
 import type { Claims } from "../../core/claims.ts";
 import { isGuest } from "./identity.ts";

@@ -1,5 +1,5 @@
-// The guest of a room embedded in somebody's page: kept by the browser for that page, so that a visitor stays the same person
-// across reloads, tabs and elements. embed.tsx calls it.
+// The guest identity of an embedded room: the browser stores it for the embedding page, so that a visitor stays the same
+// person across reloads, tabs and elements. embed.tsx calls it.
 import { fetchGuestToken } from "./identity.ts";
 import { keep, readJson } from "./json-storage.ts";
 

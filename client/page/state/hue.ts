@@ -1,4 +1,4 @@
-// Which of a few colours stands for a user: always the same one, and spread over them all. Pure.
+// Maps a user id to one of a few colours, evenly and always to the same one. Pure; the avatar calls it.
 export const HUES = 8;
 
 export function hueOf(user: string): number {

@@ -1,4 +1,4 @@
-// What the page remembers, as JSON in a Storage. Called for whatever outlives a reload.
+// Reads and writes JSON values in a browser storage that may be blocked or full. All stored state of the page goes through it.
 
 /** `undefined` when nothing usable is there; the caller checks the shape. */
 export function readJson(storage: () => Storage, key: string): unknown {

@@ -1,5 +1,5 @@
-// What a message's text means: code, quotes, links, mentions and simple emphasis, as a tree of plain data. Whatever is in the
-// text, only these kinds of nodes come out of it, and addresses only of http(s). Pure.
+// Parses a message's text into a tree of plain data: code, quotes, links, mentions and simple emphasis. Any input yields only
+// these kinds of nodes, and only http(s) addresses. Pure; content.tsx draws the tree.
 
 export type Inline =
   | { readonly kind: "text"; readonly text: string }

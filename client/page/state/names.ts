@@ -1,5 +1,5 @@
-// Names of people in sentences: whatever a name is made of, the words around it stay as they were written. Pure.
-// Elements have `<bdi>` for it; tooltips, labels and announcements are text alone.
+// Isolates people's names in sentences of plain text (tooltips, labels, announcements), so that a right-to-left name does not
+// reorder the words around it. Pure; elements use `<bdi>`.
 
 /** Characters that turn the direction of what follows them, and may forget to turn it back. */
 const TURNING = /[\u202A-\u202E\u2066-\u2069]/gu;

@@ -1,4 +1,4 @@
-// How far everybody has read, as the room tells it. Pure state.
+// The read marks of all members, from the room's events. Pure state; the presence owns it.
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { ReadMark } from "../../../src/protocol/reading-events.ts";
 

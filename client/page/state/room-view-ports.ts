@@ -1,4 +1,4 @@
-// What a view has to say of itself, and what it needs from whoever starts it.
+// The types between a room view and its owner (page or embed): the states it reports and the functions it needs.
 
 export type Connection =
   | { readonly kind: "connecting" }

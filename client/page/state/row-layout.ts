@@ -1,5 +1,5 @@
-// Where the rows of a long list stand, of which only those in view are in the document: heights are guessed until they have
-// been measured. Pure numbers; the list measures and scrolls.
+// Computes the positions of the rows of a long list, of which only those in view are in the document. Heights are estimates
+// until measured. Pure numbers; the message list measures and scrolls.
 
 export interface Range {
   readonly from: number;

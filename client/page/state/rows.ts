@@ -1,5 +1,5 @@
-// What the message list shows, one row after another: days, the line above what is new, messages grouped by author.
-// Pure: made anew from the timeline whenever that changed.
+// Builds the rows of the message list from the timeline: days, the line above new messages, messages grouped by author. Pure;
+// rebuilt after each change.
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { Outgoing } from "./timeline.ts";
 

@@ -1,4 +1,4 @@
-// What the page tells the room of its reader by itself: that they are typing, and how far they have read. Said seldom.
+// Sends typing events and read marks for the reader, rarely. The room view owns it.
 import type { Room } from "../../core/api.ts";
 
 /** The room forgets who types 5 s after it heard so (TYP-2). */

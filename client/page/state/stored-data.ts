@@ -1,5 +1,5 @@
-// What a reader leaves in this browser: drafts, unsent messages, the rooms they have been in and their name. It goes when they
-// sign out, for the next one who sits here.
+// Counts and clears what a reader left in this browser: drafts, unsent messages, visited rooms and the name. The session
+// clears it at sign-out.
 import type { KeyValueStorage } from "../../core/api.ts";
 import { defaultStorage, keysIn, unsentKeys } from "../../core/outbox-storage.ts";
 import { draftPrefix } from "./drafts.ts";

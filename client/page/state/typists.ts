@@ -1,4 +1,4 @@
-// Who is writing something just now, as the room tells it. Pure state.
+// The members who are typing now, from the room's events. Pure state; the presence owns it.
 import { named } from "./names.ts";
 import type { Typist, TypingChange } from "../../../src/protocol/typing-events.ts";
 

@@ -1,6 +1,5 @@
-// What stands in the composer of one room: a draft, perhaps as an answer, or a message that is being changed, beside which the
-// draft waits for its turn. Both are kept from the first letter on, until they are sent, saved or given up. Tabs of one reader
-// share it: what is written in one of them the others show.
+// The composer's state in one room: a draft, possibly a reply, or an edit while the draft waits. Both are stored from the
+// first letter until sent, saved or discarded, and the reader's tabs share them. The room view owns it.
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { Attachment } from "../../../src/protocol/files-events.ts";
 import type { Claims } from "../../core/claims.ts";

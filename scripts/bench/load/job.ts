@@ -1,4 +1,4 @@
-// What the bench asks of its generator, and what the generator answers: JSON in, one JSON line out.
+// The messages between the bench and its load generator: a job as JSON in, one JSON line with the result out.
 import type { Faults } from "../accounting.ts";
 import type { Wire } from "./member.ts";
 

@@ -1,5 +1,5 @@
-// What every message of the bench carries at the start of its text: who sent it, the how-manieth it is, and when.
-// Found by its three fixed characters and read digit by digit, because parsing JSON would cost more than receiving it.
+// The mark at the start of every message of the bench: sender, number and time. It starts with three fixed characters and is
+// read digit by digit, because parsing JSON would cost more than receiving it.
 import { codeOf } from "../accounting.ts";
 
 const MARK = "~b~";

@@ -1,4 +1,4 @@
-// How people get in, and who is there.
+// Tour chapter: joining a room, and the members in it.
 import { good, type Stage } from "../stage.ts";
 
 export async function arriving(stage: Stage): Promise<void> {

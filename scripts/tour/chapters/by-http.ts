@@ -1,4 +1,4 @@
-// What a backend does, without a connection.
+// Tour chapter: a backend's HTTP calls, without a connection.
 import { body, refused, type Stage } from "../stage.ts";
 
 interface Posted {

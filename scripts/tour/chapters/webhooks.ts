@@ -1,4 +1,4 @@
-// What the room tells a backend by itself. Only where the server was told to tell it here.
+// Tour chapter: the webhooks that a room sends to a backend. Skipped unless the server's WEBHOOK_URL points to the tour.
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";

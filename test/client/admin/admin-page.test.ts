@@ -266,7 +266,7 @@ describe("the store", () => {
     expect(store.said).toEqual({ text: "FORBIDDEN: because FORBIDDEN", isBad: true });
     expect(store.dialog).toBeDefined();
     await store.moderate("general", { action: "kick", user: "ben" });
-    expect(store.said).toEqual({ text: "ben was sent away", isBad: false });
+    expect(store.said).toEqual({ text: "ben was kicked", isBad: false });
   });
 
   it("dead letters: some are passed on, some stay, and the list is looked at again", async () => {
