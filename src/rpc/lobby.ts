@@ -54,7 +54,12 @@ export async function whereabouts(
   return { found: all.flatMap(({ found }) => found), unknown: all.flatMap(({ unknown }) => unknown) };
 }
 
-/** The list of rooms by name, of all lobbies, as announcements walk it: without those between two people. */
+/** One page of the list of rooms, merged from all lobbies in the order that they share (LOB-5). */
+export async function listRooms(lobbies: Lobbies, count: number, query: RoomQuery): Promise<RoomPage> {
+  return mergePages(await Promise.all(lobbiesOf(lobbies, count).map((lobby) => lobby.list(query))), query);
+}
+
+/** Lists rooms by name, those between two people left out. Called by announcements that go to a prefix. */
 export function roomsByPrefix(lobbies: Lobbies | undefined, count: number) {
   return async (
     prefix: string,
@@ -62,9 +67,13 @@ export function roomsByPrefix(lobbies: Lobbies | undefined, count: number) {
   ): Promise<{ readonly rooms: readonly string[]; readonly hasMore: boolean }> => {
     if (!lobbies) throw new Error("LOBBY: the binding is missing");
     const place = after === undefined ? {} : { after: { value: 0, room: after } };
-    const asked: RoomQuery = { sort: "name", prefix, isForMembers: true, ...query, ...place };
-    const pages = await Promise.all(lobbiesOf(lobbies, count).map((lobby) => lobby.list(asked)));
-    const { rooms, hasMore } = mergePages(pages, asked);
+    const { rooms, hasMore } = await listRooms(lobbies, count, {
+      sort: "name",
+      prefix,
+      isForMembers: true,
+      ...query,
+      ...place,
+    });
     return { rooms: rooms.map(({ room }) => room), hasMore };
   };
 }

@@ -4,10 +4,10 @@ import { cors } from "hono/cors";
 
 import { describeApi } from "./api/openapi.ts";
 import { api } from "./api/routes.ts";
-import { issueGuestToken } from "./guest-route.ts";
-import { isOriginAllowed } from "./origin.ts";
-import { PREFLIGHT_SECONDS } from "./polling-cors.ts";
-import { refuseMethod } from "./refusals.ts";
+import { issueGuestToken } from "./api/guest.ts";
+import { isOriginAllowed } from "./http/origin.ts";
+import { PREFLIGHT_SECONDS } from "./connect/polling-cors.ts";
+import { refuseMethod } from "./http/refusals.ts";
 import { socketIoWorker } from "./socketio.ts";
 import { VERSION } from "./version.ts";
 

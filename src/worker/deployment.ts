@@ -7,12 +7,12 @@ import { settingsOf, type Settings } from "../settings/settings.ts";
 import { TokenVerifier } from "../settings/tokens/tokens.ts";
 import { Buckets } from "../clock/rate-limit.ts";
 import type { Bindings } from "../rpc/bindings.ts";
-import { ConnectRate } from "./connect-rate.ts";
-import { FileReaders } from "./file-readers.ts";
-import { KnownSessions } from "./known-sessions.ts";
-import { SharedText } from "./shared-text.ts";
-import { UnderWay } from "./under-way.ts";
-import { WorkerMeter } from "./worker-meter.ts";
+import { ConnectRate } from "./connect/connect-rate.ts";
+import { FileReaders } from "./api/file-readers.ts";
+import { KnownSessions } from "./connect/known-sessions.ts";
+import { SharedText } from "./metrics/shared-text.ts";
+import { UnderWay } from "./http/under-way.ts";
+import { WorkerMeter } from "./metrics/worker-meter.ts";
 
 /** Everybody behind an address whose rooms went to sleep names a session that is gone, once: that is no guessing. */
 const UNKNOWN_SESSIONS_PER_CONNECT = 10;

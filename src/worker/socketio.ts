@@ -1,15 +1,14 @@
 // The Worker of an application of one's own: health, metrics, and the Socket.IO endpoint with its checks. An entry file exports
 // it beside the application's objects; the chat's Worker (app.ts) adds what belongs to the chat.
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 import { logProblem } from "../settings/log.ts";
-import { countAnswer, noteConnect } from "./answers-counted.ts";
-import { carryThrough } from "./broken-off.ts";
+import { countAnswer, laterOf, noteConnect } from "./http/answers-counted.ts";
 import { deploymentOf, type App } from "./deployment.ts";
-import { connect } from "./engine-route.ts";
-import { showMetrics } from "./metrics-route.ts";
-import { refuseMethod, refuseRequest } from "./refusals.ts";
+import { connect } from "./connect/connect.ts";
+import { showMetrics } from "./metrics/metrics-route.ts";
+import { refuseMethod, refuseRequest } from "./http/refusals.ts";
 import { VERSION } from "./version.ts";
 
 export function socketIoWorker(): Hono<App> {
@@ -58,6 +57,17 @@ export function socketIoWorker(): Hono<App> {
   });
 
   return app;
+}
+
+/**
+ * Carries a request through when its client goes before the answer. The platform stops such a request at its next await: a place
+ * that it took would never be given back, and a key set that others wait for never come. Polls are left out: they last as long
+ * as their room is quiet, and hold nothing.
+ */
+async function carryThrough(c: Context<App>, answer: () => Promise<void>): Promise<void> {
+  const answering = answer();
+  if (c.req.query("sid") === undefined) laterOf(c)?.waitUntil(answering);
+  await answering;
 }
 
 /** What the platform says of a room that has too much to do, or whose machine has just gone. */

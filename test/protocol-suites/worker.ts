@@ -11,7 +11,7 @@ import { SessionServer, type ServerPorts } from "../../src/socketio/server/sessi
 import type { Session } from "../../src/socketio/engine/session.ts";
 import type { Socket } from "../../src/socketio/server/socket.ts";
 import { deploymentOf } from "../../src/worker/deployment.ts";
-import { connect } from "../../src/worker/engine-route.ts";
+import { connect } from "../../src/worker/connect/connect.ts";
 
 interface Env {
   readonly ENGINE_ECHO: DurableObjectNamespace;

@@ -9,7 +9,7 @@ import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncedHere } from "../../src/pr
 import { lobbyOf, type RoomTally } from "../../src/protocol/room-list.ts";
 import type { Bindings } from "../../src/rpc/bindings.ts";
 import { OPEN_METRICS_EVERY_MS } from "../../src/worker/deployment.ts";
-import { WorkerMeter } from "../../src/worker/worker-meter.ts";
+import { WorkerMeter } from "../../src/worker/metrics/worker-meter.ts";
 import { callApi } from "../durable/api-caller.ts";
 import { expositionOf, type Exposition } from "../host/exposition.ts";
 import { ORIGIN, RawClient, type UpgradeOptions } from "../durable/raw-client.ts";

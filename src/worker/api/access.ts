@@ -5,8 +5,8 @@ import type { Identity } from "../../protocol/identity.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import type { Deployment } from "../deployment.ts";
-import { refuseForNow, refuseRequest, refuseStranger, refuseToken } from "../refusals.ts";
-import { bearerOf } from "../token-source.ts";
+import { refuseForNow, refuseRequest, refuseStranger, refuseToken } from "../http/refusals.ts";
+import { bearerOf } from "../http/token-source.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
 

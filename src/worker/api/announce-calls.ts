@@ -16,7 +16,7 @@ import { readAs } from "../../protocol/read-as.ts";
 import { ANNOUNCE_DATA_BYTES_MAX, bytesOf, packLooks, packRooms, packUsers } from "../../relay/announce-packing.ts";
 import { LOOK_AGAIN_SECONDS } from "../../relay/announcing.ts";
 import { announcementsOf, enqueue } from "../announcing.ts";
-import { refuseIssues, refuseRequest } from "../refusals.ts";
+import { refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { refuseRoom } from "./access.ts";
 import * as answers from "./announce-answers.ts";
 import { call, room, type ApiCall, type ApiRequest } from "./call.ts";

@@ -5,7 +5,7 @@ import type { OutsideCaller } from "../../rpc/room.ts";
 import { displayName, nameSchema, userSchema } from "../../settings/tokens/claims.ts";
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
-import { refuseRequest } from "../refusals.ts";
+import { refuseRequest } from "../http/refusals.ts";
 
 /** A product's backend. */
 export const SERVICE: readonly Role[] = ["service"];

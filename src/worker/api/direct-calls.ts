@@ -7,7 +7,7 @@ import { TOO_MANY_OPENINGS } from "../../protocol/schemas/direct-payloads.ts";
 import { directOpenings } from "../../clock/rate-limit.ts";
 import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
-import { refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";
+import { refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { count, ok } from "./answers.ts";
 import { call, type ApiCall } from "./call.ts";
 import { actingAs, actingAsUser, callerFor, EVERYONE } from "./callers.ts";

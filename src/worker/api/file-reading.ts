@@ -4,7 +4,7 @@ import { logProblem } from "../../settings/log.ts";
 import { filesOf, type FileKey } from "../../protocol/file-key.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { contentDisposition } from "../../protocol/media-type.ts";
-import { refuseRequest } from "../refusals.ts";
+import { refuseRequest } from "../http/refusals.ts";
 import type { ApiRequest } from "./call.ts";
 import { refuseWithoutBucket } from "./file-upload.ts";
 import { respond } from "./responses.ts";

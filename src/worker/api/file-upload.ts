@@ -6,8 +6,8 @@ import { BodyTooLate, TimedBody } from "../../http/timed-body.ts";
 import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "../images/image-facts.ts";
 import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../protocol/media-type.ts";
 import { UPLOADS_MAX } from "../deployment.ts";
-import { refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";
-import { holderOf } from "../under-way.ts";
+import { refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
+import { holderOf } from "../http/under-way.ts";
 import type { ApiRequest } from "./call.ts";
 import { respond } from "./responses.ts";
 

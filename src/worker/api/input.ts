@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { readText } from "../../http/body.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../../protocol/nesting.ts";
 import { readAs } from "../../protocol/read-as.ts";
-import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../refusals.ts";
+import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { hasBody, shapeOf, type ApiCall } from "./call.ts";
 
 /** When one of those that are under way may be over. */

@@ -5,9 +5,16 @@ import { z } from "zod";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { mayOpenDirect } from "../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
-import { placeOf, ROOM_SORTS, type RoomPlace, type RoomSort } from "../../protocol/room-list.ts";
-import { listOf, type RoomList } from "../lobbies.ts";
-import { refuseIssues, refuseRequest } from "../refusals.ts";
+import {
+  placeOf,
+  ROOM_SORTS,
+  type RoomPage,
+  type RoomPlace,
+  type RoomQuery,
+  type RoomSort,
+} from "../../protocol/room-list.ts";
+import { listRooms } from "../../rpc/lobby.ts";
+import { refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { refuseRole, refuseRoom } from "./access.ts";
 import { call, room, type ApiCall } from "./call.ts";
 import { EVERYONE, SERVICE, STAFF } from "./callers.ts";
@@ -51,12 +58,12 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     run: async ({ identity, given: { prefix, sort, limit, cursor }, url, env, deployment: { settings } }) => {
       const isForMembers = !STAFF.includes(identity.role);
       if (isForMembers && !settings.roomList) return refuseRole({ roles: STAFF });
-      const list = listOf(env, settings.lobbies);
-      if (!list) return refuseWithoutLobby();
+      if (!env.LOBBY) return refuseWithoutLobby();
       const after = cursor === undefined ? undefined : placeIn(cursor, sort);
       if (after === null) return refuseIssues([{ path: "cursor", message: `is none of a list by ${sort}` }]);
       // LOB-6.
-      const page = await list({ prefix, sort, limit, after, rooms: identity.rooms, isForMembers: true });
+      const query = { prefix, sort, limit, after, rooms: identity.rooms, isForMembers: true };
+      const page = await listRooms(env.LOBBY, settings.lobbies, query);
       const last = page.rooms.at(-1);
       const headers = page.hasMore && last ? linkFrom(url, "cursor", cursorOf(sort, placeOf(sort, last))) : {};
       return Response.json({ ok: true, ...page }, { headers });
@@ -80,8 +87,10 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
     run: async ({ identity, given: { rooms, reconnectWithinMs, after }, roomRpc, env, deployment }) => {
       const drain = (name: string): Promise<number> => roomRpc(name).drain(reconnectWithinMs);
       if (!rooms) {
-        const list = listOf(env, deployment.settings.lobbies);
-        return list ? drainAll(list, drain, { rooms: identity.rooms, after }) : refuseWithoutLobby();
+        const { LOBBY } = env;
+        if (!LOBBY) return refuseWithoutLobby();
+        const list = (query: RoomQuery): Promise<RoomPage> => listRooms(LOBBY, deployment.settings.lobbies, query);
+        return drainAll(list, drain, { rooms: identity.rooms, after });
       }
       for (const name of rooms) {
         const refusal = refuseRoom(identity, name);
@@ -97,7 +106,7 @@ export function refuseWithoutLobby(): Response {
 }
 
 async function drainAll(
-  list: RoomList,
+  list: (query: RoomQuery) => Promise<RoomPage>,
   drain: (room: string) => Promise<number>,
   { rooms: allowed, after }: { readonly rooms: readonly string[] | undefined; readonly after: string | undefined },
 ): Promise<Response> {

@@ -9,7 +9,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
 
-import { guestSchema } from "../guest-route.ts";
+import { guestSchema } from "./guest.ts";
 import * as answers from "./answers.ts";
 import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
 import { CALLS } from "./calls.ts";

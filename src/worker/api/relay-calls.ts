@@ -5,7 +5,7 @@ import type { DeadLettersRpc, RelayRpc } from "../../rpc/relay.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { describeBatch } from "../../relay/readable-batch.ts";
-import { refuseRequest } from "../refusals.ts";
+import { refuseRequest } from "../http/refusals.ts";
 import { deadLettersOf } from "../relay-delivery.ts";
 import { deliverDead } from "../dead-delivery.ts";
 import { refuseRoom } from "./access.ts";

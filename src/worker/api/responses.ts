@@ -1,6 +1,6 @@
 // What a room answers, as HTTP: the body is the event's own answer, the status says how it went: API-2.
 import type { Answer, AnswerCode } from "../../protocol/chat-events.ts";
-import { refuseForNow, refuseRequest, refuseStranger, type Issue, type RefusalStatus } from "../refusals.ts";
+import { refuseForNow, refuseRequest, refuseStranger, type Issue, type RefusalStatus } from "../http/refusals.ts";
 
 const STATUS_BY_CODE: Readonly<Record<AnswerCode, RefusalStatus>> = {
   INVALID_PAYLOAD: 400,

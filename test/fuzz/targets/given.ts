@@ -35,7 +35,7 @@ import { readAs } from "../../../src/protocol/read-as.ts";
 import { CALLS } from "../../../src/worker/api/calls.ts";
 import { hasBody } from "../../../src/worker/api/call.ts";
 import { readGiven } from "../../../src/worker/api/input.ts";
-import { findToken } from "../../../src/worker/token-source.ts";
+import { findToken } from "../../../src/worker/http/token-source.ts";
 import { must, mustEqual, type Target } from "../target.ts";
 
 const SCHEMAS: ReadonlyArray<readonly [event: string, schema: z.ZodType]> = [

@@ -9,8 +9,8 @@ import { Addresses, SESSIONS_MAX } from "../../../src/socketio/engine/addresses.
 import { COUNT_WINDOW_MS, IDLE_PACKETS_MAX } from "../../../src/socketio/engine/session-flood.ts";
 import { Session } from "../../../src/socketio/engine/session.ts";
 import { PROBE_BYTES } from "../../../src/socketio/engine/unread.ts";
-import { ConnectRate, NETWORKS_MAX } from "../../../src/worker/connect-rate.ts";
-import { KNOWN_SESSIONS_MAX, KnownSessions } from "../../../src/worker/known-sessions.ts";
+import { ConnectRate, NETWORKS_MAX } from "../../../src/worker/connect/connect-rate.ts";
+import { KNOWN_SESSIONS_MAX, KnownSessions } from "../../../src/worker/connect/known-sessions.ts";
 import { bareServer } from "../../host/bare-server.ts";
 import { ChatRoom, identityOf } from "../../host/chat-room.ts";
 import { START_MS, type Client } from "../../host/harness.ts";

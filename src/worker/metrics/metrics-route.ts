@@ -1,15 +1,15 @@
 // `GET /metrics` for Prometheus. The lobbies are asked, and no room: a deployment that nobody uses is watched without waking
 // any (MET-1).
-import { lobbiesOf } from "../rpc/lobby.ts";
-import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../metrics/exposition.ts";
-import { Meter } from "../metrics/meter.ts";
-import { addUse, NO_USE, ranked, type RoomUse, type Scrape } from "../metrics/room-use.ts";
-import { wakesOf } from "../metrics/room-usage.ts";
-import type { Bindings } from "../rpc/bindings.ts";
-import type { Deployment } from "./deployment.ts";
-import { deadLettersOf } from "./relay-delivery.ts";
-import { refuseRequest, refuseStranger } from "./refusals.ts";
-import { bearerOf } from "./token-source.ts";
+import { lobbiesOf } from "../../rpc/lobby.ts";
+import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../../metrics/exposition.ts";
+import { Meter } from "../../metrics/meter.ts";
+import { addUse, NO_USE, ranked, type RoomUse, type Scrape } from "../../metrics/room-use.ts";
+import { wakesOf } from "../../metrics/room-usage.ts";
+import type { Bindings } from "../../rpc/bindings.ts";
+import type { Deployment } from "../deployment.ts";
+import { deadLettersOf } from "../relay-delivery.ts";
+import { refuseRequest, refuseStranger } from "../http/refusals.ts";
+import { bearerOf } from "../http/token-source.ts";
 
 /** Rooms that are named, of all lobbies together. */
 export const TOP_ROOMS_SHOWN = 20;

@@ -1,10 +1,10 @@
 // Counts what the Worker answers, and tells the log of connections that were refused.
 import type { Context } from "hono";
 
-import { maybeLog } from "../settings/log.ts";
-import type { App } from "./deployment.ts";
+import { maybeLog } from "../../settings/log.ts";
+import type { App } from "../deployment.ts";
 import { codeOf } from "./refusals.ts";
-import type { Later } from "./worker-meter.ts";
+import type { Later } from "../metrics/worker-meter.ts";
 
 /** Where nobody said which address it was. */
 const ROUTE_OTHER = "other";

@@ -1,6 +1,6 @@
 // How often one address may do something before it has proved who it is: a count per network and minute, kept in the isolate
 // that sees it (LIM-2). Addresses reach few isolates of a location, so this is a brake on floods and not an exact quota.
-import { boundsOf } from "../socketio/wire/client-address.ts";
+import { boundsOf } from "../../socketio/wire/client-address.ts";
 
 const WINDOW_MS = 60_000;
 

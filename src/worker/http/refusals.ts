@@ -1,8 +1,8 @@
 // How the Worker says no: Engine.IO's own form at the Socket.IO endpoint, one JSON shape elsewhere.
 import type { z } from "zod";
 
-import type { Unauthenticated } from "../protocol/identity.ts";
-import { ENGINE_REFUSALS, type EngineRefusal } from "../socketio/wire/engine-io.ts";
+import type { Unauthenticated } from "../../protocol/identity.ts";
+import { ENGINE_REFUSALS, type EngineRefusal } from "../../socketio/wire/engine-io.ts";
 
 export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 411 | 413 | 415 | 416 | 426 | 429 | 500 | 503;
 

@@ -1,7 +1,7 @@
 // Long-polling from pages of other origins: CORS with credentials, for the origins that were allowed.
 // Hono's middleware is not used here: it would touch the headers of upgrades, which are immutable.
 
-import { codeOf, withCode } from "./refusals.ts";
+import { codeOf, withCode } from "../http/refusals.ts";
 
 /** How long a browser may remember the answer to a preflight, in seconds. */
 export const PREFLIGHT_SECONDS = 600;

@@ -1,18 +1,17 @@
 // The Engine.IO endpoint: everything that can refuse a request without its room does so here, and only
 // what is in order touches a Durable Object.
-import { lineOf } from "../rpc/lines.ts";
-import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../rpc/upgrade-header.ts";
-import { ENGINE_REVISION } from "../socketio/wire/engine-io.ts";
-import type { Identity } from "../protocol/identity.ts";
+import { lineOf } from "../../rpc/lines.ts";
+import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
+import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
+import type { Identity } from "../../protocol/identity.ts";
 import { isJavaScriptAgent, knowsRecovery } from "./recovery-clients.ts";
-import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../protocol/room-name.ts";
-import { addressOf } from "./address.ts";
-import type { Objects } from "../rpc/bindings.ts";
-import type { Deployment } from "./deployment.ts";
-import { isFromBrowser, isOriginAllowed } from "./origin.ts";
+import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../../protocol/room-name.ts";
+import type { Objects } from "../../rpc/bindings.ts";
+import type { Deployment } from "../deployment.ts";
+import { addressOf, isFromBrowser, isOriginAllowed } from "../http/origin.ts";
 import { answerPreflight, withCors } from "./polling-cors.ts";
-import { refuseEngine, refuseRequest, refuseRoomName, refuseToken, withCode } from "./refusals.ts";
-import { findSubprotocol, findToken, type FoundToken } from "./token-source.ts";
+import { refuseEngine, refuseRequest, refuseRoomName, refuseToken, withCode } from "../http/refusals.ts";
+import { findSubprotocol, findToken, type FoundToken } from "../http/token-source.ts";
 
 /** The ids that the server gives to sessions: anything else is unknown without asking. */
 const SESSION_ID = /^[A-Za-z0-9_-]{20}$/;

@@ -1,16 +1,16 @@
 // Tokens for visitors without an account: a fresh user id and any name they like. A guest who brings an earlier token stays
 // the same user. app.ts calls it.
+import { addressOf } from "../http/origin.ts";
 import { z } from "zod";
 
-import { readGuestToken, type Guest } from "../settings/tokens/guest-tokens.ts";
-import { typedNameSchema } from "../settings/tokens/claims.ts";
-import { signToken } from "../settings/tokens/tokens.ts";
-import { readText } from "../http/body.ts";
-import { readAs } from "../protocol/read-as.ts";
-import { addressOf } from "./address.ts";
-import type { Deployment } from "./deployment.ts";
-import { issuesOf, refuseForNow, refuseIssues, refuseRequest, refuseStranger } from "./refusals.ts";
-import { bearerOf } from "./token-source.ts";
+import { readGuestToken, type Guest } from "../../settings/tokens/guest-tokens.ts";
+import { typedNameSchema } from "../../settings/tokens/claims.ts";
+import { signToken } from "../../settings/tokens/tokens.ts";
+import { readText } from "../../http/body.ts";
+import { readAs } from "../../protocol/read-as.ts";
+import type { Deployment } from "../deployment.ts";
+import { issuesOf, refuseForNow, refuseIssues, refuseRequest, refuseStranger } from "../http/refusals.ts";
+import { bearerOf } from "../http/token-source.ts";
 
 /** A guest's token lives for a day. */
 const GUEST_TTL_SECONDS = 24 * 60 * 60;

@@ -1,9 +1,9 @@
 // What this isolate of the Worker has counted: told to a lobby some seconds later, for all requests of that time at once, and
 // off the path of each of them (MET-3).
-import type { LobbyRpc } from "../rpc/lobby.ts";
-import { Meter } from "../metrics/meter.ts";
-import { lobbyOf, type RoomTally } from "../protocol/room-list.ts";
-import type { Bindings } from "../rpc/bindings.ts";
+import type { LobbyRpc } from "../../rpc/lobby.ts";
+import { Meter } from "../../metrics/meter.ts";
+import { lobbyOf, type RoomTally } from "../../protocol/room-list.ts";
+import type { Bindings } from "../../rpc/bindings.ts";
 
 /** What keeps an isolate at work after its answer. */
 export type Later = Pick<ExecutionContext, "waitUntil">;
