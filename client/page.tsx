@@ -65,7 +65,7 @@ function roomOfHash(): string | undefined {
   return isRoomName(room) ? room : undefined;
 }
 
-/** As somebody typed it, not as addresses are written. */
+/** Decodes percent-encoding for display. */
 function readable(hash: string): string {
   try {
     return bare(decodeURIComponent(hash));

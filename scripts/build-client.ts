@@ -31,7 +31,7 @@ export declare function connectRoom(origin: string, room: string, options: Conne
 export declare function connectDirect(origin: string, user: string, options: ConnectOptions): Promise<Room>;
 `;
 
-/** Parts of the stock client that nobody gets to, and what stands in their place. */
+/** Unreachable parts of the stock client, and their replacements. */
 function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
   const nameOf = (file: string): string => path.basename(file, ".js");
   return {
@@ -44,7 +44,7 @@ function leavingOut(parts: Readonly<Record<string, string>>): Plugin {
   };
 }
 
-/** The transports are classes of our own (client/core/extended-transports.ts): nobody asks for this one by name. */
+/** The transports are classes of our own (client/core/extended-transports.ts), so this lookup by name is unused. */
 const UNNAMED = { webtransport: "export class WT {}" };
 /** Needed in Node only, where `client.js` runs, too. */
 const ELSEWHERE = { "polling-fetch": 'export { XHR as Fetch } from "./polling-xhr.js"' };
@@ -63,7 +63,7 @@ const OPTIONS = {
   write: false,
 } satisfies BuildOptions & { write: false };
 
-/** Nobody but the page itself gets hold of a socket there, so what the stock client keeps to itself has short names. */
+/** Only the page uses sockets there, so the stock client's private properties get short names. */
 const IN_BROWSERS = {
   ...OPTIONS,
   plugins: [leavingOut({ ...UNNAMED, ...ELSEWHERE })],
@@ -111,7 +111,7 @@ async function buildEmbed(): Promise<void> {
   await bundle({ ...IN_BROWSERS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
 }
 
-/** Types only, in one file, so that whoever copies client.js needs to copy but one more. */
+/** Types only, in one file beside client.js. */
 async function writeTypes(): Promise<void> {
   const vocabulary = (await readdir(protocol)).filter((name) => name.endsWith("-events.ts")).sort();
   const files = [...vocabulary.map((name) => path.join(protocol, name)), path.join(source, "core", "api.ts")];

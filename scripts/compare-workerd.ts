@@ -112,7 +112,7 @@ async function sampleOnce(binary: string, mode: Mode, load: Settings): Promise<R
 async function collect(binaries: Map<string, string>, rounds: number, load: Settings): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (let round = 1; round <= rounds; round++) {
-    // Interleaved, so that whatever else the machine does hits every version alike.
+    // Interleaved, so that other load on the machine hits every version alike.
     for (const [version, binary] of binaries) {
       for (const mode of MODES) {
         const sample = { version, mode, round, ...(await sampleOnce(binary, mode, load)) };

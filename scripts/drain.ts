@@ -72,7 +72,7 @@ async function run(wishes: Wishes): Promise<boolean> {
   }
 }
 
-/** A service deploys: what runs ends, and the new one takes its time. @returns how long nobody answered */
+/** Restarts the server as a deploy does. @returns how long it did not answer, in ms */
 async function restart(victim: Victim, withinMs: number): Promise<number> {
   await pause(withinMs * RESTART_AT);
   const endedMs = performance.now();

@@ -82,7 +82,7 @@ async function runScenario(
     const taking = takingPart(scenario, run, wishes);
     const heldShares = new Map<string, number>();
     for (let round = 1; round <= rounds; round++) {
-      // Interleaved, so that whatever else the machine does hits everybody alike.
+      // Interleaved, so that other load on the machine hits every server alike.
       for (const peer of taking) {
         const attempts = await measure(run, peer, heldShares.get(peer.name));
         heldShares.set(peer.name, attempts.at(-1)!.rateShare);

@@ -34,7 +34,7 @@ export async function assertPortFree(port: number, host: string, command: string
 }
 
 /**
- * A port that nobody listens on, and none that the system may lend to an outgoing connection before it is opened; never the
+ * A free port outside the range that the system lends to outgoing connections; never the
  * same one twice.
  */
 export async function freePort(host: string): Promise<number> {

@@ -149,7 +149,7 @@ async function takePage(browser: Browser): Promise<void> {
       const page = await picture(stage);
       await take(name, page);
       await page.context().close();
-      // Nobody types in the next one who is not meant to.
+      // Other pages must not show as typing in the next picture.
       await stage.member("aiko").socket.emitWithAck("typing", { on: false });
     }
   } finally {

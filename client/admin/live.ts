@@ -12,7 +12,7 @@ export interface WatchPorts {
 
 const RECONNECT_MS_MAX = 30_000;
 
-/** @returns what ends it; the room may sleep then as if nobody had looked */
+/** @returns a function that ends it; the room may then sleep */
 export function watchRoom(origin: string, room: string, token: string, { shown, line }: WatchPorts): () => void {
   const socket = io(new URL(origin).origin + WATCH_NAMESPACE, {
     path: `/rooms/${room}/socket.io`,

@@ -3,7 +3,7 @@
 
 export const RETRY_FIRST_MS = 1000;
 export const RETRY_MAX_MS = 30_000;
-/** What a server may ask for at most; beyond it the application is told instead. */
+/** The longest wait that a server may ask for; beyond it the application gets the error. */
 export const RETRY_AFTER_MAX_MS = 60_000;
 
 /**

@@ -176,11 +176,11 @@ export class RoomConnection {
     this.#notice = undefined;
     this.#dialling(token);
     socket.auth = { token };
-    // Read anew for each connection: https://socket.io/docs/v4/client-options/#transports
+    // Read again for each connection: https://socket.io/docs/v4/client-options/#transports
     const { opts } = socket.io;
     opts.transports = this.#transports;
     if (this.#authAt === "upgrade") {
-      // Browsers let nobody add headers to a WebSocket, but name subprotocols.
+      // Browsers allow no headers on a WebSocket, but subprotocols.
       opts.protocols = ["bearer", token];
       opts.extraHeaders = { Authorization: `Bearer ${token}` };
     }
@@ -199,7 +199,7 @@ export class RoomConnection {
   }
 
   #onConnectError(error: Error & { readonly data?: unknown }): void {
-    // Still active: nobody refused anything, the network or the server is not there.
+    // Still active: no refusal, the network or the server is not there.
     if (this.socket.active) return this.#onBlocked(error);
     const data = (error.data ?? {}) as { readonly code?: unknown; readonly retryAfterMs?: unknown };
     this.#onRefused(data.code, error.message, data.retryAfterMs);

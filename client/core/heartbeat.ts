@@ -2,7 +2,7 @@
 // dead when a beat is followed by silence. The transport drives it.
 import type { Clock } from "./clock.ts";
 
-/** How long an answer may take when somebody wants to know now, because the page came back into view. */
+/** How long an answer may take after the page came back into view, in ms. */
 export const PROBE_TIMEOUT_MS = 5000;
 
 interface HeartbeatPorts {

@@ -77,7 +77,7 @@ export class OrderedMessages {
     this.#fetchMissing();
   }
 
-  /** A log never loses what it told, unless its storage went back: to a backup that somebody restored. */
+  /** A log never loses a sent message, unless an operator restored a backup. */
   #compare(lastSeq: number, lastId: string | undefined): void {
     const isEmptied = lastSeq === 0 && this.through > 0;
     if (isEmptied || (lastId !== undefined && lastSeq < this.through)) this.#restart();

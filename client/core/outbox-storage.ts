@@ -5,7 +5,7 @@ import type { Draft, KeyValueStorage, SendFailure } from "./api.ts";
 export interface StoredMessage extends Draft {
   /** When it was queued, in ms since 1970, and later than every one before it. */
   readonly order: number;
-  /** Who wrote it, once that is known: nobody else may send it. */
+  /** The writer, once known: no other user may send it. */
   readonly user?: string;
   /** When it was first sent without a good answer: from then on it may be in the room, beyond `triedAfterSeq`. */
   readonly triedAtMs?: number;
@@ -65,7 +65,7 @@ export class OutboxStorage {
 }
 
 /**
- * Where everything stands that one user has not sent, in whatever room: what has no known writer counts as theirs.
+ * The keys of all messages that one user has not sent, in all rooms. Those without a known writer count as theirs.
  * @param origin the server's
  */
 export function unsentKeys(storage: KeyValueStorage, origin: string, user: string | undefined): string[] {
@@ -113,7 +113,7 @@ export function defaultStorage(): KeyValueStorage | undefined {
   }
 }
 
-/** Whatever stands there, the message is not to be sent by itself. */
+/** Marks the message so that it is not sent automatically. */
 function readFailure(failure: unknown): SendFailure {
   const { code, message } = (failure ?? {}) as { readonly code?: unknown; readonly message?: unknown };
   const isOurs = typeof code === "string" && typeof message === "string";

@@ -10,7 +10,7 @@ import { EXPIRED, OTHER_USER, QUEUE_FULL, UNANSWERED, UNCERTAIN } from "./send-f
 
 /** The room recognises a `clientMsgId` for 10 minutes (CHAT-4); what was tried longer ago is looked up before it is sent again. */
 export const RECOGNISED_MS = 9 * 60_000;
-/** What waited longer is not sent any more: nobody wants to find last week's greeting in the room. */
+/** Messages older than this are not sent any more: last week's greeting would confuse. */
 export const WAITING_MAX_MS = 24 * 3_600_000;
 /** Tries of one message that a connected room leaves unanswered or fails to store. */
 export const TRIES_MAX = 5;
@@ -200,7 +200,7 @@ export class Outbox {
     }
   }
 
-  /** What was tried may be in the room: nobody shall be told that it is not. */
+  /** A message that was tried may be stored: do not report it as not sent. */
   #dropOldest(): void {
     const excess = this.#queue.length - this.#ports.queueLimit;
     if (excess <= 0) return;
@@ -272,7 +272,7 @@ export class Outbox {
         return;
       }
       if (found !== "absent" && found !== "unknown") return this.#settle(next.clientMsgId, found);
-      // From here on it counts as never sent: so it is, or so says whoever tries again after being told.
+      // From here on it counts as never sent: it was not, or the application retries after a warning.
       const { triedAtMs: _at, triedAfterSeq: _after, triedBy: _by, ...untried } = next;
       this.#queue[0] = untried;
       if (found === "absent") this.#post(untried);
@@ -307,7 +307,7 @@ export class Outbox {
 
   #waitMs(error: ErrorAnswer["error"] | undefined): number {
     const retryAfterMs = readRetryAfterMs(error?.retryAfterMs);
-    // A rate limit is exact, and nobody else waits for this user's tokens.
+    // A rate limit is exact, and per user: no random part is needed.
     return retryAfterMs ?? retryDelayMs(this.#tries, this.#ports.random());
   }
 

@@ -9,7 +9,7 @@ export const LOOKUP_PAGES_MAX = 10;
 
 type Fetch = (after: number, limit: number, done: FetchDone) => void;
 
-/** @param done is told `absent` only when everything since the first try has been read */
+/** @param done gets `absent` only after everything since the first try was read */
 export function lookUpPosted(
   fetch: Fetch,
   user: string,

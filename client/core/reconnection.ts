@@ -13,7 +13,7 @@ export const TOKENS_REFUSED_MAX = 3;
 const PASSING = new Set(["ROOM_FULL", "TOO_MANY_CONNECTIONS", "SERVER_SHUTDOWN", "UNAVAILABLE", "INTERNAL"]);
 /** Refusals that another token may mend. */
 const ABOUT_TOKEN = new Set(["UNAUTHORIZED", "TOKEN_EXPIRED"]);
-/** Decisions of people: waiting does not change them, whatever else the refusal says. */
+/** Refusals by decision of a moderator or operator: a retry does not help. */
 const DECIDED = new Set(["BANNED", "KICKED", "FORBIDDEN_ROOM"]);
 
 export interface Failure {
@@ -108,7 +108,7 @@ export class Reconnection {
     if (kind !== "blocked") this.#failures += 1;
     this.#earliestMs = clock.now() + retryAfterMs;
     this.#enter({ state: "waiting", retryInMs, message, ...(code !== undefined && { code }) });
-    // Whoever was told may have decided otherwise.
+    // A listener may have changed the state.
     if (this.connection.state === "waiting") this.#cancelTimer ??= clock.after(retryInMs, () => this.#attempt());
   }
 

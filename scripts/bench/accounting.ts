@@ -9,7 +9,7 @@ export interface Faults {
   readonly outOfOrder: number;
   /** Messages that stand elsewhere in a member's sequence than in the reference's: so many would have to move. */
   readonly disagreeing: number;
-  /** Messages that a member got although nobody posted them in its room. */
+  /** Messages that a member got and that were not posted in its room. */
   readonly strayed: number;
 }
 

@@ -12,7 +12,7 @@ import {
 } from "./peers.ts";
 
 export interface AnnouncingPeer extends Peer {
-  /** Whether it knows where somebody is. */
+  /** Whether it knows each user's room. */
   readonly knowsUsers: boolean;
 }
 

@@ -1,13 +1,13 @@
 // The result of one run of one peer, and whether its numbers are valid.
 import type { Reading, TrafficReading } from "./load/job.ts";
 
-/** A generator busier than this may be what was measured. */
+/** Above this CPU share the generator itself may limit the run. */
 const GENERATOR_BUSY_MAX = 0.9;
-/** A server holds a rate if what it owes at the end is there this soon, */
+/** A server holds a rate if the outstanding deliveries arrive within this time, */
 const DRAIN_MS_MAX = 1000;
-/** nobody waited longer than this, */
+/** if its p99 stays below this, */
 const P99_MS_MAX = 1000;
-/** and the interval saw at least this share of what it should have. */
+/** and if the interval saw at least this share of the due deliveries. */
 const SHARE_DELIVERED_MIN = 0.95;
 
 export interface EmitsReading {

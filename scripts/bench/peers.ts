@@ -33,7 +33,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Somebody who is measured. */
+/** A measured server. */
 export interface Contender {
   readonly name: string;
   /** What it is, and what it does beside the common job or leaves out. */
@@ -138,7 +138,7 @@ export function startBareObject(wire: Wire): Promise<RunningServer> {
   return startOnPort(wire, path.join("bench", "bare-object.ts"), {});
 }
 
-/** Servers that are told their port, and keep their state in a folder. */
+/** Servers that get their port as an argument and keep their state in a folder. */
 async function startOnPort(
   wire: Wire,
   script: string,

@@ -172,7 +172,7 @@ const EMITS: readonly Column<EmitsReading>[] = [
   ["server CPU s", spread((one) => one.serverCpuSeconds, tenths)],
 ];
 
-/** Of all announcements but the first, before which nobody knew who is where. */
+/** Of all announcements but the first, before which the server had not located the users. */
 const medianLastMs = ({ lastMs }: FollowersReading): number => spreadOf(lastMs.slice(1)).median;
 const largestLastMs = ({ lastMs }: FollowersReading): number => Math.max(...lastMs.slice(1));
 

@@ -65,7 +65,7 @@ async function attemptOnce(run: Run, peer: string, rateShare: number): Promise<O
 }
 
 async function generate(job: LoadJob, peer: string): Promise<Reading> {
-  // A fresh server each time: nobody profits from a heap another run has warmed up or filled.
+  // A fresh server each time: no run profits from a heap that another has warmed up or filled.
   const peers: readonly Peer[] = job.kind === "followers" ? ANNOUNCING_PEERS : PEERS;
   const server = await peers.find(({ name }) => name === peer)!.start({ recovery: job.kind === "storm" });
   const generator = new Process({ args: [process.execPath, GENERATOR], core: GENERATOR_CORE });

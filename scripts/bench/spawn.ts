@@ -90,7 +90,7 @@ export class Process {
     try {
       process.kill(-this.pid, "SIGKILL");
     } catch {
-      // Nobody is left.
+      // No process is left.
     }
   }
 }

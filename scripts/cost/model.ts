@@ -6,7 +6,7 @@ export const BATCH_POSTS_MAX = 64;
 /** A room that is busy in `relaxed` stores once a second. */
 const RELAXED_ROWS_PER_SECOND = 1;
 const RELAXED_BUSY_COMMITS_PER_SECOND = 3;
-/** A room that nobody has been to gives its log a name. */
+/** A new room names its log. */
 export const FIRST_VISIT_ROWS = 3;
 /** The first message of a room lays out its log: so many rows besides its own. */
 export const FIRST_MESSAGE_ROWS = 6;
@@ -48,7 +48,7 @@ export interface Workload {
   readonly onlineHours: number;
   /** Connections that a user opens in a day. */
   readonly connectsPerUserDay: number;
-  /** Users with this project's own client, whose heartbeats wake nobody. The others are pinged by their rooms. */
+  /** Users with this project's own client, whose heartbeats wake no room. Rooms ping the others. */
   readonly shimShare: number;
   /** Users that long-poll: a poll that waits keeps its room awake. */
   readonly pollingShare: number;
@@ -129,7 +129,7 @@ export function batchWaitSeconds(postsPerSecond: number, windowMs: number): numb
   const window = windowMs / 1000;
   if (postsPerSecond === 0 || window === 0) return 0;
   const quiet = Math.exp(-postsPerSecond * window);
-  // The chance that somebody posts within the window, times what is left of it then.
+  // The chance of a post within the window, times the rest of the window.
   return window - (1 - quiet) / postsPerSecond;
 }
 
@@ -143,7 +143,7 @@ function rowsPerPost({ durability, flushWindowMs }: Workload, postsPerSecond: nu
 /** The chance that at least one of the people of a room is of a kind. */
 const anyOf = (share: number, people: number): number => 1 - (1 - share) ** people;
 
-/** With the rooms that somebody is in, at most one for each user: the others do nothing. */
+/** Counts occupied rooms only, at most one per user: the others do nothing. */
 export function inhabited(workload: Workload): Workload {
   return { ...workload, rooms: Math.min(workload.rooms, workload.users) };
 }

@@ -9,7 +9,7 @@ const GB = 1e9;
 
 export interface PeerCost {
   readonly name: string;
-  /** `undefined` where nobody publishes a price for so much. */
+  /** `undefined` where no price is published for so much. */
   readonly dollars: number | undefined;
   /** How it comes about. */
   readonly how: string;

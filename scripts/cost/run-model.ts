@@ -56,7 +56,7 @@ const NOTHING: RunEvents = {
 
 /** How long a report that is owed waits for something else to wake the room. */
 const PATIENCE_SECONDS = 45;
-/** Who is pinged along with the first one: whose ping is due within this share of the interval. */
+/** Pings due within this share of the interval go out together with the first one. */
 const ALIGNMENT = 0.5;
 /** An alarm that is set for a second earlier at most will do. */
 const ARMED_EARLY_SECONDS = 1;
@@ -73,7 +73,7 @@ const DEEDS_MAX = 2_000_000;
 /** In rooms that are new: as far as the server can know when it is asked, which is up to each room's last report. */
 export function predict(run: RunFacts): Predicted {
   const { posts, connects, pollingShare } = run;
-  // A room that nobody got into is none.
+  // A room without members costs nothing.
   const rooms = Math.min(run.rooms, connects);
   if (rooms === 0) return { events: NOTHING, spread: NOTHING };
   const postsPerSecond = posts / rooms / Math.max(1e-3, run.postingTo - run.postingFrom);
@@ -254,12 +254,12 @@ class RoomLife {
     this.#alarmsSet++;
   }
 
-  /** A report whose time has come goes along with whatever woke the room. */
+  /** A due report goes out with any wake of the room. */
   #ring(at: number): void {
     this.#alarmAt = undefined;
     if (this.#isOwed && (at >= this.#reportedAt + this.#window || at >= this.#owedAt!)) this.#report(at);
     if (this.#pingAt !== undefined && at >= this.#pingAt) this.#ping(at);
-    // Whatever is said answers all polls, so those that wait now have waited since then.
+    // Each message answers all polls, so the waiting ones have waited since then.
     if (this.#pollAt !== undefined && at >= this.#pollAt)
       this.#pollAt = (this.#deedAt + POLL_HOLD_SECONDS > at ? this.#deedAt : at) + POLL_HOLD_SECONDS;
     this.#arm();
@@ -271,7 +271,7 @@ class RoomLife {
     for (const person of pinged) {
       if (person.pingedAt + pingIntervalSeconds * (1 - ALIGNMENT) > at) continue;
       person.pingedAt = at;
-      // Who long-polls answers with a request. When nothing is posted any more, nobody counts.
+      // A polling client answers with a request. After the last post nothing is counted.
       if (at <= postingTo && !person.isPolling) this.heartbeats++;
     }
     this.#pingAt = Math.min(...pinged.map(({ pingedAt }) => pingedAt + pingIntervalSeconds));

@@ -111,7 +111,7 @@ export function money(dollars: number): string {
   return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 
-/** What a number would have to be, which nobody knows to more than this. */
+/** The value of a number, rounded: it is not known more precisely. */
 export const about = (value: number): string => count(Number(value.toPrecision(3)));
 
 /** What chance may add or take, if anything. */

@@ -7,13 +7,13 @@ import { workloadOf } from "./from-run.ts";
 import { inhabited, WORKLOAD, type Workload } from "./model.ts";
 import { count } from "./text.ts";
 
-/** The setting MAX_MEMBERS: what holds where nobody sets it, and the most that it takes. */
+/** The setting MAX_MEMBERS: its default and its upper bound. */
 const MEMBERS_USUAL = 5000;
 const MEMBERS_MAX = 32_768;
 
 export interface Settled {
   readonly workload: Workload;
-  /** What whoever reads the bill should know first. */
+  /** Warnings for the reader of the bill. */
   readonly remarks: readonly string[];
 }
 

@@ -12,7 +12,7 @@ const TOKEN_SECONDS = 24 * 3600;
 /** Quick ways back: a round should not be spent on waiting. */
 const RECONNECTION = { reconnectionDelay: 100, reconnectionDelayMax: 800 } as const;
 
-/** What somebody saw without a break: everything behind `after`, as far as it goes. */
+/** Messages that a client saw without a gap, all after `after`. */
 export interface Stretch {
   /** Absent until the room said where it stands. */
   after: number | undefined;

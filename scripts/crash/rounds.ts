@@ -12,7 +12,7 @@ import type { Victim } from "./victim.ts";
 /** Each of them in every room. */
 const STOCK_PEOPLE = 2;
 const OWN_PEOPLE = 2;
-/** What somebody says follows the last by so much, on average. */
+/** The average pause between two posts of a client, in ms. */
 const POST_EVERY_MS = 1000;
 /** Our own client keeps 50 messages that wait; more than that would fail by name, and prove nothing. */
 const PENDING_MAX = 40;

@@ -17,7 +17,7 @@ function judgeRoom(room: string, history: readonly Message[], durability: Durabi
   const wrong: string[] = [];
   const [ids, texts] = [new Set<string>(), new Set<string>()];
   for (const [at, { seq, id, content }] of history.entries()) {
-    // Places that were seen and not stored stay empty: nobody may see another message there.
+    // A `seq` that was seen and not stored stays empty: no other message may take it.
     const isInPlace = durability === "strict" ? seq === at + 1 : seq > (history[at - 1]?.seq ?? 0);
     if (!isInPlace) wrong.push(`${room}: seq ${seq} follows ${history[at - 1]?.seq ?? 0}`);
     if (ids.has(id)) wrong.push(`${room}: id ${id} twice`);
@@ -42,7 +42,7 @@ function judgePerson(person: Person, history: readonly Message[], durability: Du
   return wrong.map((what) => `${person.room}, ${person.name}: ${what}`);
 }
 
-/** Whoever is connected when all is quiet has everything. */
+/** Each client that is connected when all is quiet has every message. */
 function judgeEnd(stretch: Stretch | undefined, history: readonly Message[]): string[] {
   const reached = stretch && (stretch.messages.at(-1)?.seq ?? stretch.after);
   const lastSeq = history.at(-1)?.seq ?? 0;

@@ -15,7 +15,7 @@ export interface Guest {
   readonly room: string;
   /** Places of the messages that it was handed, in the order in which it was. */
   readonly seqs: number[];
-  /** How often it came in, and how often it was told that it had recovered. */
+  /** How often it connected, and how often the server reported recovery. */
   readonly returns: { connects: number; recovered: number };
   readonly isConnected: boolean;
   leave(): void;

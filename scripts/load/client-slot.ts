@@ -30,7 +30,7 @@ export interface Member {
   readonly isIn: boolean;
   /** Posts without an answer so far. */
   readonly unanswered: number;
-  /** Those of them that went out over the line which is still there: nobody but the server can have lost them. */
+  /** Those sent over the connection that still stands: only the server can have lost them. */
   readonly ignored: number;
   /** Resolves when the room has let it in; rejects with a `JoinError`. */
   join(): Promise<void>;
@@ -44,7 +44,7 @@ export interface Post {
   readonly code: number;
   readonly content: string;
   readonly dueUs: number;
-  /** Told when the answer is there, whatever it says. */
+  /** Called with the answer, positive or not. */
   readonly onAnswer?: () => void;
 }
 
@@ -56,7 +56,7 @@ export interface Observer {
   entered(member: Member, lastSeq: number): void;
   acked(member: Member, seq: number, post: Post): void;
   refused(member: Member, code: string): void;
-  /** The connection ended although nobody wanted that. */
+  /** The connection ended unexpectedly. */
   dropped(member: Member, reason: string): void;
   /** It is back. */
   returned(member: Member, recovered: boolean): void;
@@ -64,7 +64,7 @@ export interface Observer {
   failed(reason: string): void;
   /** Frames that went to the server: incoming messages, for its bill. */
   sent(frames: number): void;
-  /** A heartbeat went out over a WebSocket: a ping's answer, or one that nobody asked for. */
+  /** A heartbeat went out over a WebSocket: the answer to a ping, or the client's own. */
   beat(): void;
   /** Requests that went to the server: upgrades, and each poll. */
   requested(): void;

@@ -5,7 +5,7 @@ import type { ClientSlot } from "./client-slot.ts";
 
 /** What a process has open besides its connections. */
 const FILES_SPARE = 100;
-/** Users for whom another process is started where nobody says how many there shall be. */
+/** Users per process, where the arguments do not give the number of processes. */
 const USERS_PER_PROCESS = 5000;
 /** Ports of an address that are left to everybody else. */
 const PORTS_SPARE = 0.2;

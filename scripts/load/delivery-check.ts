@@ -8,7 +8,7 @@ export interface SeqFaults {
   readonly doubled: number;
   /** Seen after a later one. */
   readonly outOfOrder: number;
-  /** Posted while the member was away, and not brought along when it came back: nobody promised them. */
+  /** Posted while the member was away, and not replayed on its return: no promise covers them. */
   readonly missedAway: number;
 }
 
@@ -24,7 +24,7 @@ export function addSeqFaults(a: SeqFaults, b: SeqFaults): SeqFaults {
 }
 
 export class DeliveryCheck {
-  /** The place at which it came in; `undefined` where nobody said. */
+  /** The `seq` at which it joined; `undefined` where unknown. */
   #fromSeq: number | undefined;
   #highestSeq = 0;
   #seen = 0;
@@ -33,7 +33,7 @@ export class DeliveryCheck {
   #missedAway = 0;
   /** Passed over and not seen yet. */
   readonly #gaps = new Set<number>();
-  /** The lowest, where nobody said from where on everything is due. */
+  /** The lowest seen, where the first due `seq` is unknown. */
   #lowestSeq = Infinity;
 
   /** The room said where it stands as the member came in, or came back without having been brought what it missed. */
@@ -64,7 +64,7 @@ export class DeliveryCheck {
   }
 
   /**
-   * @param span the room's first place of the run less one, for members to whom nobody said where it stood, and its last one
+   * @param span the room's first `seq` of the run less one, for members without a known start, and its last one
    * @param isIn whether the member is still there; one that is not cannot be given what came after it
    */
   faults({ baseSeq, lastSeq }: { baseSeq: number; lastSeq: number }, isIn: boolean): SeqFaults {

@@ -197,7 +197,7 @@ export class LightMember implements Member {
     else this.#forgetPending();
   }
 
-  /** Whether they were stored nobody can say: a stock client does not ask again. */
+  /** Unknown whether stored: a stock client does not retry. */
   #forgetPending(): void {
     for (const { onAnswer } of this.#pending.values()) {
       this.#observer.refused(this, "NO_ANSWER");

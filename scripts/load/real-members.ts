@@ -170,7 +170,7 @@ export class ShimMember implements Member {
     if (this.#wasIn) this.#observer.dropped(this, reason);
   }
 
-  /** Later welcomes change nothing: whatever was missed is brought along. */
+  /** Later welcomes change nothing: missed messages are replayed. */
   #welcomed(lastSeq: number, resolve: () => void): void {
     if (this.#wasIn) return this.#observer.returned(this, true);
     this.#wasIn = true;

@@ -20,7 +20,7 @@ export class RoomIndex {
   ack(seq: number, code: number): void {
     const known = this.#acked.get(seq);
     if (known === undefined) this.#acked.set(seq, code);
-    // Of two messages one has no place of its own, and nobody would miss it.
+    // One of two messages has lost its place, and no other check would notice.
     else if (known !== code) this.#disagreeing++;
   }
 

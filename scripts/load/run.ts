@@ -22,11 +22,11 @@ import type { LoadTarget } from "./target.ts";
 import { withTokens } from "./tokens.ts";
 
 const US_PER_SECOND = 1e6;
-/** Members told of each other, and whatever connecting set going is over. */
+/** Presence events and other work of the connects are over after this time. */
 const SETTLE_MS = 1000;
 const ANSWERS_MS_MAX = 20_000;
 const DRAIN_MS_MAX = 15_000;
-/** Where somebody wants to know now. */
+/** On request. */
 const HURRIED_MS_MAX = 2000;
 const SHOW_MS = 500;
 /** Rooms tell what they counted now and then; a busy one once in a minute. */
@@ -150,7 +150,7 @@ export class LoadRun {
     }));
   }
 
-  /** Everything but bugs and dead processes goes on at once when somebody wants to know now. */
+  /** Skips all waits on request, except for bugs and dead processes. */
   async #orInterrupt(work: Promise<unknown>): Promise<void> {
     const interrupted = new Promise<void>((resolve) => {
       if (this.#interrupt.aborted) resolve();

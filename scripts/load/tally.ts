@@ -81,7 +81,7 @@ export class Tally implements Observer {
   // ---- what members tell -------------------------------------------------------------------------------------
 
   delivered(member: Member, seq: number, mark: { room: number; code: number; dueUs: number } | undefined): void {
-    // It counts as lost: nobody can say which one it was.
+    // It counts as lost: its number is unknown.
     if (!isPlace(seq)) return this.failed("a message without a place");
     this.ledgerOf(member).see(seq);
     const second = this.#second();

@@ -28,7 +28,7 @@ export interface LoadTarget {
   stop(): Promise<void>;
 }
 
-/** @throws Error that says why there is nobody to be loaded, and what helps */
+/** @throws Error with the reason why no server answers, and a hint */
 export async function openTarget(args: LoadArguments): Promise<LoadTarget> {
   if (args.peer !== undefined) return startPeer(PEERS.find(({ name }) => name === args.peer)!);
   const origin = args.url ?? `http://127.0.0.1:${readPort(process.env["PORT"])}`;

@@ -5,7 +5,7 @@ import { incompleteWords } from "./shortfall.ts";
 
 const ERRORS_SHOWN = 12;
 const MIB = 2 ** 20;
-/** Less than this a host takes of a machine that nobody disturbs. */
+/** On a quiet host less than this share is stolen. */
 const STOLEN_CORES_HARDLY = 0.02;
 const QUICK_MS = 100;
 

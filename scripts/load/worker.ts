@@ -12,7 +12,7 @@ import { Tally } from "./tally.ts";
 
 const TICK_MS = 250;
 const POLL_MS = 20;
-/** Whoever gets something twice gets it within this time. */
+/** A duplicate arrives within this time. */
 const SETTLE_MS = 300;
 /** Connects under way at once, at most: beyond, they wait, and their time runs. */
 const CONNECTS_AT_ONCE = 512;

@@ -86,7 +86,7 @@ export class RawSocket {
     header[0] = FINAL | opcode;
     header[1] = MASKED | (isLong ? LENGTH_16 : payload.length);
     if (isLong) header.writeUInt16BE(payload.length, 2);
-    // Masked with zeros, which changes nothing for the server: it undoes whatever mask it is told.
+    // Masked with zeros: the server unmasks with the mask in the frame.
     this.#socket.write(Buffer.concat([header, payload]));
   }
 

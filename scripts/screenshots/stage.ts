@@ -24,7 +24,7 @@ export interface Stage {
   readonly url: string;
   /** The reader's page of a room, as it is once everything has come. */
   open(options: BrowserContextOptions, hash?: string): Promise<Page>;
-  /** Somebody's connection to the main room. */
+  /** A member's connection to the main room. */
   member(who: Who): Room;
   close(): Promise<void>;
 }

@@ -22,7 +22,7 @@ export async function startRuntime(
 ): Promise<Runtime> {
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      // Miniflare's own entry, which nobody uses: unreachable from other machines.
+      // Miniflare's own entry, which is unused: unreachable from other machines.
       host: "127.0.0.1",
       port: 0,
       resourcePersistencePath: stateDir,

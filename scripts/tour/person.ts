@@ -1,4 +1,4 @@
-// Somebody in a room, with the stock socket.io-client and nothing else.
+// A person in a room, with the stock socket.io-client and nothing else. The tour's chapters use it.
 import { io, type Socket } from "socket.io-client";
 
 import type { ClientToServerEvents, ServerToClientEvents } from "../../src/protocol/chat-events.ts";
@@ -22,7 +22,7 @@ export interface PersonOptions {
 export class Person {
   readonly user: string;
   readonly socket: Socket;
-  /** What came and nobody asked about yet, in order. */
+  /** Received events that no step has read yet, in order. */
   readonly #heard: Array<{ readonly event: string; readonly payload: unknown }> = [];
   #arrived = (): void => {};
 

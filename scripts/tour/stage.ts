@@ -56,7 +56,7 @@ export class Stage {
     return signToken(this.#jwtSecret, { user, name: user[0]!.toUpperCase() + user.slice(1), role }, seconds);
   }
 
-  /** Somebody with a stock Socket.IO client, who may not be in yet. */
+  /** A person with a stock Socket.IO client, perhaps not connected yet. */
   async person(user: string, role: Role = "member", token?: string): Promise<Person> {
     const { url, room } = this;
     const person = new Person({ url, room, user, token: token ?? (await this.token(user, { role })) });

@@ -127,7 +127,7 @@ function Now({ store, now }: { readonly store: AdminStore; readonly now: number 
   );
 }
 
-/** Where there is none, a room says so by a dash. */
+/** A dash stands for no value. */
 const awakeDetail = (detail: string): string => (detail === "" || detail === "-" ? "" : `${detail}, `);
 
 interface UsedProps {

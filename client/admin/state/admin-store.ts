@@ -26,7 +26,7 @@ export interface AdminStorePorts {
   readonly changed: () => void;
 }
 
-/** The API says so of a token that is not accepted any more. */
+/** The API's code for a token that is no longer accepted. */
 const SIGNED_OUT = new Set(["UNAUTHORIZED", "TOKEN_EXPIRED"]);
 
 export class AdminStore {
@@ -56,7 +56,7 @@ export class AdminStore {
     this.#ports = ports;
   }
 
-  /** Whether the token may do what is for services alone: drain, delete, dead letters. The server decides it anew. */
+  /** Whether the token has the role `service`: drain, delete, dead letters. The server checks again. */
   get isService(): boolean {
     return claimsOf(this.token ?? "")?.role === "service";
   }
@@ -104,7 +104,7 @@ export class AdminStore {
     if (route.view === "rooms") void this.refresh();
   }
 
-  /** The page is left: rooms sleep as if nobody had looked. */
+  /** Ends all watching when the page is left, so that rooms may sleep. */
   close(): void {
     this.#unwatch();
   }
@@ -139,7 +139,7 @@ export class AdminStore {
     await this.refresh();
   }
 
-  /** The list anew. It wakes no room. */
+  /** Loads the list again. It wakes no room. */
   async refresh(): Promise<void> {
     const { sort } = this;
     const listed = await this.#api?.rooms(sort);

@@ -30,7 +30,7 @@ function Chat({ session, view }: { readonly session: Session; readonly view: Roo
   const chat = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const listen = (event: Event): void => onShortcut(event as KeyboardEvent, session);
-    // In somebody's page the keys are theirs, unless the focus is in the chat.
+    // The embedding page owns the keys unless the focus is in the chat.
     const target = isEmbedded ? chat.current! : window;
     target.addEventListener("keydown", listen);
     return () => target.removeEventListener("keydown", listen);

@@ -14,10 +14,10 @@ import type { RoomView } from "../state/room-view.ts";
 import { useNow } from "./hooks.ts";
 import { Icon, IconButton } from "./icons.tsx";
 
-/** From so few characters left on, the reader is told. */
+/** The composer shows the count of characters left from this many on. */
 const WARN_LEFT = 100;
 const ROWS_MAX = 8;
-/** Somebody is looked for once the reader has stopped typing for so long. */
+/** The pause in typing after which the composer looks members up, in ms. */
 const LOOKUP_PAUSE_MS = 250;
 
 interface ComposerProps {
@@ -67,7 +67,7 @@ export function Composer({ session, view, children }: ComposerProps) {
   }, [writing]);
   // At once: what is typed in the next moment belongs here.
   useLayoutEffect(() => {
-    // A phone's keyboard comes when it is asked for, and in somebody's page the focus is theirs.
+    // No focus on phones, where it opens the keyboard, nor in an embedding page, which owns the focus.
     const isAsked = isDrawn.current && (replyTo !== undefined || edit !== undefined);
     isDrawn.current = true;
     if (isAsked || !(session.isEmbedded || matchMedia("(pointer: coarse)").matches)) field.current?.focus();

@@ -64,7 +64,7 @@ interface ShortcutsProps {
 }
 
 function Shortcuts({ isEmbedded, onClose }: ShortcutsProps) {
-  // There is but one room in somebody's page.
+  // An embedded chat has one room only.
   const shown = SHORTCUTS.filter(([keys]) => !isEmbedded || keys !== ROOM_KEYS);
   return (
     <Modal title="Keyboard shortcuts" onClose={onClose}>

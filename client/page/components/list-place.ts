@@ -38,7 +38,7 @@ export class Place {
 /** Changes with the window, and with what stands around the list. */
 export const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): string => `${clientWidth} ${clientHeight}`;
 
-/** Nobody sees a list without a height: it stands in what its page hides. */
+/** A list without a height is hidden by its page. */
 export const isShown = (scroller: HTMLElement): boolean => scroller.clientHeight > 0;
 
 /** @param index where the anchor is; without it, the list stands at its end */

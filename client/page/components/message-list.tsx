@@ -120,7 +120,7 @@ export function MessageList({ session, view }: { readonly session: Session; read
     const watching = new ResizeObserver(again);
     watching.observe(scroller.current!);
     watching.observe(list.current!);
-    // What came while nobody looked is seen now.
+    // The reader now sees what came while the page was hidden.
     document.addEventListener("visibilitychange", again);
     const seeing = new IntersectionObserver((changes) => {
       isInView.current = changes.at(-1)!.isIntersecting;

@@ -16,7 +16,7 @@ export function RoomList({ session, view }: { readonly session: Session; readonl
   const held = list.current?.matches(":hover, :focus-within") ? shown.current : [];
   const known = { listed: directory.listed, seen: directory.seen, current: view.room, held };
   const items = roomItems({ ...known, filter }).map((item) =>
-    // Nobody knows it better than the room itself.
+    // The connected room's own count is fresher than the lobby's.
     item.room === view.room ? { ...item, members: view.presence.roster.count } : item,
   );
   shown.current = items.map(({ room }) => room);

@@ -11,7 +11,7 @@ const local = (): Storage => localStorage;
 
 const known = (name: unknown): Theme => THEMES.find((theme) => theme === name) ?? "system";
 
-/** Where the chat stands in somebody's page, only the chat changes. */
+/** An embedded chat changes its own theme only, not the page's. */
 function themedBy(within: Element): HTMLElement {
   const root = within.getRootNode();
   return root instanceof ShadowRoot ? (root.host as HTMLElement) : document.documentElement;

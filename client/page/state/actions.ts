@@ -20,7 +20,7 @@ export class Actions {
     this.#failed = failed;
   }
 
-  /** @returns why it was not done; empty when it was. Whoever asked tells the reader */
+  /** @returns the reason for a refusal, which the caller shows; empty on success */
   edit(id: string, content: string): Promise<string> {
     return this.#problemOf(() => this.#room.ask("edit-message", { id, content }));
   }
@@ -57,7 +57,7 @@ export class Actions {
   }
 
   async #problemOf(ask: () => Promise<object>): Promise<string> {
-    // A question would wait for a connection, and perhaps be put when nobody thinks of it any more.
+    // Without a connection the request would wait and might be sent long after.
     if (isOut(this.#room)) return "There is no connection to the room.";
     const answer = await settled(ask());
     return "error" in answer ? describeFailure(answer.error) : "";

@@ -72,6 +72,6 @@ function stopped(code: string, message: string): Status {
   if (!Object.hasOwn(STOPPED, code))
     return { state: "refused", text: `The room refused: ${message}`, tone: "bad", action: "retry" };
   const [state, text, action] = STOPPED[code]!;
-  // What people decided says the room, with their reason; whoever has no token, where one comes from.
+  // The room's text explains a decision of a moderator; a reader without a token learns where to get one.
   return { state, text: text || message, tone: "bad", ...(action && { action }) };
 }

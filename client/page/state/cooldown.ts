@@ -50,7 +50,7 @@ export class Cooldown {
     return `${this.#code === "SLOW_MODE" ? "Slow mode: sent" : "Sent"} in ${duration(leftMs)}`;
   }
 
-  /** @param until in the room's time; without it, nobody knows how long */
+  /** @param until in the room's time; absent: for an unknown time */
   mute(until = Infinity): void {
     this.#set("MUTED", until);
   }

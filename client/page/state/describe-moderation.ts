@@ -3,7 +3,7 @@ import type { ModerationChange } from "../../../src/protocol/moderation-events.t
 import { named } from "./names.ts";
 import { duration } from "./times.ts";
 
-/** @param nameOf what somebody is called; "you" of the reader */
+/** @param nameOf the name of a user; "you" for the reader */
 export function describeModeration(change: ModerationChange, nameOf: (user: string) => string): string {
   const by = capital(nameOf(change.by));
   const user = change.user === undefined ? "" : nameOf(change.user);

@@ -47,7 +47,7 @@ export interface DraftPlace {
 
 type Unchecked<Type> = { readonly [Key in keyof Type]?: unknown };
 
-/** Guests get another id with each token: whoever comes back to this browser under the same name is taken for the same. */
+/** Guests get a new id with each token: a guest with the same name in this browser counts as the same writer. */
 export const writerOf = ({ user, name = "" }: Pick<Claims, "user" | "name">): string =>
   isGuest(user) ? `guest/${encodeURIComponent(name)}` : encodeURIComponent(user);
 

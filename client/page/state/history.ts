@@ -45,7 +45,7 @@ export class History {
 
   /** @param around the part of the history that is shown first, if not the newest */
   async welcome(rev: number, around?: number): Promise<void> {
-    // Nothing is known either of a room that began anew.
+    // Nothing is known of a room that was created again.
     this.#rev ??= rev;
     if (this.loaded) return this.#catchUp();
     const range = around === undefined ? NEWEST : { around, limit: PAGE_LIMIT };
@@ -139,7 +139,7 @@ export class History {
     const answer = await settled(this.#ports.room.ask("get-message", { id }));
     if ("ok" in answer) this.#keepQuoted(answer.message);
     else if (answer.error.code === "NOT_FOUND") this.#quotes.set(id, null);
-    // Whoever draws it asks again, but not each time.
+    // The next draw asks again, but not each one.
     else return void setTimeout(() => this.#quotes.delete(id), REST_MS);
     this.#ports.changed();
   }
@@ -149,7 +149,7 @@ export class History {
     this.#ports.people.noteAuthors([message]);
   }
 
-  /** A message changed that somebody may quote. */
+  /** A message changed that other messages may quote. */
   forgetQuoted(id: string): void {
     this.#quotes.delete(id);
   }

@@ -20,7 +20,7 @@ export class TokenNeeded extends Error {
 export interface Identity {
   readonly name: string;
   readonly token: string;
-  /** Whether the server gives another one to whoever asks. */
+  /** Whether the server issues guest tokens. */
   readonly isGuest?: boolean;
   /** The guests that this reader was before, under the same name: a token that ended long ago is followed by another user's. */
   readonly formerly?: readonly string[];
@@ -29,7 +29,7 @@ export interface Identity {
 // Where the browser keeps nothing, a reader still stays the same guest until the page is left.
 let current: Identity | undefined;
 
-/** As it was the last time: a tab keeps its user, also where another tab signs in as somebody else. */
+/** The stored identity: a tab keeps its user even when another tab signs in as another user. */
 export function keptIdentity(): Identity | undefined {
   return (current ??= readIdentity());
 }
@@ -67,7 +67,7 @@ export function keptGuest(name: string): Identity | undefined {
   return kept?.name === name && kept.isGuest === true ? kept : undefined;
 }
 
-/** Guests who signed out do not come back: the next one here is asked. Nobody sends what belongs to anybody else. */
+/** A guest who signed out is not restored: the next reader gives a name, and does not send the former one's messages. */
 export function inheritanceOf(user: string): Inheritance {
   if (keptIdentity()?.formerly?.includes(user)) return "send";
   return isGuest(user) ? "ask" : "leave";

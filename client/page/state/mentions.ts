@@ -1,6 +1,6 @@
 // Mentions while a message is written: the field shows names, and the room is sent ids (MSG-8). Pure.
 
-/** Text between backticks quotes, and speaks to nobody. */
+/** Text between backticks mentions no one. */
 const CODE = /(```[\s\S]*?(?:```|$)|`[^`\n]*`)/;
 /** What an `@` may not follow, so that neither mail addresses nor URLs count. */
 const WORD_SO_FAR = /[\p{L}\p{N}_.+\-/@:=&?#%~]$/u;
@@ -28,7 +28,7 @@ export function withIds(text: string, labels: ReadonlyMap<string, string>): stri
   });
 }
 
-/** What the field shows, of what the room reads. @param labelOf what somebody is called there, as far as that is known */
+/** Converts the room's text to the field's. @param labelOf the known label of a user */
 export function withNames(content: string, labelOf: (user: string) => string | undefined): string {
   return outsideCode(content, (part) =>
     part.replaceAll(WRITTEN, (mention, quoted: string | undefined, plain: string | undefined, at: number) => {
@@ -39,7 +39,7 @@ export function withNames(content: string, labelOf: (user: string) => string | u
   );
 }
 
-/** The longest label that stands there as a whole; empty where none does, or where somebody's very id does. */
+/** The longest whole label at this place; empty where there is none, or where a user's id stands. */
 function labelAt(text: string, at: number, longestFirst: readonly string[], users: ReadonlySet<string>): string {
   const [, , id] = /^@(?:<([^<>\n]{1,128})>|([\p{L}\p{N}_.|:~+-]*[\p{L}\p{N}_]))/u.exec(text.slice(at - 1)) ?? [];
   const label = longestFirst.find((label) => text.startsWith(label, at) && isWhole(text, at + label.length)) ?? "";

@@ -15,7 +15,7 @@ export class People {
   /** How many go by a name. */
   readonly #sharing = new Map<string, number>();
 
-  /** Somebody goes by this name now. */
+  /** Records a person's current name. */
   note({ user, name }: Person): void {
     const before = this.#names.get(user);
     if (before === name) return;
@@ -29,12 +29,12 @@ export class People {
     for (const { sender, name } of messages) if (!this.#names.has(sender)) this.note({ user: sender, name });
   }
 
-  /** Of somebody unknown the id; that of a guest says nothing to anybody. */
+  /** The id of an unknown person; a generic word for a guest, whose id is random. */
   nameOf(user: string): string {
     return this.#names.get(user) ?? (isGuest(user) ? `Guest ${shortOf(user)}` : user);
   }
 
-  /** What tells somebody from others of the same name; empty where nobody else has it. */
+  /** The tag that distinguishes people of the same name; empty for a unique name. */
   tagOf(user: string): string {
     const name = this.#names.get(user);
     if (name === undefined || this.#sharing.get(name)! < 2) return "";
@@ -46,7 +46,7 @@ export class People {
     return Array.from(this.#names, ([user, name]) => ({ user, name }));
   }
 
-  /** What stands for somebody after an `@` while a message is written; nothing where only the id will do. */
+  /** The text after `@` for a person while a message is written; `undefined` where only the id is unambiguous. */
   labelOf(user: string): string | undefined {
     const name = this.#names.get(user);
     if (name === undefined) return undefined;

@@ -63,7 +63,7 @@ export class RoomDirectory {
     this.#keep(room, seq);
   }
 
-  /** The room began anew. */
+  /** The room was deleted and created again. */
   restarted(room: string): void {
     this.#keep(room, 0);
   }

@@ -3,7 +3,7 @@
 export type Connection =
   | { readonly kind: "connecting" }
   | { readonly kind: "connected"; readonly isBack: boolean }
-  /** `code` as in CONNECT_ERROR or the notice before the end, empty where nobody gave one. */
+  /** `code` as in CONNECT_ERROR or the last notice; empty where there was none. */
   | { readonly kind: "offline" | "stopped"; readonly code: string; readonly message: string };
 
 export interface TokenSource {

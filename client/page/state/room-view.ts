@@ -99,7 +99,7 @@ export class RoomView {
     return "";
   }
 
-  /** What somebody is called, as far as it is known here. */
+  /** The known name of a user. */
   nameOf(user: string): string {
     return this.people.nameOf(user);
   }
@@ -263,7 +263,7 @@ export class RoomView {
     this.timeline.add(message, this.self);
     const isOwn = message.sender === this.self;
     this.reading.arrived(isOwn);
-    // What comes again after a break may have been deleted meanwhile: then nothing is left to be told.
+    // A message repeated after a break may have been deleted meanwhile: do not announce it.
     const said = this.withNames(message.content) || message.attachment?.name;
     if (!isOwn && said) this.#hooks.announce(`${named(message.name)}: ${said}`);
     this.#hooks.changed();

@@ -61,7 +61,7 @@ export interface SessionPorts {
   readonly origin: string;
   /** Has the whole drawn again. */
   readonly changed: () => void;
-  /** Who else gives tokens, for a chat in somebody's page. */
+  /** The embedding page's token source. */
   readonly token?: TokenSource;
   /** The room on the screen is another one. */
   readonly entered?: (room: string | undefined) => void;
@@ -79,7 +79,7 @@ export class Session {
   problem = "";
   /** Whether the form has a place for a token. */
   isTokenAsked = false;
-  /** Whether nobody gets in without one. */
+  /** Whether the server requires a token. */
   isTokenNeeded = false;
   isJoining = false;
   readonly origin: string;
@@ -279,7 +279,7 @@ export class Session {
   #onWelcome(welcome: Welcome): void {
     this.#welcomed = welcome;
     const { room, lastSeq } = welcome;
-    // Fewer messages than were seen: the room was deleted meanwhile, and counts anew.
+    // Fewer messages than were seen: the room was deleted and created again.
     if (lastSeq < (this.directory?.seen[room] ?? 0)) this.directory?.restarted(room);
   }
 

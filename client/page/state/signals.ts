@@ -53,7 +53,7 @@ export class Signals {
     this.#say("read", { seq: this.#seen });
   }
 
-  /** Nobody misses it when it is lost. */
+  /** May be lost. */
   #say(...said: ["typing", { on: boolean }] | ["read", { seq: number }]): void {
     if (this.#room.connection.state !== "connected") return;
     this.#room.ask(said[0] as "read", said[1] as { seq: number }).catch(() => {});

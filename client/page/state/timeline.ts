@@ -148,7 +148,7 @@ export class Timeline {
     for (const message of changed) this.#change(message.id, () => message);
   }
 
-  /** The room was deleted and began anew; what is on its way goes to the new one. */
+  /** The room was deleted and created again; unsent messages go to the new one. */
   restart(): void {
     this.version++;
     this.#messages = [];

@@ -22,7 +22,7 @@ export class Typists {
     this.#names.clear();
   }
 
-  /** One line for the reader; empty while nobody types. */
+  /** One line for the reader; empty while no member types. */
   get line(): string {
     const names = Array.from(this.#names.values(), named);
     if (names.length === 0) return "";

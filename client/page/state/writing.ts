@@ -70,7 +70,7 @@ export class Writing {
     return this.#place.writer;
   }
 
-  /** Somebody writes here from now on, as their token says. What was typed before that was known is theirs. */
+  /** Sets the writer, from the token. Text typed before belongs to that writer. */
   ownedBy(claims: Pick<Claims, "user" | "name">): void {
     const writer = writerOf(claims);
     const before = this.#place.writer;

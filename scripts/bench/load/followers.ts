@@ -31,7 +31,7 @@ export async function runFollowers(server: ServerFacts, job: FollowersJob): Prom
   const chat = await gather(server, job.chat, { rooms: job.rooms, members: count });
   const announcer = await Announcer.of(server, job, followers);
   await sleep(SETTLE_MS[job.addressed]);
-  // Nobody knows yet who is where.
+  // The server has not located the users yet.
   await announcer.announce();
   await sleep(SETTLE_MS[job.addressed]);
 
@@ -52,7 +52,7 @@ export async function runFollowers(server: ServerFacts, job: FollowersJob): Prom
   const cost = meter.read();
   const during = chat.latencies;
   posting.stop();
-  // Whoever gets something twice gets it within this time.
+  // A duplicate arrives within this time.
   await sleep(DRAIN_MS);
   return {
     kind: "followers",

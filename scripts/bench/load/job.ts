@@ -128,7 +128,7 @@ export interface FollowersReading extends BaseReading {
   /** From the call to a follower, over all announcements but the first. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** From the call to the last follower, for each announcement; the first is the one before which nobody knew who is where. */
+  /** From the call to the last follower, for each announcement; before the first one the server had not located the users. */
   readonly lastMs: readonly number[];
   /** From the call to its answer, for each announcement. */
   readonly answeredMs: readonly number[];

@@ -63,7 +63,7 @@ export class Member {
     this.#observer = observer;
   }
 
-  /** Connects, or connects anew. Resolves when the server has let it in. */
+  /** Connects or reconnects. Resolves once the server has accepted it. */
   join(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#joined = { resolve, reject };
@@ -82,7 +82,7 @@ export class Member {
     this.#isJoined = false;
   }
 
-  /** The line breaks; nobody says goodbye. */
+  /** Cuts the connection without a close frame. */
   drop(): void {
     clearInterval(this.#heartbeat);
     this.#isJoined = false;

@@ -15,7 +15,7 @@ export class Meter {
   #serverCpuSeconds = 0;
   #own: NodeJS.CpuUsage = process.cpuUsage();
 
-  /** @param roots the server's processes; whatever they started is there by now */
+  /** @param roots the server's processes, whose children have all started */
   constructor(roots: readonly number[]) {
     this.#pids = roots.flatMap(processTree);
     this.start();

@@ -35,7 +35,7 @@ export async function runStorm(server: ServerFacts, job: StormJob): Promise<Stor
   await until(() => others.every(({ sequence }) => sequence.length >= speaker!.posted));
   const caughtUpMs = performance.now() - startedMs;
   const cost = meter.read();
-  // Whoever got something twice gets it within this time.
+  // A duplicate arrives within this time.
   await sleep(SETTLE_MS);
   return {
     kind: "storm",

@@ -10,7 +10,7 @@ import { Meter } from "./meter.ts";
 
 const TICK_MS = 1;
 const US_PER_MS = 1000;
-/** Members told of each other, and whatever connecting set going is over. */
+/** Presence events and other work of the connects are over after this time. */
 const SETTLE_MS = 1500;
 /** A server that has not delivered everything by then did not hold the rate, or has lost something. */
 const DRAIN_MS_MAX = 5000;
