@@ -40,7 +40,6 @@ import { Buckets, type RateLimit } from "../clock/rate-limit.ts";
 import type { Relayed } from "./links/relayed.ts";
 import type { Client, Leave, Membership, Room } from "./room/room.ts";
 import { effectiveRole } from "./moderation/standing.ts";
-import { tokenFlags } from "./room/token-flags.ts";
 
 /**
  * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -150,16 +149,8 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   override authorize({ identity }: ConnectRequest): Verdict<Membership> {
     if (!identity) throw new Error("a chat room lets nobody in whose token was not verified");
     const { user, name, role } = identity;
-    const nowMs = this.context.now();
-    const bucket = this.#features.posting.buckets.of(user, nowMs);
-    const data = {
-      user,
-      name,
-      role: this.#features.direct.roleOf(role),
-      sinceMs: nowMs,
-      bucket,
-      ...tokenFlags(identity),
-    };
+    const data = { user, name, role: this.#features.direct.roleOf(role), sinceMs: this.context.now() };
+    for (const feature of this.#features.all) feature.onToken?.(data, identity);
     // Asked here too, so that who is refused takes no older connection of theirs along.
     return this.#refuseEntry(data) ?? { accepted: true, data };
   }
@@ -231,7 +222,10 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   }
 
   override onRefresh(client: Client, identity: Identity): void {
-    for (const feature of this.#features.all) feature.onRefresh?.(client, identity);
+    for (const feature of this.#features.all) {
+      feature.onToken?.(client.data, identity);
+      feature.onRefresh?.(client, identity);
+    }
   }
 
   override onDisconnect(client: Client): void {

@@ -101,7 +101,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     bug: "a mark of how far somebody has read is not brought through sleep",
     file: "src/chat/people/reading.ts",
-    find: "    if (readSeq !== undefined) this.#marks.restore({ user, seq: readSeq });\n",
+    find: "    if (seq !== undefined) this.#marks.restore({ user: client.peek().user, seq });\n",
     replace: "",
     breaks: "read",
     isCostly: true,

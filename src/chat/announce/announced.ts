@@ -8,9 +8,13 @@ import { AnnouncedBefore } from "./announced-before.ts";
 import type { LobbyReport } from "../listing/lobby-report.ts";
 import type { Members } from "../room/members.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
 
 /** Announcements that a connection is known to have heard: one that comes again behind so many others is heard twice. */
 export const ANNOUNCED_KEPT_MAX = 32;
+
+/** Ids of the latest announcements to the connection. */
+const ANNOUNCED = new Slot<readonly string[]>("announced");
 
 export interface AnnouncedParts {
   readonly members: Members;
@@ -34,7 +38,7 @@ export class Announced {
     const meant = here
       ? [...new Set(here.flatMap(([, user]) => members.socketsOf(user)))].flatMap((id) => clients.get(id) ?? [])
       : [...clients.values()];
-    const fresh = meant.filter((client) => !client.peek().announced?.includes(id));
+    const fresh = meant.filter((client) => !ANNOUNCED.get(client)?.includes(id));
     // What has been said so far was said before.
     if (fresh.length > 0) this.#room.commit();
     this.#say(fresh, event === undefined ? [ANNOUNCEMENT_EVENT, { id, data }] : [event, data]);
@@ -57,8 +61,7 @@ export class Announced {
 }
 
 function remember(client: Client, id: string): void {
-  const membership = client.peek();
-  client.data = { ...membership, announced: [...(membership.announced ?? []), id].slice(-ANNOUNCED_KEPT_MAX) };
+  ANNOUNCED.set(client, [...(ANNOUNCED.get(client) ?? []), id].slice(-ANNOUNCED_KEPT_MAX));
 }
 
 /** What passes by itself. */

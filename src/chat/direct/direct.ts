@@ -1,7 +1,8 @@
 // A room between two people: nobody else comes in, whatever their token says, and none of the two is a moderator (DM-2).
 // And what opens such a room, from wherever its user is (DM-1).
 import { isDirectRoom } from "../../protocol/direct-name.ts";
-import { directRoomOf, type DirectReport, type DirectUsers } from "../../protocol/direct-room.ts";
+import { directRoomOf, mayOpenDirect, type DirectReport, type DirectUsers } from "../../protocol/direct-room.ts";
+import type { Identity } from "../../protocol/identity.ts";
 import type { OpenDirectAnswer } from "../../protocol/direct-events.ts";
 import type { ErrorAnswer, Role } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
@@ -10,6 +11,7 @@ import { openDirectSchema, TOO_MANY_OPENINGS } from "../../protocol/schemas/dire
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import { Buckets, DIRECT_OPENINGS } from "../../clock/rate-limit.ts";
 import type { Feature, Membership, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
 
 /** Stores, in the room of that name, whose it is. */
 export type OpenDirect = (room: string, users: DirectUsers) => Promise<OpenDirectAnswer>;
@@ -18,6 +20,9 @@ export type OpenDirect = (room: string, users: DirectUsers) => Promise<OpenDirec
 export const OPEN_DIRECT_COST = 20;
 
 const STATE_KEY = "direct";
+
+/** Whether the token of the connection opens no rooms between two people. */
+const IS_BOUND = new Slot<true>("isBound");
 
 export class Direct implements Feature {
   readonly #room: Room;
@@ -48,6 +53,10 @@ export class Direct implements Feature {
     this.#readSeq = readSeq;
     this.isDirect = isDirectRoom(room.name);
     if (this.isDirect) this.#users = room.state.get(STATE_KEY) as DirectUsers | undefined;
+  }
+
+  onToken(membership: Membership, { rooms }: Identity): void {
+    IS_BOUND.put(membership, mayOpenDirect(rooms) ? undefined : true);
   }
 
   admit({ user }: Pick<Membership, "user">): Refusal | undefined {
@@ -90,7 +99,11 @@ export class Direct implements Feature {
     user: string,
     reply: Reply<OpenDirectAnswer>,
   ): Promise<void> {
-    const refusal = this.#refuseOpening(own, user, tokenRole === "reader" || client?.peek().isBound === true);
+    const refusal = this.#refuseOpening(
+      own,
+      user,
+      tokenRole === "reader" || (client !== undefined && IS_BOUND.get(client) === true),
+    );
     if (refusal) return reply(refusal);
     const room = directRoomOf(own, user);
     const taking = tokenRole === "service" ? undefined : this.#openings.take(own, this.#room.now());

@@ -8,7 +8,9 @@ import { GrowingWindow } from "../../clock/growing-window.ts";
 import { isKnown, LobbyFacts } from "./lobby-facts.ts";
 import type { Members } from "../room/members.ts";
 import type { Reply } from "../room/operation.ts";
+import { Carried } from "../room/carried.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
 import { Unreported, type Reported } from "./unreported.ts";
 
 /**
@@ -36,6 +38,9 @@ export const CONNECTIONS_SETTLED_MS = 10_000;
 export const REPORT_RETRY_MS_MIN = 60_000;
 export const REPORT_RETRY_MS_MAX = 3_600_000;
 
+/** The one key of what is kept. */
+const KEPT = "";
+
 export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 
 export class LobbyReport implements Feature {
@@ -52,7 +57,7 @@ export class LobbyReport implements Feature {
   /** … and if nothing does, it wakes the room. */
   #latest!: Deadline;
   #awake!: Deadline;
-  #carrier: Client | undefined;
+  readonly #kept: Carried<Reported>;
   /** What the lobby knows; `undefined` where this life of the room cannot say. */
   #told: RoomReport | undefined;
   /** How many were connected by the latest report; `undefined` where it may not have arrived. */
@@ -83,6 +88,8 @@ export class LobbyReport implements Feature {
     this.#members = members;
     this.#send = send;
     this.#unreported = new Unreported(room.meter);
+    const slot = new Slot<readonly Reported[]>("lobby");
+    this.#kept = new Carried(room, { slot, keyOf: () => KEPT, perHolder: 1 });
   }
 
   start(): void {
@@ -105,9 +112,8 @@ export class LobbyReport implements Feature {
   }
 
   onRestore(client: Client): void {
-    const { lobby } = client.peek();
+    const [lobby] = this.#kept.restore(client);
     if (!lobby) return;
-    this.#carrier = client;
     this.#isUnknown = false;
     this.#window.restore(lobby);
     this.#isOwed = lobby.isOwed === true;
@@ -153,7 +159,7 @@ export class LobbyReport implements Feature {
   }
 
   onDisconnect(client: Client): void {
-    if (client === this.#carrier) this.#keep();
+    this.#kept.release(client);
     this.#mentionConnections();
   }
 
@@ -361,10 +367,7 @@ export class LobbyReport implements Feature {
 
   /** What outlives a sleep. While a report is under way it may yet be lost. */
   #keep(): void {
-    const { clients } = this.#room;
-    const isStillThere = this.#carrier && clients.get(this.#carrier.id) === this.#carrier;
-    if (!isStillThere) [this.#carrier] = clients.values();
-    if (!this.#carrier) return;
+    if (this.#isEmpty) return;
     const isOwed = this.#isOwed || this.#sending === "owed";
     const alongAtMs = this.#sending ? this.#room.now() : this.#along.atMs;
     const retryAtMs = this.#retry.atMs;
@@ -380,6 +383,6 @@ export class LobbyReport implements Feature {
       ...(this.#wantsPeople && { wantsPeople: true }),
       ...(tally && { tally }),
     };
-    this.#carrier.data = { ...this.#carrier.peek(), lobby };
+    this.#kept.put(KEPT, lobby);
   }
 }

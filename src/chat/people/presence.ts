@@ -1,7 +1,7 @@
 // Who is here, and telling the others when that changes. A reload is no leave: PRES-2.
 import type { Member, PresenceAnswer, Role, Welcome } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { Leavers, type Leaver } from "../room/leavers.ts";
+import { Leavers, type Leaver } from "./leavers.ts";
 import type { Members } from "../room/members.ts";
 import { operation } from "../room/operation.ts";
 import { Pacer } from "../../clock/pacer.ts";
@@ -9,6 +9,7 @@ import { presenceSchema } from "../../protocol/schemas/payloads.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 import { effectiveRole } from "../moderation/standing.ts";
 import type { Standings } from "../moderation/standings.ts";
+import { Slot } from "../room/slot.ts";
 
 /** Changes of presence are told at once in a quiet room, and at most this often in a busy one (PRES-1). */
 export const PRESENCE_WINDOW_MS = 250;
@@ -18,6 +19,9 @@ export const PRESENCE_WINDOW_LARGE_MS = 1000;
 
 /** Looking for somebody takes as much of the caller's requests as a page of history does (CHAT-6). */
 const FIND_COST = 5;
+
+/** Since when the user is a member, where that is longer than the connection; in milliseconds since 1970. */
+const MEMBER_SINCE_MS = new Slot<number>("memberSinceMs");
 
 /** The one who may do most comes last. */
 const ROLES: readonly Role[] = ["reader", "member", "moderator", "service"];
@@ -64,7 +68,7 @@ export class Presence implements Feature {
   onConnect(client: Client): void {
     const { user, name, sinceMs } = client.peek();
     const memberSinceMs = this.#members.add(user, { socketId: client.id, name, sinceMs });
-    if (memberSinceMs !== sinceMs) client.data = { ...client.data, memberSinceMs };
+    if (memberSinceMs !== sinceMs) MEMBER_SINCE_MS.set(client, memberSinceMs);
     this.#leavers.forget(user);
     this.#waitForLeavers();
   }
@@ -79,19 +83,21 @@ export class Presence implements Feature {
 
   /** PRES-4. A crash leaves no connection to restore, so nobody is there after it: PRES-5. */
   onRestore(client: Client): void {
-    const { user, name, sinceMs, memberSinceMs } = client.peek();
-    this.#members.note(user, { socketId: client.id, name, sinceMs }, memberSinceMs);
+    const { user, name, sinceMs } = client.peek();
+    this.#members.note(user, { socketId: client.id, name, sinceMs }, MEMBER_SINCE_MS.get(client));
     for (const leaver of this.#leavers.restore(client)) this.#members.noteAbsent(leaver.user, leaver);
     this.#waitForLeavers();
   }
 
   onDisconnect(client: Client): void {
     const { user } = client.peek();
-    const orphans = this.#leavers.release(client);
+    const dropped = [...this.#leavers.release(client)];
     const gone = this.#members.remove(user, client.id);
     if (this.#room.clients.size === 0) return this.#rest();
-    for (const orphan of orphans) this.#await(orphan);
-    if (gone) this.#await({ user, ...gone, goneAtMs: this.#room.now() });
+    const leaver = gone && { user, ...gone, goneAtMs: this.#room.now() };
+    // Not at once: who comes back in time, or over another connection, has not left for the others.
+    if (leaver && !this.#leavers.carry(leaver)) dropped.push(leaver);
+    if (dropped.length > 0) this.#endUncarried(dropped);
     this.#waitForLeavers();
   }
 
@@ -104,11 +110,9 @@ export class Presence implements Feature {
     this.#pacer.request(this.#room.now());
   }
 
-  /** Not at once: who comes back in time, or over another connection, has not left for the others. */
-  #await(leaver: Leaver): void {
-    if (this.#leavers.carry(leaver)) return;
-    // More went than those who stay can remember.
-    this.#members.end(leaver.user);
+  /** More went than those who stay can carry. */
+  #endUncarried(leavers: readonly Leaver[]): void {
+    for (const { user } of leavers) this.#members.end(user);
     this.#pacer.requestLater(this.#room.now());
   }
 

@@ -10,6 +10,7 @@ import { Pacer } from "../../clock/pacer.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { readMarksSchema, readSchema } from "../../protocol/schemas/reading-payloads.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
 
 /** In a larger room marks are told to nobody but their user's own connections: they would grow with its square. */
 export const READ_TOLD_MEMBERS_MAX = 100;
@@ -31,6 +32,9 @@ export const READ_MARKS_SHOWN_MAX = 100;
 
 /** What the list takes from the bucket of requests: it looks at everybody's mark. */
 export const READ_MARKS_COST = 10;
+
+/** How far its user has read, as marked over the connection. */
+const READ_SEQ = new Slot<number>("readSeq");
 
 export class Reading implements Feature {
   readonly #room: Room;
@@ -81,13 +85,12 @@ export class Reading implements Feature {
   }
 
   onRestore(client: Client): void {
-    const { user, readSeq } = client.peek();
-    if (readSeq !== undefined) this.#marks.restore({ user, seq: readSeq });
+    const seq = READ_SEQ.get(client);
+    if (seq !== undefined) this.#marks.restore({ user: client.peek().user, seq });
   }
 
   onDisconnect(client: Client): void {
-    const { user, readSeq } = client.peek();
-    if (readSeq === undefined || !this.#marks.isUnsaved(user)) return;
+    if (READ_SEQ.get(client) === undefined || !this.#marks.isUnsaved(client.peek().user)) return;
     this.#storeDeadline.pull(this.#room.now() + READ_STORE_GATHER_MS);
   }
 
@@ -103,7 +106,7 @@ export class Reading implements Feature {
     const seenSeq = this.#room.seenSeq();
     if (seq > seenSeq) return refuse("INVALID_PAYLOAD", `seq: the newest message is ${seenSeq}`);
     if (!this.#marks.advance({ user, seq })) return { ok: true };
-    client.data = { ...client.data, readSeq: seq };
+    READ_SEQ.set(client, seq);
     const nowMs = this.#room.now();
     if (nowMs - this.#storedAtMs >= READ_STORE_INTERVAL_MS) this.#store(nowMs);
     this.#untold.add(user);

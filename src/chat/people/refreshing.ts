@@ -6,7 +6,6 @@ import { refuse } from "../room/answers.ts";
 import type { Members } from "../room/members.ts";
 import { operation } from "../room/operation.ts";
 import { refreshTokenSchema } from "../../protocol/schemas/payloads.ts";
-import { tokenFlags } from "../room/token-flags.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 
 export class Refreshing implements Feature {
@@ -26,8 +25,8 @@ export class Refreshing implements Feature {
 
   onRefresh(client: Client, identity: Identity): void {
     const { user, name, role } = identity;
-    const { isBound: _wasBound, isGuest: _wasGuest, ...membership } = client.peek();
-    client.data = { ...membership, name, role, ...tokenFlags(identity) };
+    const membership = client.peek();
+    client.data = { ...membership, name, role };
     this.#members.note(user, { socketId: client.id, name, sinceMs: membership.sinceMs });
   }
 }

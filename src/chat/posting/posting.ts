@@ -2,6 +2,7 @@
 import type { z } from "zod";
 
 import type { ErrorAnswer, Message, PostAnswer } from "../../protocol/chat-events.ts";
+import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
 import type { Attachments } from "../files/attachments.ts";
 import type { Draft } from "./commit.ts";
@@ -12,16 +13,18 @@ import { placeOf } from "../log/message-id.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import { postSchema } from "../../protocol/schemas/payloads.ts";
 import { Posts } from "./posts.ts";
-import { Buckets } from "../../clock/rate-limit.ts";
+import { Buckets, type Bucket } from "../../clock/rate-limit.ts";
+import { Carried } from "../room/carried.ts";
 import { RetentionClock } from "./retention-clock.ts";
-import type { Client, Feature, Room } from "../room/room.ts";
+import type { Client, Feature, Membership, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
 
 export class Posting implements Feature {
   readonly #room: Room;
-  readonly #members: Members;
   readonly #attachments: Attachments;
-  /** The users' rate limits, which each connection carries through sleep. */
-  readonly buckets: Buckets;
+  readonly #buckets: Buckets;
+  /** The users' buckets, each on one of its user's connections. */
+  readonly #carried: Carried<Bucket>;
   readonly guestRates: GuestRates;
   #posts!: Posts;
   readonly operations = {
@@ -39,9 +42,14 @@ export class Posting implements Feature {
 
   constructor(room: Room, members: Members, attachments: Attachments) {
     this.#room = room;
-    this.#members = members;
     this.#attachments = attachments;
-    this.buckets = new Buckets(room.settings.messageRate);
+    this.#buckets = new Buckets(room.settings.messageRate);
+    this.#carried = new Carried(room, {
+      slot: new Slot<readonly Bucket[]>("bucket"),
+      keyOf: (_bucket, holder) => holder.peek().user,
+      holdersOf: (user) => members.socketsOf(user).flatMap((id) => room.clients.get(id) ?? []),
+      perHolder: 1,
+    });
     this.guestRates = new GuestRates(room);
   }
 
@@ -88,21 +96,23 @@ export class Posting implements Feature {
   }
 
   onConnect(client: Client): void {
-    this.onRestore(client);
+    const { user } = client.peek();
+    const bucket = this.#buckets.of(user, this.#room.now());
+    if (bucket.tokens < this.#room.settings.messageRate.burst) this.#carried.put(user, bucket);
   }
 
   onRestore(client: Client): void {
-    const { user, bucket } = client.peek();
-    this.buckets.restore(user, bucket, this.#room.now());
+    const nowMs = this.#room.now();
+    for (const bucket of this.#carried.restore(client)) this.#buckets.restore(client.peek().user, bucket, nowMs);
     this.guestRates.restore(client);
   }
 
-  /** A user's rate limit sleeps with the connection that posted last; when that goes, another one takes it. */
+  onToken(membership: Membership, identity: Identity): void {
+    this.guestRates.onToken(membership, identity);
+  }
+
   onDisconnect(client: Client): void {
-    const { user } = client.peek();
-    const heirId = this.#members.socketsOf(user).find((id) => id !== client.id);
-    const heir = heirId === undefined ? undefined : this.#room.clients.get(heirId);
-    if (heir) heir.data = { ...heir.data, bucket: this.buckets.of(user, this.#room.now()) };
+    this.#carried.release(client);
   }
 
   #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
@@ -142,12 +152,12 @@ export class Posting implements Feature {
   }
 
   #takeToken({ user, client }: Caller): ErrorAnswer | undefined {
-    const taking = this.buckets.take(user, this.#room.now());
+    const taking = this.#buckets.take(user, this.#room.now());
     if (!taking.ok) {
       const limit = `at most ${this.#room.settings.messageRate.perSecond} messages per second`;
       return refuse("RATE_LIMITED", `Rate limit exceeded: ${limit}.`, taking.retryAfterMs);
     }
-    if (client) client.data = { ...client.data, bucket: taking.bucket };
+    if (client) this.#carried.put(user, taking.bucket);
     return undefined;
   }
 

@@ -3,8 +3,15 @@
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { networkOf } from "../../socketio/wire/client-address.ts";
 import { refuse } from "./answers.ts";
-import { Buckets } from "../../clock/rate-limit.ts";
-import type { Client, Room } from "./room.ts";
+import { Buckets, type Bucket } from "../../clock/rate-limit.ts";
+import type { Identity } from "../../protocol/identity.ts";
+import type { Client, Membership, Room } from "./room.ts";
+import { Slot } from "./slot.ts";
+
+/** Whether the token of the connection is one of those that anybody may ask for. */
+const IS_GUEST = new Slot<true>("isGuest");
+/** The bucket of the address's guests as of their last post over the connection. */
+const GUEST_BUCKET = new Slot<Bucket>("guestBucket");
 
 export class GuestRates {
   readonly #room: Room;
@@ -17,18 +24,22 @@ export class GuestRates {
     if (guestRatePerIp > 0) this.#buckets = new Buckets({ perSecond: guestRatePerIp, burst: messageRate.burst });
   }
 
+  onToken(membership: Membership, { isGuest }: Identity): void {
+    IS_GUEST.put(membership, isGuest);
+  }
+
   /** A network's bucket sleeps with the connection that posted last. */
   restore(client: Client): void {
-    const { guestBucket } = client.peek();
+    const guestBucket = GUEST_BUCKET.get(client);
     if (guestBucket) this.#buckets?.restore(networkOf(client.handshake.address), guestBucket, this.#room.now());
   }
 
   /** Takes what one post costs, where a guest makes it. */
   refuse(client: Client | undefined): ErrorAnswer | undefined {
-    if (!this.#buckets || !client?.peek().isGuest) return undefined;
+    if (!this.#buckets || !client || !IS_GUEST.get(client)) return undefined;
     const taking = this.#buckets.take(networkOf(client.handshake.address), this.#room.now());
     if (taking.ok) {
-      client.data = { ...client.data, guestBucket: taking.bucket };
+      GUEST_BUCKET.set(client, taking.bucket);
       return undefined;
     }
     const limit = `at most ${this.#room.settings.guestRatePerIp} messages per second from guests of one address`;

@@ -16,12 +16,10 @@ import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
 import type { Change } from "../log/change.ts";
-import type { Leaver } from "./leavers.ts";
-import type { Reported } from "../listing/unreported.ts";
 import type { ChangedMessage, MessageLog } from "../log/message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "../posting/posts.ts";
-import type { Bucket, RateLimit } from "../../clock/rate-limit.ts";
+import type { RateLimit } from "../../clock/rate-limit.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
 export interface ChatSettings {
@@ -42,7 +40,7 @@ export interface ChatSettings {
   readonly recoveryWindowMs: number;
 }
 
-/** A member's connection, as it survives sleep. */
+/** A member's connection, as it survives sleep. What a feature keeps on it is in slots of its own (slot.ts). */
 export interface Membership {
   readonly user: string;
   readonly name: string;
@@ -50,24 +48,6 @@ export interface Membership {
   readonly role: Role;
   /** When this connection joined, in milliseconds since 1970. */
   readonly sinceMs: number;
-  /** Since when the user is a member, where that is longer than this connection; in milliseconds since 1970. */
-  readonly memberSinceMs?: number;
-  /** Others who went lately, kept here for the time in which they may come back unnoticed. */
-  readonly leavers?: readonly Leaver[];
-  /** How far its user has read, as marked over this connection. */
-  readonly readSeq?: number;
-  /** Whether its token opens no rooms between two people. */
-  readonly isBound?: true;
-  /** Whether its token is one of those that anybody may ask for. */
-  readonly isGuest?: true;
-  /** The rate limit of its address's guests as of their last post on this connection. */
-  readonly guestBucket?: Bucket;
-  /** Ids of what was announced to this connection lately. */
-  readonly announced?: readonly string[];
-  /** What the room has told the lobby, kept on one of its connections. */
-  readonly lobby?: Reported;
-  /** The user's rate limit as of their last post on this connection. */
-  readonly bucket: Bucket;
 }
 
 export type Client = Socket<ServerToClientEvents, Membership>;
@@ -133,6 +113,8 @@ export interface Feature {
   welcome?(client: Client): Partial<Welcome>;
   /** A connection came and has heard its welcome. */
   onWelcomed?(client: Client): void;
+  /** A token counts for a connection from now on: its first, or a fresh one. The place to fill slots from it. */
+  onToken?(membership: Membership, identity: Identity): void;
   /** A connection has another token of its user. */
   onRefresh?(client: Client, identity: Identity): void;
   /** A connection is still there after sleep. */
