@@ -52,7 +52,7 @@ export function closeNamedLog(storage: DurableObjectStorage, id: number, nowMs: 
   storage.sql.exec("UPDATE recovery_logs SET closed_at_ms = ? WHERE id = ?", nowMs, id);
 }
 
-/** The tables of a log that take turns. The log without a name has had its own since before there were names. */
+/** The two tables of a log, which are written in turns. @param id `undefined` for the log without a name */
 export function tablesOf(id: number | undefined): readonly [string, string] {
   const name = id === undefined ? "broadcasts" : `broadcasts_of_${id}`;
   return [`${name}_0`, `${name}_1`];

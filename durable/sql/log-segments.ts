@@ -23,9 +23,6 @@ interface SegmentRow extends Record<string, SqlStorageValue> {
 /** Rows fetched by one query at most: few, because each of them may be as large as a row can be. */
 const ROWS_AT_ONCE = 8;
 
-/** The one table of rooms that began before there were segments. */
-const UNSEGMENTED = "batches";
-
 const LIST = "segments";
 const CREATE_LIST = `CREATE TABLE IF NOT EXISTS ${LIST} (first_seq INTEGER PRIMARY KEY, until_ms INTEGER NOT NULL, stored_before INTEGER NOT NULL)`;
 
@@ -45,14 +42,10 @@ export class LogSegments {
   /** The oldest first. None is empty. */
   #all: readonly Segment[];
 
-  constructor(storage: DurableObjectStorage, nowMs: number) {
+  constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
     this.#sql = storage.sql;
     this.tables = this.#readTables();
-    if (this.tables.has(UNSEGMENTED)) {
-      storage.transactionSync(() => this.#adopt(nowMs));
-      this.tables = this.#readTables();
-    }
     this.#all = this.tables.has(LIST) ? this.#readList() : [];
   }
 
@@ -71,17 +64,6 @@ export class LogSegments {
       .exec<SegmentRow>(`SELECT first_seq, until_ms, stored_before FROM ${LIST} ORDER BY first_seq`)
       .toArray()
       .map((row) => ({ firstSeq: row.first_seq, untilMs: row.until_ms, storedBefore: row.stored_before }));
-  }
-
-  /** Makes the table of an unsegmented log the first segment. How old it is nobody knows: not younger than now. */
-  #adopt(nowMs: number): void {
-    const [oldest] = this.#sql
-      .exec<{ first_seq: number }>(`SELECT first_seq FROM ${UNSEGMENTED} ORDER BY first_seq LIMIT 1`)
-      .toArray();
-    if (!oldest) return void this.#sql.exec(`DROP TABLE ${UNSEGMENTED}`);
-    this.#sql.exec(`ALTER TABLE ${UNSEGMENTED} RENAME TO ${tableOf(oldest.first_seq)}`);
-    this.#sql.exec(`ALTER TABLE ${tableOf(oldest.first_seq)} ADD COLUMN burnt INTEGER NOT NULL DEFAULT 0`);
-    this.#list({ firstSeq: oldest.first_seq, untilMs: nowMs, storedBefore: 0 });
   }
 
   get all(): readonly Segment[] {

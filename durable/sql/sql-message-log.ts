@@ -45,7 +45,7 @@ export class SqlMessageLog implements MessageLog {
     this.#options = { nowMs, newName };
     this.#retention = retention;
     this.#name = new LateName(storage.sql, newName);
-    this.#segments = new LogSegments(storage, nowMs);
+    this.#segments = new LogSegments(storage);
     this.#changes = new ChangeTables(storage, this.#segments);
     this.#reserved = new ReservedSeq(storage.sql);
     const segment = this.#segments.all.at(-1);

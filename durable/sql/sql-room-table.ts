@@ -16,15 +16,10 @@ type Usage = readonly [sinceMs: number, tallyId: number, connections: number, ..
 /** `usage` is absent, or `null`, where the room never said what it counted. */
 type Row = readonly [...told: Told, usage?: Usage | null, people?: string | null, direct?: DirectReport | undefined];
 
-/** Of a version that counted nothing. */
-type UncountedRow = readonly [...told: Told, people?: string | null | undefined, direct?: DirectReport | undefined];
-
 /** Characters of marks that one row keeps: the rooms behind it are asked themselves once the lobby has slept. */
 const PEOPLE_LENGTH_MAX = 1_000_000;
 
-/** A list of rooms is the body of a version that counted nothing. */
-type Body = readonly UncountedRow[] | CountedBody;
-interface CountedBody {
+interface Body {
   readonly rooms: readonly Row[];
   readonly tally: Tally;
 }
@@ -40,9 +35,8 @@ export class SqlRoomTable implements RoomTable {
     const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'room_pages'";
     if (this.#sql.exec(query).toArray().length === 0) return;
     for (const { page, body } of this.#sql.exec<{ page: number; body: string }>("SELECT page, body FROM room_pages")) {
-      const read = JSON.parse(body) as Body;
-      if ("tally" in read) yield { page, rooms: read.rooms.map(fromRow), tally: read.tally };
-      else yield { page, rooms: read.map(fromUncounted), tally: {} };
+      const { rooms, tally } = JSON.parse(body) as Body;
+      yield { page, rooms: rooms.map(fromRow), tally };
     }
   }
 
@@ -74,8 +68,16 @@ function toRow(kept: Omit<KeptRoom, "people">, people: string | null): Row {
 }
 
 function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, people, direct]: Row): KeptRoom {
-  const uncounted = fromUncounted([room, members, lastSeq, lastActivity, believedUntilMs, people, direct]);
-  return used ? { ...uncounted, usage: fromUsage(used) } : uncounted;
+  return {
+    room,
+    members,
+    lastSeq,
+    lastActivity,
+    believedUntilMs,
+    ...(used && { usage: fromUsage(used) }),
+    ...(people != null && { people }),
+    ...(direct && { direct }),
+  };
 }
 
 const fromUsage = ([sinceMs, tallyId, connections, ...numbers]: Usage): RoomUsage => ({
@@ -84,23 +86,3 @@ const fromUsage = ([sinceMs, tallyId, connections, ...numbers]: Usage): RoomUsag
   connections,
   numbers,
 });
-
-function fromUncounted([
-  room,
-  members,
-  lastSeq,
-  lastActivity,
-  believedUntilMs,
-  people,
-  direct,
-]: UncountedRow): KeptRoom {
-  return {
-    room,
-    members,
-    lastSeq,
-    lastActivity,
-    believedUntilMs,
-    ...(people != null && { people }),
-    ...(direct && { direct }),
-  };
-}

@@ -36,21 +36,19 @@ export function isReservedEvent(event: string): boolean {
 }
 
 /** Of the form that items have; one that is read as something else now needs another. */
-export const ANNOUNCE_VERSION = 2;
-/** What is under way while a deployment is replaced is read, too: version 1 had no `at`. */
-export const ANNOUNCE_VERSIONS_READ = [1, ANNOUNCE_VERSION] as const;
+export const ANNOUNCE_VERSION = 1;
 
 export const ANNOUNCEMENT_ID_CHARS_MAX = 64;
 
 export interface Announcement {
-  readonly v: (typeof ANNOUNCE_VERSIONS_READ)[number];
+  readonly v: typeof ANNOUNCE_VERSION;
   /** 1 to `ANNOUNCEMENT_ID_CHARS_MAX` characters, unique everywhere. */
   readonly id: string;
   /** Absent: `announcement`. */
   readonly event?: string;
   readonly data: unknown;
   /** When it was accepted, in milliseconds since 1970: no room has it from before. */
-  readonly at?: number;
+  readonly at: number;
   /** Whose message it is, where the event is one. */
   readonly by: { readonly user: string; readonly name: string };
 }

@@ -66,13 +66,11 @@ export interface LinkName {
 }
 
 /** Of the form that batches have; one that is read as something else now needs another. */
-export const RELAY_VERSION = 2;
-/** Version 1 knew no lives. */
-export const RELAY_VERSIONS_READ = [1, RELAY_VERSION] as const;
+export const RELAY_VERSION = 1;
 
 /** What crosses a link in one go. */
 export interface RelayBatch extends LinkName {
-  readonly v: (typeof RELAY_VERSIONS_READ)[number];
+  readonly v: typeof RELAY_VERSION;
   readonly from: string;
   readonly to: string;
   readonly posts: PostSpan;

@@ -4,7 +4,7 @@
 import { z } from "zod";
 
 import {
-  ANNOUNCE_VERSIONS_READ,
+  ANNOUNCE_VERSION,
   ANNOUNCEMENT_ID_CHARS_MAX,
   isReservedEvent,
   POSTED_EVENT,
@@ -13,7 +13,7 @@ import {
 } from "../protocol/announcement.ts";
 import { isTooDeep, JSON_LEVELS_MAX } from "../protocol/nesting.ts";
 import { readAs } from "../protocol/read-as.ts";
-import { RELAY_VERSIONS_READ, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
+import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
 import { ROOM_NAME } from "../protocol/room-name.ts";
 
 /** More than all lobbies list. What is counted by a number takes memory up to it. */
@@ -48,7 +48,7 @@ const change = z.object({
 const spanOf = <Item extends z.ZodType>(item: Item) => z.object({ after: whole, upTo: whole, items: z.array(item) });
 
 const batch = z.object({
-  v: z.literal(RELAY_VERSIONS_READ),
+  v: z.literal(RELAY_VERSION),
   from: room,
   to: room,
   epoch: z.string(),
@@ -59,13 +59,13 @@ const batch = z.object({
 });
 
 const announce = z.object({
-  v: z.literal(ANNOUNCE_VERSIONS_READ),
+  v: z.literal(ANNOUNCE_VERSION),
   id: z.string().min(1).max(ANNOUNCEMENT_ID_CHARS_MAX),
   event: z
     .string()
     .refine((event) => event === POSTED_EVENT || !isReservedEvent(event))
     .optional(),
-  at: whole.optional(),
+  at: whole,
   by: z.object({ user: z.string().min(1), name: z.string() }),
 });
 const place = whole.max(PLACE_MAX);

@@ -43,7 +43,13 @@ describe("to rooms: ANN-1", () => {
   it("ANN-4: what comes twice is heard once, through sleep", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
-    const said: AnnouncedHere = { v: ANNOUNCE_VERSION, id: "twice", data: 1, by: { user: "backend", name: "backend" } };
+    const said: AnnouncedHere = {
+      v: ANNOUNCE_VERSION,
+      id: "twice",
+      data: 1,
+      at: 1,
+      by: { user: "backend", name: "backend" },
+    };
     const sleeper = new Sleeper(room);
     for (let i = 0; i < 3; i++) {
       expect(await stubOf(room).takeAnnounced([said])).toMatchObject([{ ok: true, isHeard: true }]);
@@ -58,7 +64,13 @@ describe("to rooms: ANN-1", () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const room = freshRoom();
     const ada = await join(room, "ada");
-    const said: AnnouncedHere = { v: ANNOUNCE_VERSION, id: "one", data: 1, by: { user: "backend", name: "backend" } };
+    const said: AnnouncedHere = {
+      v: ANNOUNCE_VERSION,
+      id: "one",
+      data: 1,
+      at: 1,
+      by: { user: "backend", name: "backend" },
+    };
     const outcomes = await stubOf(room).takeAnnounced([said, { ...said, id: "two", event: "connect" }]);
     expect(outcomes).toMatchObject([
       { ok: true, isHeard: true },
@@ -257,7 +269,7 @@ describe("rooms that fail: ANN-6", () => {
     const ada = await join(room, "ada");
     whenAnnouncing(() => "before");
     const part = {
-      announce: { v: ANNOUNCE_VERSION, id: "lost", data: 1, by: { user: "backend", name: "backend" } },
+      announce: { v: ANNOUNCE_VERSION, id: "lost", data: 1, at: 1, by: { user: "backend", name: "backend" } },
       part: 0,
       tries: ANNOUNCE_TRIES_MAX - 1,
       to: [{ room, number: 0 }],

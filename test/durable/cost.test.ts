@@ -91,7 +91,13 @@ const SCENES: Readonly<Record<string, Scene>> = {
   "an announcement":
     async ({ room, ada }) =>
     async () => {
-      const said: AnnouncedHere = { v: ANNOUNCE_VERSION, id: "a1", data: 1, by: { user: "backend", name: "backend" } };
+      const said: AnnouncedHere = {
+        v: ANNOUNCE_VERSION,
+        id: "a1",
+        data: 1,
+        at: 1,
+        by: { user: "backend", name: "backend" },
+      };
       expect(await stubOf(room).takeAnnounced([said])).toMatchObject([{ ok: true, isHeard: true }]);
       await ada.receives("announcement");
     },

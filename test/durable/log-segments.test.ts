@@ -1,8 +1,6 @@
 // A log in segments, in real SQLite: what is trimmed, what that costs, and logs that began without segments.
 import { describe, expect, it } from "vitest";
 
-import { SqlMessageLog } from "../../durable/sql/sql-message-log.ts";
-import { messageId } from "../../src/chat/log/message-id.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import {
   appendBatch,
@@ -128,65 +126,6 @@ describe("a log that is trimmed", () => {
       storage.sql.exec("DROP TRIGGER full");
       log.trim(START_MS);
       expect(log.firstSeq).toBeGreaterThan(1);
-    });
-  });
-});
-
-describe("a room from before there were segments", () => {
-  const began = (storage: DurableObjectStorage): void => {
-    const { sql } = storage;
-    sql.exec("CREATE TABLE batches (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL)");
-    sql.exec("CREATE TABLE log_names (epoch TEXT NOT NULL, key TEXT NOT NULL)");
-    sql.exec("INSERT INTO log_names VALUES ('old-epoch', 'old-key')");
-  };
-  const open = (storage: DurableObjectStorage, room: string, messages = 100): SqlMessageLog =>
-    new SqlMessageLog(storage, {
-      room,
-      retention: { messages, ageMs: LONG_MS },
-      nowMs: START_MS,
-      newName: () => EPOCH,
-    });
-
-  it("keeps its name and its history, and forgets it in time", async () => {
-    await withStorage((storage, room) => {
-      began(storage);
-      storage.sql.exec(
-        "INSERT INTO batches VALUES (1, 2, ?), (3, 3, ?)",
-        `[1,[{"s":"ada","n":"Ada","c":"one","t":${START_MS}},{"s":"ben","c":"two","t":${START_MS},"m":"c-2"}]]`,
-        `[1,[{"s":"ada","c":"three","t":${START_MS + 5},"r":"old-epoch-1"}]]`,
-      );
-      for (const log of [open(storage, room), open(storage, room)]) {
-        expect([log.epoch, log.key, log.firstSeq, log.lastSeq]).toEqual(["old-epoch", "old-key", 1, 3]);
-        expect(log.page({ limit: 2 })).toMatchObject({
-          messages: [{ content: "two" }, { content: "three" }],
-          hasMore: true,
-        });
-      }
-      const log = open(storage, room);
-      const all = [...log.ascending(0), ...fill(log, room, new Dice(2), 60)];
-      expect(all.slice(0, 4).map(({ id, seq }) => [id, seq])).toEqual([
-        ["old-epoch-1", 1],
-        ["old-epoch-2", 2],
-        ["old-epoch-3", 3],
-        [messageId("the-epoch", 4, log.life), 4],
-      ]);
-      expect([...open(storage, room).ascending(0)].map(({ content }) => content)).toEqual(
-        all.map(({ content }) => content),
-      );
-      log.trim(START_MS);
-      expect(log.firstSeq).toBeGreaterThan(3);
-      const kept = all.filter(({ seq }) => seq >= log.firstSeq);
-      expect([...open(storage, room).ascending(0)].map(({ seq }) => seq)).toEqual(kept.map(({ seq }) => seq));
-    });
-  });
-
-  it("and without messages begins like a fresh one, with its name", async () => {
-    await withStorage((storage, room) => {
-      began(storage);
-      const log = open(storage, room);
-      expect([log.epoch, log.firstSeq, log.lastSeq]).toEqual(["old-epoch", 1, 0]);
-      const all = fill(log, room, new Dice(2), 3);
-      expect(open(storage, room).lastSeq).toBe(all.length);
     });
   });
 });

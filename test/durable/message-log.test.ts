@@ -209,11 +209,11 @@ describe("a row", () => {
   });
 
   it.each([
-    ["is of a version that is not known", '[9,"whatever"]', "version 9; this code reads 1 and 2"],
-    ["is no JSON", "[2,17", "no JSON"],
+    ["is of a version that is not known", '[9,"whatever"]', "version 9; this code reads 1"],
+    ["is no JSON", "[1,17", "no JSON"],
     ["is no list", '{"v":2}', "no list"],
-    ["holds too few messages", "[2,17,[]]", "does not hold"],
-    ["holds no messages at all", "[2,17]", "does not hold"],
+    ["holds too few messages", "[1,17,[]]", "does not hold"],
+    ["holds no messages at all", "[1,17]", "does not hold"],
   ])("that %s is named by whoever comes to it, and by nobody else", async (_what, body, complaint) => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);

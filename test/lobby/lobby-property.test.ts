@@ -115,6 +115,7 @@ class Life {
         v: ANNOUNCE_VERSION,
         id: "a",
         data: 1,
+        at: 1,
         by: { user: "backend", name: "Backend" },
         users,
         wantsPeople: true,

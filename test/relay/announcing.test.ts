@@ -32,6 +32,7 @@ const SAID: Announcement = {
   v: ANNOUNCE_VERSION,
   id: "a1",
   data: { text: "hello" },
+  at: 1,
   by: { user: "backend", name: "backend" },
 };
 

@@ -184,7 +184,7 @@ describe("dead letters", () => {
     const people = [await join(rooms[0]!, "ada"), await join(rooms[1]!, "ben")];
     const id = freshRoom();
     const part: AnnouncePart = {
-      announce: { v: ANNOUNCE_VERSION, id, data: "news", by: { user: "backend", name: "backend" } },
+      announce: { v: ANNOUNCE_VERSION, id, data: "news", at: 1, by: { user: "backend", name: "backend" } },
       part: 0,
       tries: 0,
       to: rooms.map((room) => ({ room })),
@@ -249,7 +249,7 @@ describe("dead letters", () => {
 
   it("RLY-9: what nobody can read is shown and can be discarded, and hides nothing", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
-    await consume([null, { v: 2, from, to }, batchOf(from, to, 0, 1)], { queue: "parley-relay-dead" });
+    await consume([null, { v: RELAY_VERSION + 1, from, to }, batchOf(from, to, 0, 1)], { queue: "parley-relay-dead" });
     const [unknown, newer, good] = (await listDead("?limit=200")).letters.slice(-3);
     expect([unknown, newer]).toMatchObject([
       { from: "", to: "", messages: 0, changes: 0 },

@@ -7,8 +7,6 @@ import type { MessageLog } from "../log/message-log.ts";
 import { DEDUPE_WINDOW_MS } from "../log/posted-ids.ts";
 import type { Room } from "../room/room.ts";
 
-/** How far back to look where nothing says since when, in ms. */
-export const LOOK_BACK_MS = 24 * 3_600_000;
 /** Messages that one turn reads. */
 export const LOOK_MESSAGES_PER_TURN = 2000;
 /** The clocks of those who accept and of those who store may differ by this, in ms. */
@@ -28,7 +26,7 @@ export class AnnouncedBefore {
   /** One turn of looking. @returns what has become of it, if that is known; `"new"` where it may be stored now */
   look(): AnnounceOutcome | "new" | "go on" {
     const { now, seenSeq, catchUp, read } = this.#room;
-    const { at = now() - LOOK_BACK_MS } = this.#announced;
+    const { at } = this.#announced;
     // Nor is a log to be made for the question's sake.
     if (now() - at <= DEDUPE_WINDOW_MS - CLOCK_SLACK_MS || seenSeq() === 0) return "new";
     catchUp();

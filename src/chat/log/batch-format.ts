@@ -1,13 +1,12 @@
 // How a batch of messages is written down: one JSON text per batch, which history, dedupe, recovery and export
 // all read back through `decodeBatch`.
 //
-//   version 2   [2, timestampMs, [message, …], life?]: the life of the log in which they were posted
+//   batch       [1, timestampMs, [message, …], life?]: the life of the log in which they were posted
 //   message     {s, n?, c, t?, m?, r?, a?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
 //               the batch's own timestamp where there are any, clientMsgId, replyTo, attachment, origin, the role it was written in where that is
 //               "moderator" or "service"
 //   attachment  [key, name, type, size, width?, height?]
 //   origin      [room, seq, epoch, hops, via?]: where a mirrored message began, and how it came from there
-//   version 1   [1, [message, …]], each `t` a whole timestamp; read for the sake of rooms that began with it
 //
 // What a reader can derive is not stored: room and epoch are the log's, `seq` and `id` follow from the place of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
@@ -18,8 +17,7 @@ import { UNNAMED_LIFE } from "../../socketio/recovery/lives.ts";
 import { messageId } from "./message-id.ts";
 import { makeOrigin, routeOf } from "./origin.ts";
 
-const VERSION = 2;
-const VERSIONS_READ: readonly unknown[] = [1, VERSION];
+const VERSION = 1;
 
 /** One message at rest; keys are short because they are stored with every message. */
 interface StoredMessage {
@@ -137,14 +135,12 @@ function isWhole(stored: StoredMessage | null): stored is StoredMessage {
 }
 
 function parseBatch(text: string, { firstSeq, lastSeq }: BatchPlace): { startMs: number; stored: StoredMessage[] } {
-  const [version, ...rest] = parseList(text, firstSeq);
-  if (!VERSIONS_READ.includes(version)) {
-    const known = VERSIONS_READ.join(" and ");
+  const [version, startMs, stored] = parseList(text, firstSeq) as [unknown, number, StoredMessage[]];
+  if (version !== VERSION) {
     throw new UnreadableBatch(
-      `the batch at seq ${firstSeq} is of version ${JSON.stringify(version)}; this code reads ${known}`,
+      `the batch at seq ${firstSeq} is of version ${JSON.stringify(version)}; this code reads ${VERSION}`,
     );
   }
-  const [startMs, stored] = (version === 1 ? [0, ...rest] : rest) as [number, StoredMessage[]];
   const count = lastSeq - firstSeq + 1;
   if (!Array.isArray(stored) || stored.length !== count) {
     throw new UnreadableBatch(`the batch at seq ${firstSeq} does not hold the ${count} messages it is said to hold`);

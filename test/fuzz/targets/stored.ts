@@ -25,10 +25,9 @@ const place = { room: "general", epoch: "e0", firstSeq: 5 };
 const logBatch: Target = {
   name: "log-batch",
   seeds: [
-    '[2,1795273200900,[{"s":"ada","n":"Ada","c":"hi","t":3,"m":"id","r":"e0-1"}]]',
-    '[1,[{"s":"ada","c":"hi","t":1795273200900}]]',
-    '[2,5,[{"s":"ada","c":"","a":["k","n.png","image/png",7,1,2]},{"s":"b","c":"x","o":["hall",3,"e1",1,"west"]}]]',
-    '[2,1795273200900,[{"s":"ada","c":"hi"}],"0toyk0sdd8"]',
+    '[1,1795273200900,[{"s":"ada","n":"Ada","c":"hi","t":3,"m":"id","r":"e0-1"}]]',
+    '[1,5,[{"s":"ada","c":"","a":["k","n.png","image/png",7,1,2]},{"s":"b","c":"x","o":["hall",3,"e1",1,"west"]}]]',
+    '[1,1795273200900,[{"s":"ada","c":"hi"}],"0toyk0sdd8"]',
   ],
   words: ["null", '"s"', '"c"', '"a"', '"o"', '"t"', "[]", "{}"],
   run: (input) => {
@@ -169,7 +168,9 @@ const announceItem: Target = {
     },
     { walk: { prefix: "team-", after: "team-1", rooms: 5, parts: 1 } },
     { part: 3, look: [[7, "ada"]] },
-  ].map((item) => JSON.stringify({ announce: { v: 1, id: "a1", data: 1, by: { user: "s", name: "S" } }, ...item })),
+  ].map((item) =>
+    JSON.stringify({ announce: { v: 1, id: "a1", data: 1, at: 1, by: { user: "s", name: "S" } }, ...item }),
+  ),
   words: ['"to"', '"walk"', '"look"', '"users"', '"number"', '"event"', '"connect"', "null"],
   run: (input) => {
     const item = parse(input);
