@@ -1,5 +1,6 @@
 // What was announced in the whole deployment, and how far it has come: one Durable Object, one row per announcement, kept for
 // a day. Without a queue it also brings announcements to their rooms itself, by its alarm.
+import { Throttle } from "../src/clock/throttle.ts";
 import { DurableObject } from "cloudflare:workers";
 
 import type { AnnouncementsRpc } from "../src/rpc/relay.ts";
@@ -40,7 +41,7 @@ interface PendingRow extends Record<string, SqlStorageValue> {
 }
 
 export class Announcements extends DurableObject<Env> implements AnnouncementsRpc {
-  #sweptAtMs = -Infinity;
+  readonly #sweeping = new Throttle(SWEEP_MS);
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -162,8 +163,7 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
 
   #sweep(): void {
     const nowMs = Date.now();
-    if (nowMs - this.#sweptAtMs < SWEEP_MS) return;
-    this.#sweptAtMs = nowMs;
+    if (!this.#sweeping.take(nowMs)) return;
     this.ctx.storage.sql.exec("DELETE FROM announcements WHERE at < ?", nowMs - ANNOUNCEMENT_KEPT_MS);
   }
 }

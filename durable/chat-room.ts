@@ -8,7 +8,7 @@ import { Chat } from "../src/chat/chat.ts";
 import { isWatching, Watching } from "../src/chat/watching.ts";
 import type { FileOptions } from "../src/chat/features.ts";
 import { SearchAllowance } from "../src/chat/search/search-allowance.ts";
-import { directOpenings } from "../src/clock/rate-limit.ts";
+import { directOpenings } from "../src/rpc/direct-openings.ts";
 import type { ExportPiece, ExportPlace } from "../src/chat/log/export.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import { outcomeOfPost } from "../src/chat/announce/announced.ts";

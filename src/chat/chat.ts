@@ -36,7 +36,7 @@ import { refuseUnlessModerator } from "./moderation/moderation.ts";
 import { perform, type Bearer, type Caller, type Operation, type Reply } from "./room/operation.ts";
 import { counted, countPosted, DeliverySampler } from "./room/metering.ts";
 import { refusePlace } from "./room/places.ts";
-import { Buckets, type RateLimit } from "../clock/rate-limit.ts";
+import { TokenBuckets, type RateLimit } from "../clock/token-bucket.ts";
 import type { Relayed } from "./links/relayed.ts";
 import type { Client, Leave, Membership, Room } from "./room/room.ts";
 import { effectiveRole } from "./moderation/standing.ts";
@@ -49,7 +49,7 @@ export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
 
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
   readonly #room: Room;
-  readonly #requests = new Buckets(REQUEST_LIMIT);
+  readonly #requests = new TokenBuckets(REQUEST_LIMIT);
   readonly #members = new Members();
   readonly #features: Features;
   readonly #guard: Guard;

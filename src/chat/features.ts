@@ -27,7 +27,7 @@ import { Refreshing } from "./people/refreshing.ts";
 import { Relayed } from "./links/relayed.ts";
 import { Modes } from "./moderation/room-modes.ts";
 import type { RoomState } from "../storage/room-state.ts";
-import type { Buckets } from "../clock/rate-limit.ts";
+import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { ChatSettings, Feature, Room } from "./room/room.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
 import type { SearchIndex } from "./search/search-index.ts";
@@ -58,7 +58,7 @@ export interface ChatDependencies {
   /** Opens rooms between two people. */
   readonly openDirect?: OpenDirect;
   /** What each user may open, in all rooms of the isolate (DM-5). */
-  readonly openings?: Buckets;
+  readonly openings?: TokenBuckets;
   /** How messages get to the rooms that this one is linked to; without it none do. */
   readonly relay?: RelayWay | undefined;
 }

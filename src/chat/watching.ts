@@ -3,6 +3,7 @@
 import type { RefusalCode } from "../protocol/chat-events.ts";
 import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } from "../protocol/watching.ts";
 import type { Deadline } from "../clock/deadlines.ts";
+import { Throttle } from "../clock/throttle.ts";
 import { Namespace, type ConnectRequest, type Refusal, type Verdict } from "../socketio/server/namespace.ts";
 import type { Session } from "../socketio/engine/session.ts";
 import type { Socket } from "../socketio/server/socket.ts";
@@ -27,7 +28,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   readonly #chat: Chat;
   readonly #sight: Sight;
   #due!: Deadline;
-  #shownAtMs = -Infinity;
+  readonly #throttle = new Throttle(WATCH_INTERVAL_MS);
   /** What was shown last, as far as it is told when it changes. */
   #shown = "";
 
@@ -78,9 +79,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
     const seen = this.#seen;
     if (seen === this.#shown) return;
     const nowMs = this.context.now();
-    const dueMs = this.#shownAtMs + WATCH_INTERVAL_MS;
-    // A clock that was put back must not silence it.
-    if (nowMs < dueMs && nowMs >= this.#shownAtMs) return this.#due.pull(dueMs);
+    if (!this.#throttle.isOpen(nowMs)) return this.#due.pull(this.#throttle.dueMs(nowMs));
     this.#due.clear();
     this.#note(seen, nowMs);
     this.#dropUnfit(nowMs);
@@ -94,7 +93,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
 
   #note(seen: string, nowMs: number): void {
     this.#shown = seen;
-    this.#shownAtMs = nowMs;
+    this.#throttle.pass(nowMs);
   }
 
   /** WATCH-3: nobody is shown anything after their token has ended, or their right was taken. */

@@ -1,5 +1,6 @@
 // A lobby: what rooms last said of themselves, listed. It asks no room anything, so listing wakes none (LOB-1); it
 // stores reports at once in quiet times and together in busy ones (LOB-7).
+import { Throttle } from "../clock/throttle.ts";
 import type { Whereabouts } from "../protocol/announcement.ts";
 import { isDirectRoom } from "../protocol/direct-name.ts";
 import { byActivity, type DirectOverview, type DirectPage } from "../protocol/direct-room.ts";
@@ -17,7 +18,6 @@ import type { RoomOverview } from "../protocol/chat-events.ts";
 import { Meter, type Tally } from "../metrics/meter.ts";
 import type { RoomUse, Scrape, UseQuery } from "../metrics/room-use.ts";
 import type { Deadline } from "../clock/deadlines.ts";
-import { GrowingWindow } from "../clock/growing-window.ts";
 import { keptRoom, seenAt, withTally } from "./kept-room.ts";
 import { NewestReports } from "./newest-reports.ts";
 import { RoomPages, type RoomTable } from "./room-pages.ts";
@@ -61,8 +61,8 @@ export class Lobby {
   readonly #tallies = new SeenTallies();
   readonly #meter: Meter;
   readonly #sorted = new SortedRooms();
-  #forgotAtMs = -Infinity;
-  readonly #window = new GrowingWindow({ minMs: SAVE_WINDOW_MS_MIN, maxMs: SAVE_WINDOW_MS_MAX });
+  readonly #forgetting = new Throttle(FORGET_INTERVAL_MS);
+  readonly #window = new Throttle(SAVE_WINDOW_MS_MIN, SAVE_WINDOW_MS_MAX);
 
   constructor(ports: LobbyPorts) {
     this.#ports = ports;
@@ -113,8 +113,7 @@ export class Lobby {
 
   /** LOB-8: what is seen no more. In passing, once an hour: nobody wakes for it. */
   #forgetUnused(nowMs: number): void {
-    if (Math.abs(nowMs - this.#forgotAtMs) < FORGET_INTERVAL_MS) return;
-    this.#forgotAtMs = nowMs;
+    if (!this.#forgetting.take(nowMs)) return;
     const unused = Array.from(this.#rooms.all()).filter((kept) => kept.direct && !seenAt(kept, nowMs));
     for (const { room } of unused) this.#rooms.delete(room);
   }

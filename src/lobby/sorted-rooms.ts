@@ -1,5 +1,6 @@
 // The rooms of a lobby in the order that somebody asks for. To sort 100,000 takes a tenth of a second, so a large lobby
 // does it once a second at most, however many ask.
+import { hasPassed } from "../clock/has-passed.ts";
 import { byPlace, placeOf, type RoomPlace, type RoomSort } from "../protocol/room-list.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 
@@ -24,7 +25,7 @@ export class SortedRooms {
   /** @param all called where they have to be sorted anew */
   in(sort: RoomSort, nowMs: number, count: number, all: () => Iterable<RoomOverview>): readonly Placed[] {
     const known = this.#sorted.get(sort);
-    const isFresh = known && Math.abs(nowMs - known.atMs) < SORTED_MS_MAX;
+    const isFresh = known && !hasPassed(known.atMs, SORTED_MS_MAX, nowMs);
     if (isFresh && count > SORTED_AT_ONCE_MAX) return known.rooms;
     const rooms = Array.from(all(), (room) => ({ room, place: placeOf(sort, room) }));
     rooms.sort((a, b) => byPlace(a.place, b.place));

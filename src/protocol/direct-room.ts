@@ -20,6 +20,9 @@ export function mayOpenDirect(rooms: readonly string[] | undefined): boolean {
   return rooms === undefined || rooms.some((rule) => rule.endsWith("*") && DIRECT_PREFIX.startsWith(rule.slice(0, -1)));
 }
 
+/** DM-5: conversations that a user begins, twenty at once and then ten a minute. */
+export const DIRECT_OPENINGS = { perSecond: 10 / 60, burst: 20 };
+
 /** The two of them. */
 export type DirectUsers = readonly [string, string];
 

@@ -12,16 +12,15 @@ import type {
   AnnounceWalk,
   Whereabouts,
 } from "../protocol/announcement.ts";
+import { waitAfter, type Backoff } from "../clock/backoff.ts";
 import { packRooms } from "./announce-packing.ts";
 import { TakingTurns, type TurnPorts } from "./taking-turns.ts";
 
 /** The first try and those that follow; then a destination is a dead letter. Together they take some nine hours. */
 export const ANNOUNCE_TRIES_MAX = 21;
 
-/** Before the second try, in seconds; doubled each time, … */
-const RETRY_SECONDS = 1;
-/** … up to this. */
-const RETRY_SECONDS_MAX = 3600;
+/** In seconds. */
+const RETRY: Backoff = { first: 1, max: 3600 };
 
 /**
  * After so long users are looked for once more who were nowhere: who came just before is known to the lobby by then (ANN-7).
@@ -64,7 +63,7 @@ export async function announceItems(items: readonly AnnounceItem[], ports: Annou
   const now = withinLimit(parts);
   if (now.length < parts.length) await ports.send(parts.slice(now.length), 0);
   const told = await tell(now, ports);
-  for (const { again } of told) if (again) await ports.send([again], delaySeconds(again));
+  for (const { again } of told) if (again) await ports.send([again], waitAfter(RETRY, again.tries));
   const dead = told.flatMap(({ dead }) => dead);
   if (dead.length > 0) await ports.bury(dead);
   const notes = told.map(({ note }) => note);
@@ -103,8 +102,6 @@ function withinLimit(parts: readonly AnnouncePart[]): readonly AnnouncePart[] {
   });
   return end === -1 ? parts : parts.slice(0, end);
 }
-
-const delaySeconds = ({ tries }: AnnouncePart): number => Math.min(RETRY_SECONDS * 2 ** (tries - 1), RETRY_SECONDS_MAX);
 
 /** Where users are who were nowhere a moment ago. */
 async function lookAgain({ announce, part, look }: AnnounceLook, { find }: AnnouncePorts): Promise<AnnouncePart> {

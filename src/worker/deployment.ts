@@ -5,7 +5,7 @@ import { writeLog } from "../settings/log.ts";
 import { warningsOf } from "../settings/setting-warnings.ts";
 import { settingsOf, type Settings } from "../settings/settings.ts";
 import { TokenVerifier } from "../settings/tokens/tokens.ts";
-import { Buckets } from "../clock/rate-limit.ts";
+import { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Bindings } from "../rpc/bindings.ts";
 import { ConnectRate } from "./connect/connect-rate.ts";
 import { FileReaders } from "./api/file-readers.ts";
@@ -34,7 +34,7 @@ export interface Deployment {
   readonly unknownSessions: ConnectRate;
   readonly knownSessions: KnownSessions;
   /** Calls of the HTTP API, by the user of the token (API-11). */
-  readonly apiRequests: Buckets;
+  readonly apiRequests: TokenBuckets;
   readonly fileReaders: FileReaders;
   /** Files that are on their way in (FILE-7), and JSON bodies (API-11). */
   readonly uploads: UnderWay;
@@ -73,7 +73,7 @@ function deploy(env: Configured): Deployment | undefined {
     guestRate: new ConnectRate(settings.connectRatePerIp),
     unknownSessions: new ConnectRate(UNKNOWN_SESSIONS_PER_CONNECT * settings.connectRatePerIp),
     knownSessions: new KnownSessions(),
-    apiRequests: new Buckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
+    apiRequests: new TokenBuckets({ perSecond: settings.apiRate, burst: settings.apiBurst }),
     fileReaders: new FileReaders(),
     uploads: new UnderWay(UPLOADS_MAX),
     bodies: new UnderWay(API_BODIES_MAX),

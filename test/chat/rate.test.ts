@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
 import { HISTORY_PER_TOKEN } from "../../src/chat/messages/history.ts";
-import { Buckets, DIRECT_OPENINGS } from "../../src/clock/rate-limit.ts";
+import { TokenBuckets } from "../../src/clock/token-bucket.ts";
+import { DIRECT_OPENINGS } from "../../src/protocol/direct-room.ts";
 import { ChatRoom } from "../host/chat-room.ts";
 import { START_MS, type Client } from "../host/harness.ts";
 
@@ -250,7 +251,7 @@ describe("CHAT-6: guests of one address", () => {
 
 describe("DM-5: conversations that a user begins", () => {
   it("20 at once, then ten a minute; what is given back counts for nothing, and is no more than there was", () => {
-    const openings = new Buckets(DIRECT_OPENINGS);
+    const openings = new TokenBuckets(DIRECT_OPENINGS);
     const takes = (atMs: number, times = 1): boolean[] =>
       Array.from({ length: times }, () => openings.take("ada", START_MS + atMs).ok);
     expect(takes(0, 20)).not.toContain(false);

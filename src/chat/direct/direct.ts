@@ -1,7 +1,13 @@
 // A room between two people: nobody else comes in, whatever their token says, and none of the two is a moderator (DM-2).
 // And what opens such a room, from wherever its user is (DM-1).
 import { isDirectRoom } from "../../protocol/direct-name.ts";
-import { directRoomOf, mayOpenDirect, type DirectReport, type DirectUsers } from "../../protocol/direct-room.ts";
+import {
+  DIRECT_OPENINGS,
+  directRoomOf,
+  mayOpenDirect,
+  type DirectReport,
+  type DirectUsers,
+} from "../../protocol/direct-room.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { OpenDirectAnswer } from "../../protocol/direct-events.ts";
 import type { ErrorAnswer, Role } from "../../protocol/chat-events.ts";
@@ -9,7 +15,7 @@ import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";
 import { openDirectSchema, TOO_MANY_OPENINGS } from "../../protocol/schemas/direct-payloads.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
-import { Buckets, DIRECT_OPENINGS } from "../../clock/rate-limit.ts";
+import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature, Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
@@ -27,7 +33,7 @@ const IS_BOUND = new Slot<true>("isBound");
 export class Direct implements Feature {
   readonly #room: Room;
   readonly #open: OpenDirect | undefined;
-  readonly #openings: Buckets;
+  readonly #openings: TokenBuckets;
   readonly #readSeq: (user: string) => number;
   readonly isDirect: boolean;
   #users: DirectUsers | undefined;
@@ -43,8 +49,8 @@ export class Direct implements Feature {
     room: Room,
     {
       open,
-      openings = new Buckets(DIRECT_OPENINGS),
-    }: { readonly open: OpenDirect | undefined; readonly openings: Buckets | undefined },
+      openings = new TokenBuckets(DIRECT_OPENINGS),
+    }: { readonly open: OpenDirect | undefined; readonly openings: TokenBuckets | undefined },
     readSeq: (user: string) => number,
   ) {
     this.#room = room;

@@ -1,5 +1,6 @@
 // One link to another room: what is still to cross it, packed, and how far it has come. What crosses is read from the
 // log, so nothing waits in memory that a crash could take (RLY-2).
+import { hasPassed } from "../../clock/has-passed.ts";
 import type { Message } from "../../protocol/chat-events.ts";
 import { RELAY_VERSION } from "../../protocol/relay-batch.ts";
 import type {
@@ -268,7 +269,7 @@ export class Link {
   /** Goes back to where the other side is: what was handed over since is lost. @returns whether it did */
   rewind({ rev, ...place }: Reached, nowMs: number): boolean {
     const seq = this.#isLost(place) ? this.#mark.since : place.seq;
-    const isAsked = nowMs - this.#rewoundAtMs >= REWIND_AGAIN_MS || nowMs < this.#rewoundAtMs;
+    const isAsked = hasPassed(this.#rewoundAtMs, REWIND_AGAIN_MS, nowMs);
     if (!isAsked || (seq >= this.#mark.seq && rev >= this.#mark.rev)) return false;
     this.#rewoundAtMs = nowMs;
     this.sending = undefined;

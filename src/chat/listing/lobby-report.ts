@@ -4,7 +4,7 @@ import type { DirectReport } from "../../protocol/direct-room.ts";
 import { REPORT_AGAIN_MS, type ReportAnswer, type RoomReport } from "../../protocol/room-list.ts";
 import type { Answer, Message } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { GrowingWindow } from "../../clock/growing-window.ts";
+import { Throttle } from "../../clock/throttle.ts";
 import { isKnown, LobbyFacts } from "./lobby-facts.ts";
 import type { Members } from "../room/members.ts";
 import type { Reply } from "../room/operation.ts";
@@ -19,8 +19,6 @@ import { Unreported, type Reported } from "./unreported.ts";
  */
 export const REPORT_WINDOW_MS_MIN = 5000;
 export const REPORT_WINDOW_MS_MAX = 60_000;
-
-const REPORT_WINDOW = { minMs: REPORT_WINDOW_MS_MIN, maxMs: REPORT_WINDOW_MS_MAX };
 
 /** How long an owed report waits for something else to wake the room: the heartbeat of stock clients is sooner. */
 export const REPORT_PATIENCE_MS = 45_000;
@@ -49,9 +47,9 @@ export class LobbyReport implements Feature {
   readonly #send: ReportToLobby;
   readonly #unreported: Unreported;
   readonly #facts: LobbyFacts;
-  readonly #window = new GrowingWindow(REPORT_WINDOW);
+  readonly #window = new Throttle(REPORT_WINDOW_MS_MIN, REPORT_WINDOW_MS_MAX);
   /** Of its own, lest who makes trouble holds up what is said. */
-  readonly #troubleWindow = new GrowingWindow(REPORT_WINDOW);
+  readonly #troubleWindow = new Throttle(REPORT_WINDOW_MS_MIN, REPORT_WINDOW_MS_MAX);
   /** When it is time, it goes along with whatever wakes the room; … */
   #along!: Deadline;
   /** … and if nothing does, it wakes the room. */

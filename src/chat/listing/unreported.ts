@@ -2,8 +2,8 @@
 // lost, or only its answer, is told again under the same number, so that the lobby can tell it from a new one (MET-2).
 import type { Meter, Tally } from "../../metrics/meter.ts";
 import type { RoomTally } from "../../protocol/room-list.ts";
-import type { WindowState } from "../../clock/growing-window.ts";
-import { fullBucket, takeToken, type Bucket, type RateLimit } from "../../clock/rate-limit.ts";
+import type { ThrottleState } from "../../clock/throttle.ts";
+import { Window } from "../../clock/window.ts";
 
 /** Series that are remembered through sleep: some 3 KB of the connection that carries them. More of them are lost in it. */
 export const KEPT_SERIES_MAX = 96;
@@ -12,7 +12,7 @@ export const KEPT_SERIES_MAX = 96;
  * How often what is counted is remembered, a few microseconds each time: with each input in most rooms. What a busier one
  * counted since is lost if it falls asleep.
  */
-export const KEEPING: RateLimit = { perSecond: 10, burst: 16 };
+export const KEPT_PER_SECOND = 10;
 
 /** Tallies that are told again along with a new one. While there are so many, what is counted waits. */
 export const TOLD_MAX = 4;
@@ -26,7 +26,7 @@ export interface KeptTally {
 }
 
 /** What is remembered of reports through sleep, on one of the connections: it costs no row. */
-export interface Reported extends WindowState {
+export interface Reported extends ThrottleState {
   /** Whether something has changed since. */
   readonly isOwed?: true;
   /** While reports fail: how often one did, and when it is tried again, in milliseconds since 1970. */
@@ -44,7 +44,7 @@ export class Unreported {
   readonly #meter: Meter;
   #lastId = 0;
   #told: readonly RoomTally[] = [];
-  #keeping: Bucket = fullBucket(KEEPING, 0);
+  readonly #second = new Window(1000);
 
   constructor(meter: Meter) {
     this.#meter = meter;
@@ -75,12 +75,7 @@ export class Unreported {
 
   /** Whether it is time to remember it: that costs no row. */
   isDue(nowMs: number): boolean {
-    if (this.#meter.isEmpty) return false;
-    // Where the clock was set back, nothing would come in for long.
-    const wasSetBack = nowMs < this.#keeping.atMs;
-    const taking = takeToken(KEEPING, wasSetBack ? fullBucket(KEEPING, nowMs) : this.#keeping, nowMs);
-    if (taking.ok) this.#keeping = taking.bucket;
-    return taking.ok;
+    return !this.#meter.isEmpty && this.#second.count("", nowMs) <= KEPT_PER_SECOND;
   }
 
   record(): KeptTally | undefined {

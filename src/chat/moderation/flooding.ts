@@ -1,5 +1,6 @@
 // Who goes on asking however often they are told to wait: refusals cost the room too, so after many of them the user has to
 // stay away for a while (LIM-3). In memory only: a room that sleeps is not being flooded.
+import { Window } from "../../clock/window.ts";
 import type { Answer } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny } from "../room/answers.ts";
@@ -14,22 +15,16 @@ export const FLOOD_WINDOW_MS = 10_000;
 /** For how long somebody who went beyond it has to stay away. */
 export const FLOOD_PAUSE_MS = 30_000;
 
-/** Users remembered at a time; more of them is not one user's flood. The oldest go first. */
+/** Users counted at a time; more of them is not one user's flood. */
 const USERS_MAX = 1000;
 
 const MESSAGE = "Too many requests: connect again after retryAfterMs.";
 
-interface Count {
-  readonly refusals: number;
-  readonly sinceMs: number;
-  /** Until when the user has to stay away, in milliseconds since 1970. */
-  readonly untilMs: number;
-}
-
 export class Flooding implements Feature {
   readonly #room: Room;
   readonly #exclusion: Exclusion;
-  readonly #counts = new Map<string, Count>();
+  readonly #refusals = new Window(FLOOD_WINDOW_MS, USERS_MAX);
+  readonly #pausedUntilMs = new Map<string, number>();
 
   constructor(room: Room, exclusion: Exclusion) {
     this.#room = room;
@@ -52,29 +47,15 @@ export class Flooding implements Feature {
   #refused(client: Client): void {
     const { user } = client.peek();
     const nowMs = this.#room.now();
-    const { refusals, sinceMs, untilMs } = this.#current(user, nowMs);
-    const isFlood = refusals >= FLOOD_REFUSALS_MAX;
-    this.#counts.delete(user);
-    this.#counts.set(user, { refusals: refusals + 1, sinceMs, untilMs: isFlood ? nowMs + FLOOD_PAUSE_MS : untilMs });
-    for (const oldest of this.#counts.keys()) {
-      if (this.#counts.size <= USERS_MAX) break;
-      this.#counts.delete(oldest);
-    }
-    if (isFlood)
-      this.#exclusion.putOut(client, { code: "RATE_LIMITED", message: MESSAGE, retryAfterMs: FLOOD_PAUSE_MS });
-  }
-
-  /** What is counted of a user by now; it begins anew with each window. */
-  #current(user: string, nowMs: number): Count {
-    const count = this.#counts.get(user);
-    // A clock that was set back keeps nobody out for longer.
-    const isOver = !count || Math.abs(nowMs - count.sinceMs) >= FLOOD_WINDOW_MS;
-    // What another connection of the user is refused does not shorten the pause.
-    return isOver ? { refusals: 0, sinceMs: nowMs, untilMs: count?.untilMs ?? 0 } : count;
+    if (this.#refusals.count(user, nowMs) <= FLOOD_REFUSALS_MAX) return;
+    for (const paused of this.#pausedUntilMs.keys()) if (this.#waitMs(paused) <= 0) this.#pausedUntilMs.delete(paused);
+    this.#pausedUntilMs.set(user, nowMs + FLOOD_PAUSE_MS);
+    this.#exclusion.putOut(client, { code: "RATE_LIMITED", message: MESSAGE, retryAfterMs: FLOOD_PAUSE_MS });
   }
 
   #waitMs(user: string): number {
-    const waitMs = (this.#counts.get(user)?.untilMs ?? 0) - this.#room.now();
+    const waitMs = (this.#pausedUntilMs.get(user) ?? 0) - this.#room.now();
+    // A clock that was set back keeps nobody out for longer.
     return waitMs <= FLOOD_PAUSE_MS ? waitMs : 0;
   }
 }

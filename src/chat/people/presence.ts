@@ -4,7 +4,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { Leavers, type Leaver } from "./leavers.ts";
 import type { Members } from "../room/members.ts";
 import { operation } from "../room/operation.ts";
-import { Pacer } from "../../clock/pacer.ts";
+import { ThrottledRun } from "../../clock/throttle.ts";
 import { presenceSchema } from "../../protocol/schemas/payloads.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 import { effectiveRole } from "../moderation/standing.ts";
@@ -31,8 +31,8 @@ export class Presence implements Feature {
   readonly #members: Members;
   readonly #standings: Standings;
   readonly #leavers: Leavers;
-  #smallPacer!: Pacer;
-  #largePacer!: Pacer;
+  #smallThrottle!: ThrottledRun;
+  #largeThrottle!: ThrottledRun;
   #windowDeadline!: Deadline;
   #graceDeadline!: Deadline;
   readonly operations = {
@@ -55,14 +55,14 @@ export class Presence implements Feature {
 
   start(): void {
     const { deadline } = this.#room;
-    this.#windowDeadline = deadline("presence", (nowMs) => this.#pacer.flush(nowMs));
+    this.#windowDeadline = deadline("presence", (nowMs) => this.#throttle.flush(nowMs));
     this.#graceDeadline = deadline("presence-grace", (nowMs) => this.#endStays(nowMs));
-    this.#smallPacer = new Pacer(PRESENCE_WINDOW_MS, this.#windowDeadline, () => this.#tell());
-    this.#largePacer = new Pacer(PRESENCE_WINDOW_LARGE_MS, this.#windowDeadline, () => this.#tell());
+    this.#smallThrottle = new ThrottledRun(PRESENCE_WINDOW_MS, this.#windowDeadline, () => this.#tell());
+    this.#largeThrottle = new ThrottledRun(PRESENCE_WINDOW_LARGE_MS, this.#windowDeadline, () => this.#tell());
   }
 
-  get #pacer(): Pacer {
-    return this.#members.isLarge ? this.#largePacer : this.#smallPacer;
+  get #throttle(): ThrottledRun {
+    return this.#members.isLarge ? this.#largeThrottle : this.#smallThrottle;
   }
 
   onConnect(client: Client): void {
@@ -78,7 +78,7 @@ export class Presence implements Feature {
   }
 
   onWelcomed(): void {
-    if (this.#members.hasChanged) this.#pacer.request(this.#room.now());
+    if (this.#members.hasChanged) this.#throttle.request(this.#room.now());
   }
 
   /** PRES-4. A crash leaves no connection to restore, so nobody is there after it: PRES-5. */
@@ -107,13 +107,13 @@ export class Presence implements Feature {
     this.#leavers.forget(user);
     this.#members.end(user);
     this.#waitForLeavers();
-    this.#pacer.request(this.#room.now());
+    this.#throttle.request(this.#room.now());
   }
 
   /** More went than those who stay can carry. */
   #endUncarried(leavers: readonly Leaver[]): void {
     for (const { user } of leavers) this.#members.end(user);
-    this.#pacer.requestLater(this.#room.now());
+    this.#throttle.requestLater(this.#room.now());
   }
 
   #waitForLeavers(): void {
@@ -125,7 +125,7 @@ export class Presence implements Feature {
   #endStays(nowMs: number): void {
     for (const { user } of this.#leavers.takeDue(nowMs)) this.#members.end(user);
     this.#waitForLeavers();
-    if (this.#members.hasChanged) this.#pacer.request(nowMs);
+    if (this.#members.hasChanged) this.#throttle.request(nowMs);
   }
 
   #tell(): void {

@@ -1,12 +1,13 @@
 // How far everyone has read: marks that move forward only, told to the others in bursts and stored now and then.
 // Between two writes a mark lives in the record of its connection, so sleep loses none, and a crash the last seconds:
 // READ-4.
+import { hasPassed } from "../../clock/has-passed.ts";
 import type { ReadAnswer, ReadingWelcome, ReadMarksAnswer, ReadPayload } from "../../protocol/reading-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import type { Members } from "../room/members.ts";
 import { operation, type Caller } from "../room/operation.ts";
-import { Pacer } from "../../clock/pacer.ts";
+import { ThrottledRun } from "../../clock/throttle.ts";
 import { ReadMarks } from "./read-marks.ts";
 import { readMarksSchema, readSchema } from "../../protocol/schemas/reading-payloads.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
@@ -42,7 +43,7 @@ export class Reading implements Feature {
   readonly #marks: ReadMarks;
   /** Users whose marks moved since the others were told. */
   readonly #untold = new Set<string>();
-  #pacer!: Pacer;
+  #throttle!: ThrottledRun;
   #storeDeadline!: Deadline;
   #againDeadline!: Deadline;
   #failures = 0;
@@ -66,8 +67,8 @@ export class Reading implements Feature {
 
   start(): void {
     const { deadline } = this.#room;
-    const tellDeadline = deadline("read", (nowMs) => this.#pacer.flush(nowMs));
-    this.#pacer = new Pacer(READ_TELL_WINDOW_MS, tellDeadline, () => this.#tell());
+    const tellDeadline = deadline("read", (nowMs) => this.#throttle.flush(nowMs));
+    this.#throttle = new ThrottledRun(READ_TELL_WINDOW_MS, tellDeadline, () => this.#tell());
     this.#storeDeadline = deadline("read-store", (nowMs) => this.#storeForGone(nowMs));
     this.#againDeadline = deadline("read-store-again", (nowMs) => this.#storeForGone(nowMs), { keepsAwake: true });
   }
@@ -108,9 +109,9 @@ export class Reading implements Feature {
     if (!this.#marks.advance({ user, seq })) return { ok: true };
     READ_SEQ.set(client, seq);
     const nowMs = this.#room.now();
-    if (nowMs - this.#storedAtMs >= READ_STORE_INTERVAL_MS) this.#store(nowMs);
+    if (hasPassed(this.#storedAtMs, READ_STORE_INTERVAL_MS, nowMs)) this.#store(nowMs);
     this.#untold.add(user);
-    this.#pacer.request(nowMs);
+    this.#throttle.request(nowMs);
     return { ok: true };
   }
 

@@ -13,7 +13,7 @@ import { placeOf } from "../log/message-id.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import { postSchema } from "../../protocol/schemas/payloads.ts";
 import { Posts } from "./posts.ts";
-import { Buckets, type Bucket } from "../../clock/rate-limit.ts";
+import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import { Carried } from "../room/carried.ts";
 import { RetentionClock } from "./retention-clock.ts";
 import type { Client, Feature, Membership, Room } from "../room/room.ts";
@@ -22,7 +22,7 @@ import { Slot } from "../room/slot.ts";
 export class Posting implements Feature {
   readonly #room: Room;
   readonly #attachments: Attachments;
-  readonly #buckets: Buckets;
+  readonly #buckets: TokenBuckets;
   /** The users' buckets, each on one of its user's connections. */
   readonly #carried: Carried<Bucket>;
   readonly guestRates: GuestRates;
@@ -43,7 +43,7 @@ export class Posting implements Feature {
   constructor(room: Room, members: Members, attachments: Attachments) {
     this.#room = room;
     this.#attachments = attachments;
-    this.#buckets = new Buckets(room.settings.messageRate);
+    this.#buckets = new TokenBuckets(room.settings.messageRate);
     this.#carried = new Carried(room, {
       slot: new Slot<readonly Bucket[]>("bucket"),
       keyOf: (_bucket, holder) => holder.peek().user,

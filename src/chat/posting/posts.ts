@@ -7,7 +7,7 @@ import { refuse } from "../room/answers.ts";
 import { Commit, type CommitContext, type Draft, type Placed } from "./commit.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { countCommit } from "../room/metering.ts";
-import { Pacer } from "../../clock/pacer.ts";
+import { ThrottledRun } from "../../clock/throttle.ts";
 import { PostedIds, postKey } from "../log/posted-ids.ts";
 import { RelaxedCommit } from "./relaxed-commit.ts";
 
@@ -54,7 +54,7 @@ export interface PostsContext {
 export class Posts {
   readonly #context: PostsContext;
   readonly #posted: PostedIds;
-  readonly #pacer: Pacer;
+  readonly #throttle: ThrottledRun;
   readonly #commit: Commit<Pending>;
   #batch: Pending[] = [];
   #batchChars = 0;
@@ -64,7 +64,7 @@ export class Posts {
   constructor(context: PostsContext) {
     this.#context = context;
     this.#posted = new PostedIds(context.log, context.report);
-    this.#pacer = new Pacer(context.windowMs, context.flushDeadline, () => this.#closeBatch());
+    this.#throttle = new ThrottledRun(context.windowMs, context.flushDeadline, () => this.#closeBatch());
     this.#commit = this.#makeCommit(context);
   }
 
@@ -97,12 +97,12 @@ export class Posts {
   post(draft: Draft, reply: (answer: PostAnswer) => void): void {
     const nowMs = this.#context.now();
     const pending: Pending = { draft, chars: charsOf(draft), atMs: nowMs, replies: [reply] };
-    if (this.#batchChars + pending.chars > BATCH_CHARS_MAX) this.#pacer.flush(nowMs);
+    if (this.#batchChars + pending.chars > BATCH_CHARS_MAX) this.#throttle.flush(nowMs);
     this.#batch.push(pending);
     this.#batchChars += pending.chars;
     if (draft.clientMsgId !== undefined) this.#waiting.set(postKey(draft.sender, draft.clientMsgId), pending);
-    if (this.#batch.length >= BATCH_POSTS_MAX) this.#pacer.flush(nowMs);
-    else this.#pacer.request(nowMs);
+    if (this.#batch.length >= BATCH_POSTS_MAX) this.#throttle.flush(nowMs);
+    else this.#throttle.request(nowMs);
   }
 
   /** Stores and shows in one piece, behind all that was said before, what is no user's request. @returns `undefined` if that failed */
@@ -145,7 +145,7 @@ export class Posts {
   /** Closes the open batch; for the deadline that the pacer set. */
   flush(nowMs: number): void {
     // With nothing open, the next post need not wait for a window to pass.
-    if (this.#batch.length > 0) this.#pacer.flush(nowMs);
+    if (this.#batch.length > 0) this.#throttle.flush(nowMs);
   }
 
   /** For the deadline of a room that stores later than it shows. */

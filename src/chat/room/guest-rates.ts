@@ -3,7 +3,7 @@
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { networkOf } from "../../socketio/wire/client-address.ts";
 import { refuse } from "./answers.ts";
-import { Buckets, type Bucket } from "../../clock/rate-limit.ts";
+import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import type { Client, Membership, Room } from "./room.ts";
 import { Slot } from "./slot.ts";
@@ -16,12 +16,12 @@ const GUEST_BUCKET = new Slot<Bucket>("guestBucket");
 export class GuestRates {
   readonly #room: Room;
   /** By the network; absent where there is no limit. */
-  readonly #buckets: Buckets | undefined;
+  readonly #buckets: TokenBuckets | undefined;
 
   constructor(room: Room) {
     const { guestRatePerIp, messageRate } = room.settings;
     this.#room = room;
-    if (guestRatePerIp > 0) this.#buckets = new Buckets({ perSecond: guestRatePerIp, burst: messageRate.burst });
+    if (guestRatePerIp > 0) this.#buckets = new TokenBuckets({ perSecond: guestRatePerIp, burst: messageRate.burst });
   }
 
   onToken(membership: Membership, { isGuest }: Identity): void {

@@ -1,4 +1,5 @@
 // What a chat room counts: what it is asked, how it answers, what is posted and how long that takes.
+import { Throttle } from "../../clock/throttle.ts";
 import type { Meter } from "../../metrics/meter.ts";
 import type { Answer } from "../../protocol/chat-events.ts";
 import type { Reply } from "./operation.ts";
@@ -33,7 +34,7 @@ export class DeliverySampler {
   readonly #meter: Meter;
   readonly #now: () => number;
   readonly #durable: (() => Promise<void>) | undefined;
-  #sampledAtMs = -Infinity;
+  readonly #throttle = new Throttle(SAMPLE_MS);
 
   /** @param durable resolves when all that was written is; without it nothing is measured */
   constructor(meter: Meter, now: () => number, durable: (() => Promise<void>) | undefined) {
@@ -44,8 +45,7 @@ export class DeliverySampler {
 
   sample(): void {
     const startMs = this.#now();
-    if (!this.#durable || Math.abs(startMs - this.#sampledAtMs) < SAMPLE_MS) return;
-    this.#sampledAtMs = startMs;
+    if (!this.#durable || !this.#throttle.take(startMs)) return;
     const measure = (): void => this.#meter.observe("delivery", Math.max(0, this.#now() - startMs) / 1000);
     // Storage in trouble is somebody else's to tell of.
     this.#durable().then(measure, () => undefined);

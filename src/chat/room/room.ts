@@ -19,7 +19,7 @@ import type { Change } from "../log/change.ts";
 import type { ChangedMessage, MessageLog } from "../log/message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "../posting/posts.ts";
-import type { RateLimit } from "../../clock/rate-limit.ts";
+import type { RateLimit } from "../../clock/token-bucket.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
 export interface ChatSettings {

@@ -1,6 +1,6 @@
 // Limits searching: what a user's searches may look at (SRCH-9), and when the next search may have a turn (SRCH-5).
 // All rooms of an isolate share one of these, because they share one processor: a search in one room delays what is said in all.
-import { Buckets, type RateLimit, type Taking } from "../../clock/rate-limit.ts";
+import { TokenBuckets, type RateLimit, type Taking } from "../../clock/token-bucket.ts";
 
 /** Messages that a user's searches may look at, in all rooms of the isolate: an ordinary search looks at some 3,000. */
 export const SEARCHED_MESSAGES_LIMIT: RateLimit = { perSecond: 10_000, burst: 250_000 };
@@ -18,7 +18,7 @@ export const SEARCH_REST_LATER_MS = 1000;
 const AHEAD_MS_MAX = 60_000;
 
 export class SearchAllowance {
-  readonly #buckets = new Buckets(SEARCHED_MESSAGES_LIMIT);
+  readonly #buckets = new TokenBuckets(SEARCHED_MESSAGES_LIMIT);
   /** When the rest of all turns so far is over, in milliseconds since 1970: the next turn may be then. */
   #freeAtMs = -Infinity;
 

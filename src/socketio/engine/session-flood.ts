@@ -1,5 +1,6 @@
 // What a session may do a few times, and what costs its room more than it serves anybody if it goes on: counted for each session in
 // a window that all of them share.
+import { Window } from "../../clock/window.ts";
 import type { Session } from "./session.ts";
 
 /** A room that sleeps has been quiet for as long, so the counts may vanish with its memory. */
@@ -17,30 +18,18 @@ export const CONNECTS_MAX = 100;
  */
 export const IDLE_PACKETS_MAX = 1000;
 
-export class SessionFlood {
+/** Counts what each session does in a window. Called by the engine and the server. */
+export class SessionFlood extends Window<Session> {
   readonly #max: number;
-  readonly #counts = new Map<Session, number>();
-  #sinceMs = -Infinity;
 
   /** @param max how often a session may, in a window */
   constructor(max: number) {
+    super(COUNT_WINDOW_MS);
     this.#max = max;
   }
 
   /** Counts once more. @returns whether it is once too often */
   isOver(session: Session, nowMs: number): boolean {
-    // A clock that was set back by much begins a window, too.
-    if (Math.abs(nowMs - this.#sinceMs) >= COUNT_WINDOW_MS) {
-      this.#counts.clear();
-      this.#sinceMs = nowMs;
-    }
-    const count = (this.#counts.get(session) ?? 0) + 1;
-    this.#counts.set(session, count);
-    return count > this.#max;
-  }
-
-  /** The session is over, or is another one's by now. */
-  forget(session: Session): void {
-    this.#counts.delete(session);
+    return this.count(session, nowMs) > this.#max;
   }
 }

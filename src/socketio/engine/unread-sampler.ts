@@ -1,4 +1,5 @@
 // How much a room has for clients that do not take it, for those who watch its memory: no object can read its own.
+import { Throttle } from "../../clock/throttle.ts";
 import type { Meter } from "../../metrics/meter.ts";
 import type { Session } from "./session.ts";
 import type { Unread } from "./unread.ts";
@@ -15,7 +16,7 @@ export interface UnreadSampled {
 
 export class UnreadSampler {
   readonly #of: UnreadSampled;
-  #sampledAtMs = -Infinity;
+  readonly #throttle = new Throttle(SAMPLE_MS);
 
   constructor(of: UnreadSampled) {
     this.#of = of;
@@ -24,9 +25,7 @@ export class UnreadSampler {
   /** Something was sent: by nothing else does it grow. A room that has nothing for anybody is no sample. */
   sample(): void {
     const { meter, now, sessions, unread } = this.#of;
-    const nowMs = now();
-    if (Math.abs(nowMs - this.#sampledAtMs) < SAMPLE_MS) return;
-    this.#sampledAtMs = nowMs;
+    if (!this.#throttle.take(now())) return;
     let bytes = unread.stalledBytes;
     for (const { polling } of sessions.values()) bytes += polling?.bytes ?? 0;
     if (bytes > 0) meter.observe("unread", bytes);

@@ -1,6 +1,7 @@
 // What a WebSocket was given and has not read, as far as anybody can know: the runtime keeps whatever a socket does not
 // take, without a limit and without a word. What a client answers it has read up to, because frames come in order: who is
 // given much is asked with a ping, and who leaves too much behind it unread is sent away (EIO-10).
+import { Throttle } from "../../clock/throttle.ts";
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { ENGINE_PING } from "../wire/engine-io.ts";
 import type { Outbox } from "./outbox.ts";
@@ -70,7 +71,7 @@ export class Unread {
   /** Who owes a proof, and who was sent away for it and is not gone yet: their bytes are still kept. */
   readonly #behind = new Set<Session>();
   #stalledBytes = 0;
-  #countedAtMs = -Infinity;
+  readonly #counting = new Throttle(COUNT_INTERVAL_MS);
 
   constructor(context: UnreadContext) {
     this.#context = context;
@@ -152,8 +153,7 @@ export class Unread {
   /** Of all who owe a proof for longer than `STALLED_MS`, as of a second ago at most. */
   get stalledBytes(): number {
     const nowMs = this.#context.now();
-    if (Math.abs(nowMs - this.#countedAtMs) < COUNT_INTERVAL_MS) return this.#stalledBytes;
-    this.#countedAtMs = nowMs;
+    if (!this.#counting.take(nowMs)) return this.#stalledBytes;
     this.#stalledBytes = 0;
     for (const { reading } of this.#behind) {
       if (nowMs - reading.probe!.atMs > STALLED_MS) this.#stalledBytes += reading.bytes;

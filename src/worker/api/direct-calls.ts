@@ -4,7 +4,7 @@ import { z } from "zod";
 import { lobbiesOf } from "../../rpc/lobby.ts";
 import { userSchema } from "../../settings/tokens/claims.ts";
 import { TOO_MANY_OPENINGS } from "../../protocol/schemas/direct-payloads.ts";
-import { directOpenings } from "../../clock/rate-limit.ts";
+import { directOpenings } from "../../rpc/direct-openings.ts";
 import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../protocol/direct-room.ts";
 import { ROOM_NAME } from "../../protocol/room-name.ts";
 import { refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";

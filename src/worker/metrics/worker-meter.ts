@@ -1,5 +1,6 @@
 // What this isolate of the Worker has counted: told to a lobby some seconds later, for all requests of that time at once, and
 // off the path of each of them (MET-3).
+import { hasPassed } from "../../clock/has-passed.ts";
 import type { LobbyRpc } from "../../rpc/lobby.ts";
 import { Meter } from "../../metrics/meter.ts";
 import { lobbyOf, type RoomTally } from "../../protocol/room-list.ts";
@@ -31,7 +32,7 @@ export class WorkerMeter extends Meter {
   /** Sees to it that what was counted is told soon. */
   tellLater(later: Later): void {
     const nowMs = Date.now();
-    if (this.isEmpty || nowMs - this.#waitingSinceMs < WAITING_MS_MAX) return;
+    if (this.isEmpty || !hasPassed(this.#waitingSinceMs, WAITING_MS_MAX, nowMs)) return;
     this.#waitingSinceMs = nowMs;
     later.waitUntil(
       new Promise((resolve) => setTimeout(resolve, TELL_AFTER_MS)).then(() => {
@@ -43,7 +44,7 @@ export class WorkerMeter extends Meter {
 
   /** For a batch of a queue, which ends with the last that waits: at once, but not every time. */
   async tellSometimes(): Promise<void> {
-    if (Math.abs(Date.now() - this.#toldAtMs) >= TELL_AFTER_MS) await this.tell();
+    if (hasPassed(this.#toldAtMs, TELL_AFTER_MS, Date.now())) await this.tell();
   }
 
   /** Tells it now. What cannot be told is told the next time, under the same number, so that it counts once. */

@@ -1,5 +1,6 @@
 // The queue of the relay carries announcements, too: those of a batch go to their rooms together (ANN-5), and what the platform
 // gave up ends with the dead letters (ANN-6). What nobody can read takes the way of what rooms pass on, and waits there.
+import { waitAfter } from "../../clock/backoff.ts";
 import { logProblem } from "../../settings/log.ts";
 import type { AnnounceItem } from "../../protocol/announcement.ts";
 import type { RelayBatch } from "../../protocol/relay-batch.ts";
@@ -9,7 +10,7 @@ import { announcePorts } from "../announcing.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import { deploymentOf, type Deployment } from "../deployment.ts";
 import { buryRelayed } from "./dead-relayed.ts";
-import { deliverRelayed, retrySeconds } from "./relayed.ts";
+import { deliverRelayed, RELAY_RETRY } from "./relayed.ts";
 
 type Crossing = MessageBatch<RelayBatch | AnnounceItem>;
 type Announced = Message<AnnounceItem>;
@@ -32,7 +33,7 @@ async function announce(messages: readonly Announced[], env: Bindings, deploymen
   const failed = new Set(await announceEach(messages, ({ body }) => body, ports));
   for (const message of messages) {
     deployment.meter.count(failed.has(message) ? "queue:relay,retried" : "queue:relay,done");
-    if (failed.has(message)) message.retry({ delaySeconds: retrySeconds(message.attempts) });
+    if (failed.has(message)) message.retry({ delaySeconds: waitAfter(RELAY_RETRY, message.attempts) });
     else message.ack();
   }
 }

@@ -1,5 +1,6 @@
 // The queue of the relay: what came in one batch goes to each room in one call. What a room cannot take yet comes again
 // later; what it never will, or what was tried too often, ends with the dead letters (RLY-9).
+import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import type { RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { writeLog } from "../../settings/log.ts";
 import { describeBatch } from "../../relay/readable-batch.ts";
@@ -17,10 +18,8 @@ interface Failed {
 /** The first try, and `max_retries` of wrangler.toml. Then the platform moves a message to the dead letters. */
 export const RELAY_TRIES_MAX = 21;
 
-/** Before the second try, in seconds; doubled each time, … */
-const RETRY_SECONDS = 1;
-/** … up to this. Together the tries take some nine hours. */
-const RETRY_SECONDS_MAX = 3600;
+/** In seconds. Together the tries take some nine hours. */
+export const RELAY_RETRY: Backoff = { first: 1, max: 3600 };
 
 /** So often a batch has to be early before what it waits for is taken for lost: some fifteen seconds. */
 const LOST_ATTEMPTS_MIN = 5;
@@ -53,14 +52,11 @@ export async function deliverRelayed(items: readonly Item[], env: Bindings, depl
   );
 }
 
-export const retrySeconds = (attempts: number): number =>
-  Math.min(RETRY_SECONDS * 2 ** (attempts - 1), RETRY_SECONDS_MAX);
-
 function putOff(failed: readonly Failed[], { meter }: Deployment): void {
   for (const { item, outcome } of failed) {
     if (item.attempts >= TOLD_ATTEMPTS_MIN) tell("relay.retry", item, outcome.reason);
     meter.count("queue:relay,retried");
-    item.retry({ delaySeconds: retrySeconds(item.attempts) });
+    item.retry({ delaySeconds: waitAfter(RELAY_RETRY, item.attempts) });
   }
 }
 

@@ -1,5 +1,6 @@
 // The queue of webhooks: one POST for all that came in one batch; what fails comes again later, and in the end lies with
 // the dead letters: HOOK-8 to HOOK-10.
+import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import { writeLog } from "../../settings/log.ts";
 import type { Webhook } from "../../settings/settings.ts";
 import type { WebhookBatch, WebhookEvent } from "../../protocol/webhook-events.ts";
@@ -14,10 +15,8 @@ type Item = Message<WebhookBatch>;
 /** The first try, and `max_retries` of wrangler.toml. Then the platform moves a message to the dead letters. */
 export const TRIES_MAX = 21;
 
-/** Before the second try, in seconds; doubled each time, … */
-const RETRY_SECONDS = 5;
-/** … up to this. Together the tries take some nine hours. */
-const RETRY_SECONDS_MAX = 3600;
+/** In seconds. Together the tries take some nine hours. */
+const RETRY: Backoff = { first: 5, max: 3600 };
 /** The platform puts nothing off for longer, in seconds. */
 const DELAY_SECONDS_MAX = 43_200;
 
@@ -76,8 +75,7 @@ function putOff(
 
 /** Between half and all of it, so that what failed together does not come back together. */
 function backoffSeconds(attempts: number): number {
-  const seconds = Math.min(RETRY_SECONDS * 2 ** (attempts - 1), RETRY_SECONDS_MAX);
-  return Math.ceil(seconds * (0.5 + Math.random() / 2));
+  return Math.ceil(waitAfter(RETRY, attempts) * (0.5 + Math.random() / 2));
 }
 
 /** Another try would change nothing. */

@@ -1,0 +1,6 @@
+// The conversations that users of this isolate begin (DM-5), counted together whether a room begins them by event or the Worker
+// by a call. Used by durable/chat-room.ts and worker/api/direct-calls.ts.
+import { TokenBuckets } from "../clock/token-bucket.ts";
+import { DIRECT_OPENINGS } from "../protocol/direct-room.ts";
+
+export const directOpenings = new TokenBuckets(DIRECT_OPENINGS);

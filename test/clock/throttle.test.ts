@@ -1,0 +1,105 @@
+// The throttle: something quiet runs at once, something busy once per window.
+import { describe, expect, it } from "vitest";
+
+import { Throttle, ThrottledRun } from "../../src/clock/throttle.ts";
+import { Deadlines } from "../../src/clock/deadlines.ts";
+
+const WINDOW_MS = 50;
+
+function throttled(): {
+  request: (nowMs: number) => void;
+  tick: (nowMs: number) => void;
+  runs: number[];
+  dueMs: () => number | undefined;
+} {
+  const deadlines = new Deadlines();
+  const runs: number[] = [];
+  let clockMs = 0;
+  const deadline = deadlines.add("flush", (nowMs) => run.flush(nowMs));
+  const run = new ThrottledRun(WINDOW_MS, deadline, () => runs.push(clockMs));
+  return {
+    request: (nowMs) => run.request((clockMs = nowMs)),
+    tick: (nowMs) => void deadlines.runDue((clockMs = nowMs), () => undefined),
+    runs,
+    dueMs: () => deadlines.next(),
+  };
+}
+
+describe("a throttled run", () => {
+  it("runs at once where it was quiet for a window", () => {
+    const { request, runs } = throttled();
+    request(1000);
+    request(1000 + WINDOW_MS);
+    expect(runs).toEqual([1000, 1050]);
+  });
+
+  it("gathers what comes within the window, and runs when it is over", () => {
+    const { request, tick, runs, dueMs } = throttled();
+    for (const nowMs of [1000, 1010, 1049]) request(nowMs);
+    expect([runs, dueMs()]).toEqual([[1000], 1050]);
+    tick(1050);
+    expect([runs, dueMs()]).toEqual([[1000, 1050], undefined]);
+  });
+
+  it("behind a run that took longer than the window gathers again, not one by one", () => {
+    const { request, tick, runs, dueMs } = throttled();
+    request(1000);
+    request(1020);
+    // The clock stood still while the room was busy; now its queue is worked off, and the timer's turn comes after it.
+    for (let queued = 0; queued < 20; queued++) request(1075);
+    expect([runs, dueMs()]).toEqual([[1000], 1050]);
+    tick(1075);
+    expect(runs).toEqual([1000, 1075]);
+  });
+
+  it("waits no longer than a window where the clock is set back", () => {
+    const { request, dueMs } = throttled();
+    request(10_000_000);
+    request(1000);
+    expect(dueMs()).toBe(1000 + WINDOW_MS);
+  });
+
+  it("does not wait for a timer that a burst starves", () => {
+    const { request, runs } = throttled();
+    for (let nowMs = 1000; nowMs <= 1300; nowMs += 5) request(nowMs);
+    expect(runs).toEqual([1000, 1100, 1200, 1300]);
+  });
+});
+
+describe("a throttle", () => {
+  it("is open once per window, and at the end of it", () => {
+    const throttle = new Throttle(WINDOW_MS);
+    expect([1000, 1000, 1049, 1050, 1051].map((nowMs) => throttle.take(nowMs))).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+    ]);
+    expect(throttle.dueMs(1051)).toBe(1100);
+  });
+
+  it("doubles its window while it is in use, up to the largest, and falls back after quiet", () => {
+    const throttle = new Throttle(50, 180);
+    const windows = [1000, 1050, 1150, 1330, 2000].map((nowMs) => {
+      expect(throttle.take(nowMs)).toBe(true);
+      return throttle.state.windowMs;
+    });
+    expect(windows).toEqual([50, 100, 180, 180, 50]);
+  });
+
+  it("opens where the clock is set back, and nothing waits longer than a window", () => {
+    const throttle = new Throttle(WINDOW_MS);
+    throttle.pass(10_000_000);
+    expect([throttle.isOpen(1000), throttle.dueMs(1000)]).toEqual([true, 1000 + WINDOW_MS]);
+  });
+
+  it("goes on after a sleep, and opens when it is told to", () => {
+    const [before, after] = [new Throttle(50, 200), new Throttle(50, 200)];
+    for (const nowMs of [1000, 1050]) before.pass(nowMs);
+    after.restore(structuredClone(before.state));
+    expect([after.isOpen(1149), after.isOpen(1150)]).toEqual([false, true]);
+    after.reopen();
+    expect(after.isOpen(1051)).toBe(true);
+  });
+});
