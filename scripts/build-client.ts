@@ -12,11 +12,11 @@ const source = path.join(projectRoot, "client");
 const target = path.join(projectRoot, "dist", "client");
 
 const CLIENT = "core/client.ts";
-const PAGE = "page.tsx";
-const OTHERS = ["page.css", "page-later.css", "admin.tsx", "admin.css"];
-const EMBED = "embed.tsx";
-const EMBED_STYLES = "embed.css";
-const COPIED = ["index.html", "admin.html", "theme.js", "favicon.svg", "_headers"];
+const PAGE = "page/page.tsx";
+const OTHERS = ["page/page.css", "page/page-later.css", "admin/admin.tsx", "admin/admin.css"];
+const EMBED = "embed/embed.tsx";
+const EMBED_STYLES = "embed/embed.css";
+const COPIED = ["page/index.html", "admin/admin.html", "page/theme.js", "favicon.svg", "_headers"];
 /** What a visitor's browser loads before the first room is on the screen. */
 const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "page-chunk.js", "favicon.svg"];
 
@@ -81,12 +81,18 @@ export async function buildClient(): Promise<void> {
   await Promise.all([
     bundle({ ...OPTIONS, entryPoints: [path.join(source, CLIENT)], outdir: target }),
     bundle({ ...PARTED, entryPoints: [path.join(source, PAGE)], outdir: target }),
-    bundle({ ...IN_BROWSERS, entryPoints: OTHERS.map((name) => path.join(source, name)), outdir: target }),
+    bundle({ ...IN_BROWSERS, entryPoints: OTHERS.map(entryOf), outdir: target }),
     buildEmbed(),
     writeTypes(),
-    ...COPIED.map(async (name) => put(name, await readFile(path.join(source, name)))),
+    ...COPIED.map(async (name) => put(path.basename(name), await readFile(path.join(source, name)))),
   ]);
 }
+
+/** All files of dist/client/ stand side by side. */
+const entryOf = (name: string): { in: string; out: string } => ({
+  in: path.join(source, name),
+  out: path.parse(name).name,
+});
 
 async function bundle(options: BuildOptions & { write: false }): Promise<void> {
   const { outputFiles } = await build(options);

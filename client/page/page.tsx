@@ -4,13 +4,13 @@ import { render } from "preact";
 // what the page knows, what it draws.
 import "preact/hooks";
 import "preact/jsx-runtime";
-import "./core/room.ts";
+import "../core/room.ts";
 
-import { isRoomName } from "../src/protocol/room-name.ts";
-import { bare } from "./page/state/names.ts";
-import { Session } from "./page/state/session.ts";
-import { App } from "./page/components/app.tsx";
-import { keepFilesOut } from "./page/components/file-drag.ts";
+import { isRoomName } from "../../src/protocol/room-name.ts";
+import { bare } from "./state/names.ts";
+import { Session } from "./state/session.ts";
+import { App } from "./components/app.tsx";
+import { keepFilesOut } from "./components/file-drag.ts";
 
 /** Characters of an address that is no room's that are shown. */
 const SHOWN_MAX = 40;

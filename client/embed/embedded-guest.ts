@@ -1,7 +1,7 @@
 // The guest identity of an embedded room: the browser stores it for the embedding page, so that a visitor stays the same
 // person across reloads, tabs and elements. embed.tsx calls it.
-import { fetchGuestToken } from "./identity.ts";
-import { keep, readJson } from "./json-storage.ts";
+import { fetchGuestToken } from "../page/state/identity.ts";
+import { keep, readJson } from "../page/state/json-storage.ts";
 
 const local = (): Storage => localStorage;
 

@@ -2,13 +2,13 @@
 // shadow root of its own so that neither's styles reach the other. GET /embed.js serves it; docs/embed.md explains it.
 import { render } from "preact";
 
-import { isRoomName } from "../src/protocol/room-name.ts";
-import { App } from "./page/components/app.tsx";
-import { applyChosenTheme } from "./page/components/theme.ts";
-import { embeddedGuest } from "./page/state/embedded-guest.ts";
-import { TokenNeeded } from "./page/state/identity.ts";
-import { Session } from "./page/state/session.ts";
-import type { TokenSource } from "./page/state/room-view-ports.ts";
+import { isRoomName } from "../../src/protocol/room-name.ts";
+import { App } from "../page/components/app.tsx";
+import { applyChosenTheme } from "../page/components/theme.ts";
+import { embeddedGuest } from "./embedded-guest.ts";
+import { TokenNeeded } from "../page/state/identity.ts";
+import { Session } from "../page/state/session.ts";
+import type { TokenSource } from "../page/state/room-view-ports.ts";
 
 /** The style sheet, put here by the build. */
 declare const EMBED_CSS: string;

@@ -1,12 +1,12 @@
 // The operator page's entry: creates the admin store, draws the page and follows the address. admin.html loads it.
 import { render } from "preact";
 
-import { App } from "./admin/components/app.tsx";
-import { watchRoom } from "./admin/live.ts";
-import { AdminApi } from "./admin/state/admin-api.ts";
-import { AdminStore } from "./admin/state/admin-store.ts";
-import { routeOf } from "./admin/state/route.ts";
-import { keep, readJson } from "./page/state/json-storage.ts";
+import { App } from "./components/app.tsx";
+import { watchRoom } from "./live.ts";
+import { AdminApi } from "./state/admin-api.ts";
+import { AdminStore } from "./state/admin-store.ts";
+import { routeOf } from "./state/route.ts";
+import { keep, readJson } from "../page/state/json-storage.ts";
 
 /** The list costs one request of the Worker and one of each lobby; no room is woken for it. */
 const REFRESH_MS = 15_000;
