@@ -23,7 +23,6 @@ import {
 import type { Socket } from "../socketio/server/socket.ts";
 import type { Announced } from "./announce/announced.ts";
 import { refuse } from "./room/answers.ts";
-import { UPLOAD } from "./files/attachments.ts";
 import { ChatRecoveryLog } from "./log/chat-recovery.ts";
 import type { Direct } from "./direct/direct.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./log/export.ts";
@@ -32,14 +31,13 @@ import { Guard } from "./room/guard.ts";
 import type { Links } from "./links/links.ts";
 import { Members } from "./room/members.ts";
 import type { MessageLog } from "./log/message-log.ts";
-import { refuseUnlessModerator } from "./moderation/moderation.ts";
-import { perform, type Bearer, type Caller, type Operation, type Reply } from "./room/operation.ts";
+import { perform, UPLOAD, type Bearer, type Caller, type Operation, type Reply } from "./room/operation.ts";
 import { counted, countPosted, DeliverySampler } from "./room/metering.ts";
 import { refusePlace } from "./room/places.ts";
+import { refuseUnlessModerator } from "./room/roles.ts";
 import { TokenBuckets, type RateLimit } from "../clock/token-bucket.ts";
 import type { Relayed } from "./links/relayed.ts";
 import type { Client, Leave, Membership, Room } from "./room/room.ts";
-import { effectiveRole } from "./moderation/standing.ts";
 
 /**
  * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
@@ -85,6 +83,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   #makeRoom(parts: Pick<Room, "name" | "settings" | "log" | "state" | "meter">): Room {
     const clients = (): ReadonlyMap<string, Client> => this.sockets;
     const everyone = (): Room["everyone"] => this.everyone;
+    const sanctions = (): Room["sanctions"] => this.#features.records;
     return {
       ...parts,
       get clients() {
@@ -92,6 +91,9 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
       },
       get everyone() {
         return everyone();
+      },
+      get sanctions() {
+        return sanctions();
       },
       now: () => this.context.now(),
       turn: (work) => this.context.turn(() => this.#withNote(work)),
@@ -170,17 +172,17 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   /** Whether somebody need not even open a connection: for the shell, where it knows who asks for one. */
   refuseBearer(bearer: Pick<Identity, "user" | "role">): Refusal | undefined {
-    return this.#features.direct.admit(bearer) ?? this.#features.exclusion.admit(bearer);
+    return this.#features.direct.admit(bearer) ?? this.#features.bans.admit(bearer);
   }
 
   /** Why somebody may not look after this room from outside: API-1. */
   refuseStaff(bearer: Bearer): ErrorAnswer | undefined {
     const caller = this.#callerOf(bearer);
-    return this.#features.exclusion.refuse("", caller) ?? refuseUnlessModerator(caller);
+    return this.#features.bans.refuse("", caller) ?? refuseUnlessModerator(caller);
   }
 
   override ownerOf({ user }: Membership): string {
-    return this.#features.exclusion.ownerOf(user);
+    return this.#features.bans.ownerOf(user);
   }
 
   /** CHAT-1. */
@@ -340,7 +342,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   #callerOf({ user, name, role: given }: Bearer, client?: Client): Caller {
     const role = this.#features.direct.roleOf(given);
-    const effective = effectiveRole(this.#features.standings.of(user), role);
+    const effective = this.#room.sanctions.roleOf({ user, tokenRole: role });
     return { user, name, role: effective, tokenRole: role, ...(client && { client }) };
   }
 

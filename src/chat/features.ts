@@ -7,7 +7,7 @@ import { AuditTrail } from "./moderation/audit-trail.ts";
 import { Changes } from "./messages/changes.ts";
 import { Direct, type OpenDirect } from "./direct/direct.ts";
 import { Editing } from "./messages/editing.ts";
-import { Exclusion } from "./moderation/exclusion.ts";
+import { Bans } from "./moderation/bans.ts";
 import { FileSweep, type FileStore } from "./files/file-sweep.ts";
 import { Flooding } from "./moderation/flooding.ts";
 import { History } from "./messages/history.ts";
@@ -20,7 +20,6 @@ import { ModerationLists } from "./moderation/moderation-lists.ts";
 import { Moderation } from "./moderation/moderation.ts";
 import { Posting } from "./posting/posting.ts";
 import { Presence } from "./people/presence.ts";
-import { Ranks } from "./moderation/ranks.ts";
 import { Reacting } from "./messages/reacting.ts";
 import { Reading } from "./people/reading.ts";
 import { Refreshing } from "./people/refreshing.ts";
@@ -32,8 +31,8 @@ import type { ChatSettings, Feature, Room } from "./room/room.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
 import type { SearchIndex } from "./search/search-index.ts";
 import { Searching } from "./search/searching.ts";
-import { Speaking } from "./moderation/speaking.ts";
-import { Standings } from "./moderation/standings.ts";
+import { Mutes } from "./moderation/mutes.ts";
+import { UserRecords } from "./moderation/user-records.ts";
 import { Typing } from "./people/typing.ts";
 import { Webhooks, type Deliver } from "./webhooks/webhooks.ts";
 
@@ -75,8 +74,8 @@ export interface FileOptions {
 export interface Features {
   readonly all: readonly Feature[];
   readonly posting: Posting;
-  readonly standings: Standings;
-  readonly exclusion: Exclusion;
+  readonly records: UserRecords;
+  readonly bans: Bans;
   readonly flooding: Flooding;
   readonly changes: MessageChanges;
   readonly attachments: Attachments;
@@ -91,43 +90,33 @@ export interface Features {
 export function makeFeatures(
   room: Room,
   members: Members,
-  {
-    state,
-    index,
-    searchAllowance,
-    files: fileOptions,
-    deliver,
-    reportToLobby,
-    relay,
-    openDirect,
-    openings,
-  }: ChatDependencies,
+  { index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect, openings }: ChatDependencies,
 ): Features {
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, members, attachments);
-  const standings = new Standings(state);
-  const presence = new Presence(room, members, standings);
-  const exclusion = new Exclusion(room, members, standings, presence);
-  const flooding = new Flooding(room, exclusion);
-  const [modes, trail] = [new Modes(state), new AuditTrail(state)];
-  const ranks = new Ranks(standings, exclusion);
-  const moderation = { exclusion, ranks, standings, modes, trail };
+  const records = new UserRecords(room, members);
+  const presence = new Presence(room, members);
+  const bans = new Bans(room, records, (user) => presence.endStay(user));
+  const flooding = new Flooding(room);
+  const [modes, trail] = [new Modes(room), new AuditTrail(room)];
+  const moderation = { bans, records, modes, trail };
   const changes = new MessageChanges(room, (changing) => {
     for (const feature of all) feature.onChanging?.(changing);
   });
-  const editing = new Editing(room, { changes, files, ranks, trail, guestRates: posting.guestRates });
+  const editing = new Editing(room, { changes, files, trail, guestRates: posting.guestRates });
   const links = new Links(room, changes, relay);
-  const relayed = new Relayed(room, { posting, editing, standings });
+  const relayed = new Relayed(room, { posting, editing });
   const reading = new Reading(room, members);
   const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
   const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby, () => direct.report);
   const announced = new Announced(room, { members, lobbyReport });
   const all: readonly Feature[] = [
     direct,
-    exclusion,
+    bans,
     flooding,
-    new Speaking(room, standings, modes),
+    new Mutes(room),
+    modes,
     presence,
     posting,
     new History(room),
@@ -150,8 +139,8 @@ export function makeFeatures(
   return {
     all,
     posting,
-    standings,
-    exclusion,
+    records,
+    bans,
     flooding,
     changes,
     attachments,

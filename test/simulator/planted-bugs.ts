@@ -58,14 +58,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     bug: "a ban is not asked for at the door",
-    file: "src/chat/moderation/exclusion.ts",
+    file: "src/chat/moderation/bans.ts",
     find: '    return ban && deny("BANNED", bannedText(ban), this.#endOf(ban));\n',
     replace: "    return ban && undefined;\n",
     breaks: "let in",
   },
   {
     bug: "who is muted may speak",
-    file: "src/chat/moderation/speaking.ts",
+    file: "src/chat/moderation/mutes.ts",
     find: "    if (!mute) return undefined;\n",
     replace: "    if (mute || !mute) return undefined;\n",
     breaks: "let in",

@@ -11,10 +11,8 @@ import { refuse } from "../room/answers.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import { uploadSchema } from "../../protocol/schemas/files-payloads.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
+import { refuseReader } from "../room/roles.ts";
 import type { Feature, Room } from "../room/room.ts";
-
-/** The name by which features are asked for their leave. No event: sockets cannot ask for a signature. */
-export const UPLOAD = "upload-file";
 
 /** What an upload takes from the bucket of requests: ten small ones at once, then some two a second. */
 export const UPLOAD_COST = 20;
@@ -57,12 +55,16 @@ export class Attachments implements Feature {
     return this.#told;
   }
 
-  #sign({ user, role }: Caller, id: string, facts: Facts): UploadAnswer {
-    if (role === "reader") return refuse("FORBIDDEN", "A reader may not upload files.");
+  #sign(caller: Caller, id: string, facts: Facts): UploadAnswer {
+    const refusal = refuseReader(caller, "upload files");
+    if (refusal) return refusal;
     if (!this.#files.expect()) return refuse("INTERNAL", "The upload could not be noted; try again.");
     const { name, log } = this.#room;
     const place = { room: name, epoch: log.epoch, uploadedMs: this.#room.now(), id };
-    return { ok: true, attachment: { key: fileKey({ ...place, mac: this.#mac(place, user, facts) }), ...facts } };
+    return {
+      ok: true,
+      attachment: { key: fileKey({ ...place, mac: this.#mac(place, caller.user, facts) }), ...facts },
+    };
   }
 
   /** Why a message may not carry it: it was not uploaded here, by this user, as what it is said to be. */

@@ -10,8 +10,6 @@ import type { Editing } from "../messages/editing.ts";
 import { makeOrigin, rootOf } from "../log/origin.ts";
 import type { Posting } from "../posting/posting.ts";
 import type { Feature, Leave, Room } from "../room/room.ts";
-import { bindingRuling } from "../moderation/standing.ts";
-import type { Standings } from "../moderation/standings.ts";
 
 /** In front of the room in the key of a row. */
 const PREFIX = "relay:from:";
@@ -21,7 +19,6 @@ type Fresh = Extract<ReturnType<typeof receive>, { is: "new" }>;
 export interface RelayedParts {
   readonly posting: Posting;
   readonly editing: Editing;
-  readonly standings: Standings;
 }
 
 const OK: RelayOutcome = { ok: true };
@@ -138,9 +135,8 @@ export class Relayed implements Feature {
 
   /** RLY-7: a link is no way around a ban or a mute. */
   #maySpeak(user: string): boolean {
-    const standing = this.#parts.standings.of(user);
-    const who = { role: "member", nowMs: this.#room.now() } as const;
-    return !bindingRuling(standing, "ban", who) && !bindingRuling(standing, "mute", who);
+    const holder = { user, tokenRole: "member" } as const;
+    return !this.#room.sanctions.banOf(holder) && !this.#room.sanctions.muteOf(holder);
   }
 
   #change(changes: readonly RelayedChange[]): boolean {

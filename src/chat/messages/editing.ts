@@ -16,7 +16,7 @@ import type { MessageChanges } from "./message-changes.ts";
 import { mentionsIn } from "../log/mentions.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { GuestRates } from "../room/guest-rates.ts";
-import { mayModerate, type Ranks } from "../moderation/ranks.ts";
+import { mayModerate, refuseReader } from "../room/roles.ts";
 import type { Feature, Room } from "../room/room.ts";
 
 /** What they take from the bucket of requests: an edit about as much as the message bucket lets people post. */
@@ -40,7 +40,6 @@ interface Rewrite {
 export interface EditingParts {
   readonly changes: MessageChanges;
   readonly files: FileSweep;
-  readonly ranks: Ranks;
   readonly trail: AuditTrail;
   readonly guestRates: GuestRates;
 }
@@ -74,7 +73,7 @@ export class Editing implements Feature {
   #edit(caller: Caller, payload: z.output<typeof editSchema>): EditAnswer {
     const content = payload.content.trim();
     const { maxContentLength } = this.#room.settings;
-    const problem = readerProblem(caller) ?? contentProblem(content, maxContentLength, true);
+    const problem = refuseReader(caller, "change messages") ?? contentProblem(content, maxContentLength, true);
     if (problem) return problem;
     const found = this.#parts.changes.findUndeleted(payload.id);
     if ("error" in found) return found;
@@ -104,7 +103,7 @@ export class Editing implements Feature {
   /** In which role it was written is known, also where its author is away. */
   #refuseAnothers(caller: Caller, posted: Message, deed: "edit" | "delete"): ErrorAnswer | undefined {
     if (!mayModerate(caller)) return refuse("FORBIDDEN", `Only a moderator may ${deed} another's message.`);
-    if (this.#parts.ranks.mayChangeWordsOf(caller, posted.sender, staffRoleOf(posted))) return undefined;
+    if (this.#room.sanctions.mayChangeMessageOf(caller, posted.sender, staffRoleOf(posted))) return undefined;
     return refuse("FORBIDDEN", `You cannot ${deed} what somebody of your rank or above wrote.`);
   }
 
@@ -116,15 +115,7 @@ export class Editing implements Feature {
     keep: () => Given,
   ): Given | ErrorAnswer {
     if (user === by) return keep();
-    try {
-      const takeBack = this.#parts.trail.note({ action, by, user, id, seq }, this.#room.now());
-      const answer = keep();
-      if ("error" in answer) takeBack();
-      return answer;
-    } catch (error) {
-      this.#room.report("what a moderator did could not be stored", error);
-      return refuse("INTERNAL", "It could not be stored; try again.");
-    }
+    return this.#parts.trail.record({ action, by, user, id, seq }, keep);
   }
 
   /** Keeps an edit that may be made, and tells everyone. */
@@ -149,7 +140,7 @@ export class Editing implements Feature {
   }
 
   #delete(caller: Caller, id: string): DeleteAnswer {
-    const problem = readerProblem(caller);
+    const problem = refuseReader(caller, "change messages");
     if (problem) return problem;
     const found = this.#parts.changes.find(id);
     if ("error" in found) return found;
@@ -184,10 +175,6 @@ export class Editing implements Feature {
     const versions = fitLast(all);
     return { ok: true, versions, ...(versions.length < all.length && { hasMore: true as const }) };
   }
-}
-
-function readerProblem({ role }: Caller): ErrorAnswer | undefined {
-  return role === "reader" ? refuse("FORBIDDEN", "A reader may not change messages.") : undefined;
 }
 
 /** What is known of the message that this one is a copy of: RLY-6. */

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { ReactAnswer, ReactionsAnswer } from "../../protocol/changes-events.ts";
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
+import { refuseReader } from "../room/roles.ts";
 import { summaries, UNCHANGED, type Change } from "../log/change.ts";
 import { messageSchema, reactSchema } from "../../protocol/schemas/changes-payloads.ts";
 import { fitFirst } from "../room/fitting.ts";
@@ -43,8 +44,10 @@ export class Reacting implements Feature {
     this.#changes = changes;
   }
 
-  #react({ user, role }: Caller, { id, emoji, on }: z.output<typeof reactSchema>): ReactAnswer {
-    if (role === "reader") return refuse("FORBIDDEN", "A reader may not react.");
+  #react(caller: Caller, { id, emoji, on }: z.output<typeof reactSchema>): ReactAnswer {
+    const refusal = refuseReader(caller, "react");
+    if (refusal) return refusal;
+    const { user } = caller;
     const found = this.#changes.findUndeleted(id);
     if ("error" in found) return found;
     const { posted, change = UNCHANGED } = found;

@@ -1,36 +1,63 @@
-// Who did what to whom, as far back as a ring of rows reaches: each entry takes the place of the oldest, so
-// that it costs one row and the list never grows (MOD-11).
+// The audit list: which moderator did what to whom (MOD-11). A ring of rows: each entry takes the place of the oldest, so it
+// costs one row and the list never grows. Called by moderation.ts and, for messages of others, by messages/editing.ts.
+import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import type { AuditEntry } from "../../protocol/moderation-events.ts";
+import { refuse } from "../room/answers.ts";
 import { fitLast } from "../room/fitting.ts";
-import type { RoomState } from "../../storage/room-state.ts";
+import type { Room } from "../room/room.ts";
 
 export const AUDIT_ENTRIES_MAX = 500;
 
 const PREFIX = "moderation:audit:";
 
+export type AuditedAction = Omit<AuditEntry, "number" | "at">;
+
 export class AuditTrail {
-  readonly #state: RoomState;
+  readonly #room: Room;
   /** Ascending by number; read when it is first needed. */
   #entries: AuditEntry[] | undefined;
 
-  constructor(state: RoomState) {
-    this.#state = state;
+  constructor(room: Room) {
+    this.#room = room;
   }
 
-  /** @returns takes it back, for a deed that came to nothing */
-  note(change: Omit<AuditEntry, "number" | "at">, nowMs: number): () => void {
+  /** Enters an action in the list and does it: both or neither. */
+  record<Given extends Answer<object>>(action: AuditedAction, act: () => Given): Given | ErrorAnswer {
+    try {
+      const takeBack = this.#add(action);
+      return this.#actOr(takeBack, act);
+    } catch (error) {
+      this.#room.report("what a moderator did could not be stored", error);
+      return refuse("INTERNAL", "It could not be stored; try again.");
+    }
+  }
+
+  #actOr<Given extends Answer<object>>(takeBack: () => void, act: () => Given): Given {
+    let isDone = false;
+    try {
+      const answer = act();
+      isDone = !("error" in answer);
+      return answer;
+    } finally {
+      if (!isDone) takeBack();
+    }
+  }
+
+  /** @returns removes the entry again */
+  #add(action: AuditedAction): () => void {
+    const { state } = this.#room;
     const entries = this.#read();
     const number = (entries.at(-1)?.number ?? 0) + 1;
-    const entry = { number, at: nowMs, ...change };
+    const entry = { number, at: this.#room.now(), ...action };
     const key = `${PREFIX}${number % AUDIT_ENTRIES_MAX}`;
-    this.#state.put(key, entry);
+    state.put(key, entry);
     entries.push(entry);
     const oldest = entries.length > AUDIT_ENTRIES_MAX ? entries.shift() : undefined;
     return () => {
       entries.pop();
       if (oldest) entries.unshift(oldest);
-      if (oldest) this.#state.put(key, oldest);
-      else this.#state.delete(key);
+      if (oldest) state.put(key, oldest);
+      else state.delete(key);
     };
   }
 
@@ -44,7 +71,7 @@ export class AuditTrail {
   }
 
   #read(): AuditEntry[] {
-    return (this.#entries ??= [...this.#state.list({ prefix: PREFIX })]
+    return (this.#entries ??= [...this.#room.state.list({ prefix: PREFIX })]
       .map(([, entry]) => entry as AuditEntry)
       .sort((a, b) => a.number - b.number));
   }

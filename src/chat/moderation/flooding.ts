@@ -1,34 +1,32 @@
-// Who goes on asking however often they are told to wait: refusals cost the room too, so after many of them the user has to
-// stay away for a while (LIM-3). In memory only: a room that sleeps is not being flooded.
+// Disconnects a user who keeps sending after hundreds of `RATE_LIMITED` answers, and refuses them for 30 s: an answer costs the
+// room too (LIM-3). In memory only: a room that sleeps is not being flooded. Called by the room for each answer and connection.
 import { Window } from "../../clock/window.ts";
 import type { Answer } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny } from "../room/answers.ts";
-import type { Exclusion } from "./exclusion.ts";
+import { disconnect } from "./bans.ts";
 import type { Reply } from "../room/operation.ts";
 import type { Client, Feature, Membership, Room } from "../room/room.ts";
 
-/** Answers `RATE_LIMITED` that a user may provoke within `FLOOD_WINDOW_MS`: a client that waits as it is told sees a few. */
+/** Answers `RATE_LIMITED` that a user may get within `FLOOD_WINDOW_MS`: a client that waits for `retryAfterMs` gets a few. */
 export const FLOOD_REFUSALS_MAX = 500;
 export const FLOOD_WINDOW_MS = 10_000;
 
-/** For how long somebody who went beyond it has to stay away. */
+/** For how long a user who got more has to stay away. */
 export const FLOOD_PAUSE_MS = 30_000;
 
-/** Users counted at a time; more of them is not one user's flood. */
+/** Users counted at a time; the oldest are forgotten first. */
 const USERS_MAX = 1000;
 
 const MESSAGE = "Too many requests: connect again after retryAfterMs.";
 
 export class Flooding implements Feature {
   readonly #room: Room;
-  readonly #exclusion: Exclusion;
   readonly #refusals = new Window(FLOOD_WINDOW_MS, USERS_MAX);
   readonly #pausedUntilMs = new Map<string, number>();
 
-  constructor(room: Room, exclusion: Exclusion) {
+  constructor(room: Room) {
     this.#room = room;
-    this.#exclusion = exclusion;
   }
 
   admit({ user }: Pick<Membership, "user">): Refusal | undefined {
@@ -36,7 +34,7 @@ export class Flooding implements Feature {
     return retryAfterMs > 0 ? deny("RATE_LIMITED", MESSAGE, { retryAfterMs }) : undefined;
   }
 
-  /** The same reply, which counts refusals on its way to the client. */
+  /** Wraps a reply so that refusals are counted. */
   counting(client: Client, reply: Reply<Answer<object>>): Reply<Answer<object>> {
     return (answer) => {
       reply(answer);
@@ -50,7 +48,7 @@ export class Flooding implements Feature {
     if (this.#refusals.count(user, nowMs) <= FLOOD_REFUSALS_MAX) return;
     for (const paused of this.#pausedUntilMs.keys()) if (this.#waitMs(paused) <= 0) this.#pausedUntilMs.delete(paused);
     this.#pausedUntilMs.set(user, nowMs + FLOOD_PAUSE_MS);
-    this.#exclusion.putOut(client, { code: "RATE_LIMITED", message: MESSAGE, retryAfterMs: FLOOD_PAUSE_MS });
+    disconnect(client, { code: "RATE_LIMITED", message: MESSAGE, retryAfterMs: FLOOD_PAUSE_MS });
   }
 
   #waitMs(user: string): number {

@@ -1,16 +1,15 @@
-// What moderators can look up: who did what, and about whom something still holds: MOD-11.
+// The lists that moderators read: the audit list, and users with a ban, a mute or a granted role (MOD-11).
 import type { Answer } from "../../protocol/chat-events.ts";
 import type { AuditAnswer, Decision, ModeratedUser, ModerationStateAnswer } from "../../protocol/moderation-events.ts";
 import { refuse } from "../room/answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { refuseUnlessModerator } from "./moderation.ts";
 import { auditSchema, moderationStateSchema } from "../../protocol/schemas/moderation-payloads.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
+import { refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature, Room } from "../room/room.ts";
 import type { Modes } from "./room-modes.ts";
-import type { Ruling, Standing } from "./standing.ts";
-import type { Standings } from "./standings.ts";
+import type { Ruling, UserRecord, UserRecords } from "./user-records.ts";
 
 /** A page takes one token of the request bucket for each so many of its lines. */
 const LINES_PER_TOKEN = 20;
@@ -20,8 +19,8 @@ const costOf = ({ limit }: { readonly limit: number }): number => Math.ceil(limi
 export class ModerationLists implements Feature {
   readonly operations;
 
-  constructor(room: Room, parts: { readonly standings: Standings; readonly modes: Modes; readonly trail: AuditTrail }) {
-    const { standings, modes, trail } = parts;
+  constructor(room: Room, parts: { readonly records: UserRecords; readonly modes: Modes; readonly trail: AuditTrail }) {
+    const { records, modes, trail } = parts;
     this.operations = {
       audit: operation(
         auditSchema,
@@ -34,7 +33,7 @@ export class ModerationLists implements Feature {
           reply(
             forModerators(room, caller, () => ({
               ...modes.current,
-              ...usersOf(standings.current(after, room.now()), limit),
+              ...usersOf(records.allCurrent(after), limit),
             })),
           ),
         costOf,
@@ -55,16 +54,16 @@ interface UsersPage {
   readonly hasMore: boolean;
 }
 
-function usersOf(standings: Iterable<[string, Standing]>, limit: number): UsersPage {
-  const page = pageOf(standings, limit);
+function usersOf(records: Iterable<[string, UserRecord]>, limit: number): UsersPage {
+  const page = pageOf(records, limit);
   const users = fitFirst(page.users);
   return { users, hasMore: page.hasMore || users.length < page.users.length };
 }
 
-function pageOf(standings: Iterable<[string, Standing]>, limit: number): UsersPage {
+function pageOf(records: Iterable<[string, UserRecord]>, limit: number): UsersPage {
   const users: ModeratedUser[] = [];
-  for (const [user, { ban, mute, grant }] of standings) {
-    // Somebody who was only kicked may come back as they like.
+  for (const [user, { ban, mute, grant }] of records) {
+    // A kick alone binds nobody.
     if (!ban && !mute && !grant) continue;
     if (users.length === limit) return { users, hasMore: true };
     users.push({

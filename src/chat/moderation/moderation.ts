@@ -1,12 +1,12 @@
-// What moderators do. Each deed is written down before anybody hears of it, heard before it is answered, and
-// comes after everything that was said before it: MOD-1.
+// What moderators do: kick, ban, mute, grant a role, set the room's modes. An action is stored before anyone is notified of it,
+// notified before it is answered, and comes after everything that was posted before it: MOD-1. Called as operations of the room.
 import type { z } from "zod";
 
 import type { Answer, ErrorAnswer, Welcome } from "../../protocol/chat-events.ts";
 import type { ModerationAction, ModerationChange, RoomModes } from "../../protocol/moderation-events.ts";
 import { refuse } from "../room/answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import type { Exclusion } from "./exclusion.ts";
+import type { Bans } from "./bans.ts";
 import {
   banSchema,
   grantSchema,
@@ -17,28 +17,27 @@ import {
   userSchema,
 } from "../../protocol/schemas/moderation-payloads.ts";
 import { operation, type Caller, type Operation, type Reply } from "../room/operation.ts";
+import { RANKS, refuseUnlessModerator } from "../room/roles.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 import type { Modes } from "./room-modes.ts";
-import { mayModerate, type Ranks } from "./ranks.ts";
-import { bindingRuling, currentStanding, effectiveRole, RANKS, type Ruling, type Standing } from "./standing.ts";
-import type { Standings } from "./standings.ts";
+import type { Ruling, UserRecords } from "./user-records.ts";
 
-/** What is to be done: what everyone hears of it, how it is kept, and what follows from it. */
-interface Deed {
+/** An action that may be carried out. */
+interface Action {
+  /** What everyone is notified of. */
   readonly change: Omit<ModerationChange, "action" | "by">;
-  readonly keep: () => void;
+  readonly store: () => void;
   readonly enforce?: () => void;
 }
 
-/** What a rule comes to; `undefined` where things stand as they should already. */
-type Outcome = Deed | ErrorAnswer | undefined;
+/** `undefined` where there is nothing to change. */
+type Decided = Action | ErrorAnswer | undefined;
 
-type Sanction = z.output<typeof banSchema>;
+type SanctionPayload = z.output<typeof banSchema>;
 
 export interface ModerationParts {
-  readonly exclusion: Exclusion;
-  readonly ranks: Ranks;
-  readonly standings: Standings;
+  readonly bans: Bans;
+  readonly records: UserRecords;
   readonly modes: Modes;
   readonly trail: AuditTrail;
 }
@@ -69,61 +68,59 @@ export class Moderation implements Feature {
 
   welcome(client: Client): Partial<Welcome> {
     const { user, role } = client.peek();
-    const standing = this.#parts.standings.of(user);
-    const mute = bindingRuling(standing, "mute", { role, nowMs: this.#room.now() });
+    const { records, modes } = this.#parts;
+    const { untilMs } = records.muteOf({ user, tokenRole: role }) ?? {};
     return {
-      role: effectiveRole(standing, role),
-      moderation: { ...this.#parts.modes.current, ...(mute?.untilMs !== undefined && { mutedUntil: mute.untilMs }) },
+      role: records.roleOf({ user, tokenRole: role }),
+      moderation: { ...modes.current, ...(untilMs !== undefined && { mutedUntil: untilMs }) },
     };
   }
 
-  // ---- how anything is done --------------------------------------------------------------------------------
+  // ---- how an action is carried out ------------------------------------------------------------------------
 
   #action<Schema extends z.ZodType>(
     action: ModerationAction,
     schema: Schema,
-    decide: (caller: Caller, payload: z.output<Schema>) => Outcome,
+    decide: (caller: Caller, payload: z.output<Schema>) => Decided,
   ): Operation {
     return operation(schema, (caller, payload, reply: Reply<Answer<object>>) => {
-      const outcome = refuseUnlessModerator(caller) ?? decide(caller, payload);
-      if (!outcome) return reply({ ok: true });
-      return reply("error" in outcome ? outcome : this.#carryOut(action, caller, outcome));
+      const decided = refuseUnlessModerator(caller) ?? decide(caller, payload);
+      if (!decided) return reply({ ok: true });
+      return reply("error" in decided ? decided : this.#carryOut(action, caller, decided));
     });
   }
 
-  #carryOut(action: ModerationAction, { user: by }: Caller, { change, keep, enforce }: Deed): Answer<object> {
-    const told: ModerationChange = { action, by, ...change };
+  #carryOut(action: ModerationAction, { user: by }: Caller, { change, store, enforce }: Action): Answer<object> {
+    const notified: ModerationChange = { action, by, ...change };
     this.#room.commit();
-    try {
-      const takeBack = this.#parts.trail.note(told, this.#room.now());
-      keepOr(takeBack, keep);
-    } catch (error) {
-      this.#room.report("what a moderator did could not be stored", error);
-      return refuse("INTERNAL", "It could not be stored; try again.");
-    }
-    this.#room.everyone.emit("moderation", told);
+    const answer = this.#parts.trail.record(notified, () => {
+      store();
+      return { ok: true };
+    });
+    if ("error" in answer) return answer;
+    this.#room.everyone.emit("moderation", notified);
     enforce?.();
-    return { ok: true };
+    return answer;
   }
 
-  // ---- the deeds -------------------------------------------------------------------------------------------
+  // ---- the actions -----------------------------------------------------------------------------------------
 
   /** MOD-4. */
-  #kick(caller: Caller, { user, reason }: z.output<typeof kickSchema>): Outcome {
-    const { exclusion } = this.#parts;
-    if (exclusion.clientsOf(user).length === 0) return refuse("NOT_FOUND", "user: is not in the room");
+  #kick(caller: Caller, { user, reason }: z.output<typeof kickSchema>): Decided {
+    const { bans, records } = this.#parts;
+    if (records.clientsOf(user).length === 0) return refuse("NOT_FOUND", "user: is not in the room");
     return (
       this.#refuseAgainst(caller, user) ?? {
         change: { user, ...(reason !== undefined && { reason }) },
-        keep: () => this.#set(user, { ...this.#standing(user), putOutAtMs: this.#putOutAtMs(user) }),
-        enforce: () => exclusion.kick(user, reason),
+        store: () => records.set(user, { ...records.current(user), removedAtMs: this.#removalAtMs(user) }),
+        enforce: () => bans.kick(user, reason),
       }
     );
   }
 
-  #sanction(kind: "ban" | "mute", caller: Caller, { user, seconds, reason }: Sanction): Outcome {
-    const standing = this.#standing(user);
-    const refusal = this.#refuseAgainst(caller, user) ?? this.#refuseUndoing(caller, standing[kind]);
+  #sanction(kind: "ban" | "mute", caller: Caller, { user, seconds, reason }: SanctionPayload): Decided {
+    const record = this.#parts.records.current(user);
+    const refusal = this.#refuseAgainst(caller, user) ?? this.#refuseUndoing(caller, record[kind]);
     if (refusal) return refusal;
     const untilMs = seconds === undefined ? undefined : this.#room.now() + seconds * 1000;
     const ruling = {
@@ -138,81 +135,73 @@ export class Moderation implements Feature {
         ...(untilMs !== undefined && { until: untilMs }),
         ...(reason !== undefined && { reason }),
       },
-      keep: () =>
-        this.#set(user, {
-          ...standing,
+      store: () =>
+        this.#parts.records.set(user, {
+          ...record,
           [kind]: ruling,
-          ...(kind === "ban" && { putOutAtMs: this.#putOutAtMs(user) }),
+          ...(kind === "ban" && { removedAtMs: this.#removalAtMs(user) }),
         }),
-      enforce: () => this.#parts.exclusion.enforce(user),
+      enforce: () => this.#parts.bans.enforce(user),
     };
   }
 
-  #grant(caller: Caller, { user, role }: z.output<typeof grantSchema>): Outcome {
-    const standing = this.#standing(user);
-    const rank = this.#parts.ranks.of(caller);
-    const refusal = this.#refuseAgainst(caller, user) ?? this.#refuseUndoing(caller, standing.grant);
+  #grant(caller: Caller, { user, role }: z.output<typeof grantSchema>): Decided {
+    const record = this.#parts.records.current(user);
+    const rank = this.#parts.records.rankOf(caller);
+    const refusal = this.#refuseAgainst(caller, user) ?? this.#refuseUndoing(caller, record.grant);
     if (refusal) return refusal;
     if (role === "moderator" && rank <= RANKS.granted)
       return refuse("FORBIDDEN", "role: who is a moderator by grant cannot make moderators");
-    if (standing.grant?.role === role && standing.grant.rank === rank) return undefined;
+    if (record.grant?.role === role && record.grant.rank === rank) return undefined;
     return {
       change: { user, role },
-      keep: () => this.#set(user, { ...standing, grant: { ...this.#ruling(caller), role } }),
-      enforce: () => this.#parts.exclusion.enforce(user),
+      store: () => this.#parts.records.set(user, { ...record, grant: { ...this.#ruling(caller), role } }),
+      enforce: () => this.#parts.bans.enforce(user),
     };
   }
 
   /** Ends what a moderator of no higher rank decided. */
-  #lift(kind: "ban" | "mute" | "grant", caller: Caller, user: string): Outcome {
-    const { [kind]: ruling, ...rest } = this.#standing(user);
+  #lift(kind: "ban" | "mute" | "grant", caller: Caller, user: string): Decided {
+    const { [kind]: ruling, ...rest } = this.#parts.records.current(user);
     if (!ruling) return refuse("NOT_FOUND", `user: ${NOTHING_TO_LIFT[kind]}`);
     const refusal = this.#refuseUndoing(caller, ruling) ?? (kind === "grant" && this.#refuseAgainst(caller, user));
     if (refusal) return refusal;
     return {
       change: { user },
-      keep: () => this.#set(user, rest),
-      enforce: () => this.#parts.exclusion.enforce(user),
+      store: () => this.#parts.records.set(user, rest),
+      enforce: () => this.#parts.bans.enforce(user),
     };
   }
 
-  #setModes(modes: Partial<RoomModes>, change: Deed["change"]): Outcome {
+  #setModes(modes: Partial<RoomModes>, change: Action["change"]): Decided {
     const { current } = this.#parts.modes;
     const wanted = { ...current, ...modes };
     const isSame = wanted.readOnly === current.readOnly && wanted.slowModeSeconds === current.slowModeSeconds;
-    return isSame ? undefined : { change, keep: () => this.#parts.modes.set(wanted) };
+    return isSame ? undefined : { change, store: () => this.#parts.modes.set(wanted) };
   }
 
-  // ---- who may, against whom -------------------------------------------------------------------------------
+  // ---- refusals --------------------------------------------------------------------------------------------
 
   #refuseAgainst(caller: Caller, user: string): ErrorAnswer | undefined {
-    if (this.#parts.ranks.mayActOn(caller, user)) return undefined;
+    if (this.#parts.records.mayActOn(caller, user)) return undefined;
     const who = user === caller.user ? "yourself" : "somebody of your rank or above";
     return refuse("FORBIDDEN", `user: you cannot moderate ${who}`);
   }
 
   #refuseUndoing(caller: Caller, ruling: Ruling | undefined): ErrorAnswer | undefined {
-    if (!ruling || ruling.rank <= this.#parts.ranks.of(caller)) return undefined;
+    if (!ruling || ruling.rank <= this.#parts.records.rankOf(caller)) return undefined;
     return refuse("FORBIDDEN", "user: somebody of a higher rank has decided this");
   }
 
-  // ---- what is kept ----------------------------------------------------------------------------------------
-
-  #standing(user: string): Standing {
-    return currentStanding(this.#parts.standings.of(user), this.#room.now()) ?? {};
-  }
-
-  #set(user: string, standing: Standing): void {
-    this.#parts.standings.set(user, standing, this.#room.now());
-  }
+  // ---- what is stored --------------------------------------------------------------------------------------
 
   #ruling(caller: Caller): Pick<Ruling, "by" | "rank" | "atMs"> {
-    return { by: caller.user, rank: this.#parts.ranks.of(caller), atMs: this.#room.now() };
+    return { by: caller.user, rank: this.#parts.records.rankOf(caller), atMs: this.#room.now() };
   }
 
-  /** Never the same twice for a user, so that each time what was open before is over. */
-  #putOutAtMs(user: string): number {
-    return Math.max(this.#room.now(), (this.#standing(user).putOutAtMs ?? 0) + 1);
+  /** Never the same twice for a user, so that each removal ends the recovery of what was open before. */
+  #removalAtMs(user: string): number {
+    return Math.max(this.#room.now(), this.#parts.records.removedAtMs(user) + 1);
   }
 }
 
@@ -221,18 +210,3 @@ const NOTHING_TO_LIFT = {
   mute: "is not muted",
   grant: "has no role by grant",
 } as const;
-
-export function refuseUnlessModerator(caller: Caller): ErrorAnswer | undefined {
-  if (mayModerate(caller)) return undefined;
-  return refuse("FORBIDDEN", "Only moderators may do this.");
-}
-
-/** @throws what `keep` throws, once what was said of it is taken back */
-function keepOr(takeBack: () => void, keep: () => void): void {
-  try {
-    keep();
-  } catch (error) {
-    takeBack();
-    throw error;
-  }
-}

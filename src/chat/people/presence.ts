@@ -1,5 +1,5 @@
 // Who is here, and telling the others when that changes. A reload is no leave: PRES-2.
-import type { Member, PresenceAnswer, Role, Welcome } from "../../protocol/chat-events.ts";
+import type { Member, PresenceAnswer, Welcome } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { Leavers, type Leaver } from "./leavers.ts";
 import type { Members } from "../room/members.ts";
@@ -7,8 +7,7 @@ import { operation } from "../room/operation.ts";
 import { ThrottledRun } from "../../clock/throttle.ts";
 import { presenceSchema } from "../../protocol/schemas/payloads.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
-import { effectiveRole } from "../moderation/standing.ts";
-import type { Standings } from "../moderation/standings.ts";
+import { ROLES } from "../room/roles.ts";
 import { Slot } from "../room/slot.ts";
 
 /** Changes of presence are told at once in a quiet room, and at most this often in a busy one (PRES-1). */
@@ -23,13 +22,9 @@ const FIND_COST = 5;
 /** Since when the user is a member, where that is longer than the connection; in milliseconds since 1970. */
 const MEMBER_SINCE_MS = new Slot<number>("memberSinceMs");
 
-/** The one who may do most comes last. */
-const ROLES: readonly Role[] = ["reader", "member", "moderator", "service"];
-
 export class Presence implements Feature {
   readonly #room: Room;
   readonly #members: Members;
-  readonly #standings: Standings;
   readonly #leavers: Leavers;
   #smallThrottle!: ThrottledRun;
   #largeThrottle!: ThrottledRun;
@@ -46,10 +41,9 @@ export class Presence implements Feature {
     ),
   };
 
-  constructor(room: Room, members: Members, standings: Standings) {
+  constructor(room: Room, members: Members) {
     this.#room = room;
     this.#members = members;
-    this.#standings = standings;
     this.#leavers = new Leavers(room);
   }
 
@@ -101,8 +95,8 @@ export class Presence implements Feature {
     this.#waitForLeavers();
   }
 
-  /** A person was kicked or banned: without another connection they have left, at once (PRES-2). */
-  expel(user: string): void {
+  /** A user was kicked or banned: without another connection they have left, at once (PRES-2). */
+  endStay(user: string): void {
     if (!this.#members.has(user) || this.#members.socketsOf(user).length > 0) return;
     this.#leavers.forget(user);
     this.#members.end(user);
@@ -137,12 +131,13 @@ export class Presence implements Feature {
 
   /** PRES-7: of several connections of one user, the one that may do most counts. Nothing of a plain member. */
   #roleOf(user: string): Pick<Member, "role" | "granted"> {
-    const standing = this.#standings.of(user);
     const sockets = this.#members.socketsOf(user);
     const tokenRoles = sockets.map((id) => this.#room.clients.get(id)?.peek().role ?? "member");
     // Somebody who went a moment ago is listed, too.
     const roles = new Set(
-      tokenRoles.concat(sockets.length > 0 ? [] : "member").map((one) => effectiveRole(standing, one)),
+      tokenRoles
+        .concat(sockets.length > 0 ? [] : "member")
+        .map((tokenRole) => this.#room.sanctions.roleOf({ user, tokenRole })),
     );
     const role = ROLES.findLast((one) => roles.has(one)) ?? "member";
     if (role === "member") return {};

@@ -6,6 +6,7 @@ import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import type { Members } from "../room/members.ts";
 import { operation, type Caller } from "../room/operation.ts";
+import { refuseReader } from "../room/roles.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 import { typingSchema } from "../../protocol/schemas/typing-payloads.ts";
 
@@ -65,9 +66,11 @@ export class Typing implements Feature {
     if (this.#typists.get(user)?.socketId === client.id) this.#end(user);
   }
 
-  #hear({ user, name, role, client }: Caller, { on }: TypingPayload): TypingAnswer {
+  #hear(caller: Caller, { on }: TypingPayload): TypingAnswer {
+    const { user, name, client } = caller;
     if (!client) return refuse("FORBIDDEN", "Only a connection can type.");
-    if (role === "reader") return refuse("FORBIDDEN", "A reader may not type.");
+    const refusal = refuseReader(caller, "type");
+    if (refusal) return refusal;
     if (on) this.#note(user, name, client.id);
     // Another tab of the same user may be the one that types.
     else if (this.#typists.get(user)?.socketId === client.id) this.#end(user);

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { ErrorAnswer, Message, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
+import { refuseReader } from "../room/roles.ts";
 import type { Attachments } from "../files/attachments.ts";
 import type { Draft } from "./commit.ts";
 import { contentProblem } from "../room/content.ts";
@@ -141,8 +142,8 @@ export class Posting implements Feature {
     content: string,
     { replyTo, attachment }: z.output<typeof postSchema>,
   ): ErrorAnswer | undefined {
-    if (caller.role === "reader") return refuse("FORBIDDEN", "A reader may not post.");
     return (
+      refuseReader(caller, "post") ??
       this.#takeToken(caller) ??
       this.guestRates.refuse(caller.client) ??
       contentProblem(content, this.#room.settings.maxContentLength, attachment !== undefined) ??

@@ -25,6 +25,14 @@ export interface Caller extends Bearer {
   readonly client?: Client;
 }
 
+/** The name under which features are asked whether an upload is allowed. No event: sockets cannot call it. */
+export const UPLOAD = "upload-file";
+
+/** Events that show something new to others. A muted user may still read, and delete their own messages. */
+const SPEECH: ReadonlySet<string> = new Set(["chat-message", "edit-message", "react", "typing", UPLOAD]);
+
+export const isSpeech = (event: string): boolean => SPEECH.has(event);
+
 export type ChatEvent = keyof ClientToServerEvents;
 
 /** What an event is answered with. */

@@ -20,6 +20,7 @@ import type { ChangedMessage, MessageLog } from "../log/message-log.ts";
 import type { Caller, Operations, Reply } from "./operation.ts";
 import type { Durability } from "../posting/posts.ts";
 import type { RateLimit } from "../../clock/token-bucket.ts";
+import type { Sanctions } from "./sanctions.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
 export interface ChatSettings {
@@ -58,6 +59,7 @@ export interface Room {
   readonly log: MessageLog;
   /** What outlives the room's sleep besides messages and connections. */
   readonly state: RoomState;
+  readonly sanctions: Sanctions;
   readonly meter: Meter;
   /** All connections, by socket id. */
   readonly clients: ReadonlyMap<string, Client>;

@@ -1,0 +1,81 @@
+// Keeps banned users out of a room and disconnects banned and kicked ones (MOD-3, MOD-4); what they had open cannot be recovered
+// (MOD-5). Called by the guard of operations, by moderation.ts and by the room for connections.
+import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
+import type { Refusal } from "../../socketio/server/namespace.ts";
+import { deny, refuse } from "../room/answers.ts";
+import type { Caller } from "../room/operation.ts";
+import type { Client, Feature, Membership, Room } from "../room/room.ts";
+import type { Sanction } from "../room/sanctions.ts";
+import type { UserRecords } from "./user-records.ts";
+
+export class Bans implements Feature {
+  readonly #room: Room;
+  readonly #records: UserRecords;
+  readonly #endStay: (user: string) => void;
+
+  /** @param endStay called where a user may have no connection left: they have left at once, and not after a grace period */
+  constructor(room: Room, records: UserRecords, endStay: (user: string) => void) {
+    this.#room = room;
+    this.#records = records;
+    this.#endStay = endStay;
+  }
+
+  admit({ user, role }: Pick<Membership, "user" | "role">): Refusal | undefined {
+    const ban = this.#records.banOf({ user, tokenRole: role });
+    return ban && deny("BANNED", bannedText(ban), this.#endOf(ban));
+  }
+
+  refuse(_event: string, { user, tokenRole, client }: Caller): ErrorAnswer | undefined {
+    const ban = this.#records.banOf({ user, tokenRole });
+    if (!ban) return undefined;
+    // After a refresh, a token of a lower rank may be bound by a ban that did not bind the one before.
+    if (client) disconnect(client, this.#bannedNotice(ban));
+    this.#endStay(user);
+    return refuse("FORBIDDEN", bannedText(ban), this.#endOf(ban).retryAfterMs);
+  }
+
+  /** Identifies the owner of a connection, for recovery: one from before the last kick or ban has no owner any more (MOD-5). */
+  ownerOf(user: string): string {
+    return JSON.stringify([user, this.#records.removedAtMs(user)]);
+  }
+
+  /** Disconnects a user where a ban binds them (MOD-3). */
+  enforce(user: string): void {
+    for (const client of this.#records.clientsOf(user)) {
+      const ban = this.#records.banOf({ user, tokenRole: client.peek().role });
+      if (ban) disconnect(client, this.#bannedNotice(ban));
+    }
+    // Also where they went a moment ago and are still counted.
+    if (this.#records.banOf({ user, tokenRole: "member" })) this.#endStay(user);
+  }
+
+  /** Disconnects a user (MOD-4). */
+  kick(user: string, reason: string | undefined): void {
+    const message = withReason("You were kicked from this room", reason);
+    for (const client of this.#records.clientsOf(user)) disconnect(client, { code: "KICKED", message });
+    this.#endStay(user);
+  }
+
+  #endOf({ untilMs }: Sanction): { until?: number; retryAfterMs?: number } {
+    return untilMs === undefined ? {} : { until: untilMs, retryAfterMs: untilMs - this.#room.now() };
+  }
+
+  #bannedNotice(ban: Sanction): Notice {
+    const { retryAfterMs } = this.#endOf(ban);
+    return { code: "BANNED", message: bannedText(ban), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  }
+}
+
+/** The notice comes first, so that a stock client stays away (MOD-3, MOD-4). */
+export function disconnect(client: Client, notice: Notice): void {
+  client.emit("notice", notice);
+  client.disconnect(true);
+}
+
+function bannedText({ reason }: Sanction): string {
+  return withReason("You are banned from this room", reason);
+}
+
+function withReason(text: string, reason: string | undefined): string {
+  return reason === undefined ? `${text}.` : `${text}: ${reason}`;
+}
