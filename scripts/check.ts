@@ -14,6 +14,7 @@ const CHECKS: readonly Check[] = [
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
   { name: "format", command: ["oxfmt", "--check"] },
   { name: "unused code", command: ["knip"] },
+  { name: "settings page", command: ["node", "scripts/settings-page.ts", "--check"] },
 ];
 
 /** Runs every check and prints what it found. @returns the names of those that failed */

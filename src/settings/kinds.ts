@@ -1,0 +1,141 @@
+// The kinds of values that a setting may have: how the text of a variable becomes a value, the error for a bad
+// text, and the name of the kind in docs/settings.md. Used by declared.ts.
+import { z } from "zod";
+
+import { isRoomName } from "../protocol/room-name.ts";
+import { isPublicKey } from "./public-key-form.ts";
+import { ROOMS_MAX } from "./tokens/claims.ts";
+
+z.config({ jitless: true });
+
+export interface Kind<Value> {
+  /** With its bounds, for the page. */
+  readonly type: string;
+  readonly schema: z.ZodType<Value, string>;
+  /** Where development is less strict. */
+  readonly developmentSchema?: z.ZodType<Value, string>;
+}
+
+/** Origins that browsers may come from; `same` is the origin of the request itself. */
+export type Origins = "*" | "same" | readonly string[];
+
+export const number = (min: number, max: number): Kind<number> => ({
+  type: `number, ${min} to ${max}`,
+  schema: bounded(/^\d+(\.\d+)?$/, "must be a number", min, max),
+});
+
+export const integer = (min: number, max: number): Kind<number> => ({
+  type: `whole number, ${min} to ${max}`,
+  schema: bounded(/^\d+$/, "must be a whole number", min, max),
+});
+
+const bounded = (form: RegExp, error: string, min: number, max: number) =>
+  z
+    .string()
+    .regex(form, { error, abort: true })
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+export const oneOf = <const Choice extends string>(...choices: [Choice, ...Choice[]]): Kind<Choice> => ({
+  type: choices.map((choice) => `\`${choice}\``).join(" or "),
+  schema: z.enum(choices, { error: `must be ${choices.join(" or ")}` }),
+});
+
+export const onOff: Kind<boolean> = {
+  type: "`on` or `off`",
+  schema: oneOf("on", "off").schema.transform((value) => value === "on"),
+};
+
+export const text: Kind<string> = { type: "text", schema: z.string() };
+
+export const textUpTo = (lengthMax: number): Kind<string> => ({
+  type: `text, at most ${lengthMax} characters`,
+  schema: z.string().max(lengthMax, `at most ${lengthMax} characters`),
+});
+
+/** A secret of so many bytes, because strangers could try out shorter ones. */
+export const secret = (bytesMin: number): Kind<string> => ({
+  type: `secret, at least ${bytesMin} bytes in production`,
+  schema: z.string().refine((value) => new TextEncoder().encode(value).length >= bytesMin, {
+    error: `must have at least ${bytesMin} bytes in production, chosen by chance`,
+  }),
+  developmentSchema: z.string(),
+});
+
+export const publicKey: Kind<string> = {
+  type: "PEM or JWK of kind RSA, P-256 or Ed25519",
+  schema: z.string().refine(isPublicKey, {
+    error: "must be a public key: a PEM (-----BEGIN PUBLIC KEY-----) or a JWK, of kind RSA, P-256 or Ed25519",
+  }),
+};
+
+export const url: Kind<string> = {
+  type: "http or https URL",
+  schema: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
+};
+
+/** A URL whose user and password can be read out of it. */
+export const urlWithUser: Kind<string> = {
+  type: url.type,
+  schema: (url.schema as z.ZodURL).refine(isDecodable, {
+    error: "has a % in its user or password that begins no escape: write %25",
+  }),
+};
+
+function isDecodable(address: string): boolean {
+  const { username, password } = URL.canParse(address) ? new URL(address) : { username: "", password: "" };
+  try {
+    return [username, password].every((part) => decodeURIComponent(part) !== undefined);
+  } catch {
+    return false;
+  }
+}
+
+const list = z.string().transform((value) => value.split(",").map((item) => item.trim()));
+
+export const transports: Kind<ReadonlyArray<"websocket" | "polling">> = {
+  type: "`websocket`, `polling` or both, comma-separated",
+  schema: list.pipe(
+    z.array(z.enum(["websocket", "polling"]), { error: "must be websocket, polling or both, comma-separated" }),
+  ),
+};
+
+export const roomRules: Kind<readonly string[]> = {
+  type: `at most ${ROOMS_MAX} room names, or prefixes ending in \`*\`, comma-separated`,
+  schema: list.refine(
+    (rules) => rules.length <= ROOMS_MAX && rules.every((rule) => isRoomName(rule.replace(/\*$/, "x"))),
+    { error: `must be a comma-separated list of at most ${ROOMS_MAX} room names, or prefixes ending in *` },
+  ),
+};
+
+export const mediaTypes: Kind<readonly string[]> = {
+  type: "media types, comma-separated; `audio/*` is all of a kind",
+  schema: z
+    .string()
+    .transform((value) => value.split(",").map((type) => type.trim().toLowerCase()))
+    .pipe(
+      z.array(
+        z.string().regex(/^(\*\/\*|[a-z0-9.+_-]+\/(\*|[a-z0-9.+_-]+))$/, {
+          error: "must be a comma-separated list of media types such as image/png or audio/*",
+        }),
+      ),
+    ),
+};
+
+export const origins: Kind<Origins> = {
+  type: "`*`, or origins, comma-separated",
+  schema: list
+    .refine((all) => all.every((origin) => origin === "*" || isOrigin(origin)), {
+      error: "must be * or a comma-separated list of origins such as https://example.com or capacitor://localhost",
+    })
+    .transform((all): Origins => (all.includes("*") ? "*" : all)),
+};
+
+/** As browsers write it; also that of a page in a native shell or an extension, whose scheme is the shell's own. */
+function isOrigin(value: string): boolean {
+  if (!/^https?:/.test(value)) return SHELL_ORIGIN.test(value);
+  return URL.canParse(value) && new URL(value).origin === value;
+}
+
+/** `capacitor://localhost`, `tauri://localhost`, `chrome-extension://…`. */
+const SHELL_ORIGIN = /^(?!(?:wss?|ftp|file|blob|data|javascript):)[a-z][a-z0-9+.-]*:\/\/[a-z0-9._~-]+(?::\d+)?$/;
