@@ -56,7 +56,7 @@ function rowOf({ name, kind, unit, default: value, inDevelopment, defaultText, m
 function textOf(value: unknown): string {
   if (value === undefined) return "none";
   if (typeof value === "boolean") return value ? "`on`" : "`off`";
-  return `\`${typeof value === "object" ? Object.values(value!).join(",") : String(value as string | number)}\``;
+  return `\`${Array.isArray(value) ? value.join(",") : (value as string | number)}\``;
 }
 
 /** In the form that the formatter gives a table. */
