@@ -1,10 +1,11 @@
-// Messages on their way to the room. They are sent in order, each exactly once thanks to its `clientMsgId`, and wait where
-// there is no connection. One is in flight at a time: a later one that overtakes an earlier one, which the room puts off
-// (RATE_LIMITED) or fails to store (INTERNAL), could not be called back.
+// Sends the messages of one room in order, each exactly once thanks to its `clientMsgId`; without a connection they wait. One is in
+// flight at a time: if a later one overtook an earlier one, which the room puts off (RATE_LIMITED) or fails to store (INTERNAL),
+// the order could not be restored. Room calls it; outbox-messages.ts keeps the messages.
 import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
 import type { Draft, Inheritance, MessageState, SendFailure, SentAnswer, Unsent } from "./api.ts";
 import { readRetryAfterMs, RETRY_AFTER_MAX_MS, retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
+import { hasFailed, OutboxMessages } from "./outbox-messages.ts";
 import { draftOf, ownedBy, triedOf, type OutboxStorage, type StoredMessage } from "./outbox-storage.ts";
 import { EXPIRED, OTHER_USER, QUEUE_FULL, UNANSWERED, UNCERTAIN } from "./send-failures.ts";
 
@@ -16,8 +17,6 @@ export const WAITING_MAX_MS = 24 * 3_600_000;
 export const TRIES_MAX = 5;
 /** Connections that may break in a row while the same message is in flight; one more, and the message is what breaks them. */
 export const BREAKS_MAX = 8;
-/** Failed messages kept for `retry`; the oldest are forgotten. */
-export const FAILED_MAX = 50;
 
 /** Where a message stands in the room. */
 export type Posted = Omit<SentAnswer, "ok">;
@@ -44,15 +43,9 @@ interface OutboxPorts {
   readonly inherit: (user: string) => Inheritance;
 }
 
-type FailedMessage = StoredMessage & { readonly failure: SendFailure };
-
 export class Outbox {
   readonly #ports: OutboxPorts;
-  /** In the order of sending. */
-  readonly #queue: StoredMessage[] = [];
-  /** Messages that the storage holds: once they are gone from there, another tab has dealt with them. */
-  readonly #kept = new Set<string>();
-  readonly #failed = new Map<string, FailedMessage>();
+  readonly #messages: OutboxMessages;
   #user: string | undefined;
   #isOpen = false;
   #isPumping = false;
@@ -67,71 +60,47 @@ export class Outbox {
   /** Answers to earlier tries and connections count only if they are good. */
   #try = 0;
   #cancelRetry: (() => void) | undefined;
-  #lastOrder = 0;
 
   constructor(ports: OutboxPorts) {
     this.#ports = ports;
-    for (const message of ports.storage.load()) {
-      this.#kept.add(message.clientMsgId);
-      this.#lastOrder = message.order;
-      if (hasFailed(message)) this.#failed.set(message.clientMsgId, message);
-      else this.#queue.push(message);
-    }
+    const { storage, report } = ports;
+    this.#messages = new OutboxMessages({ storage, report, firstGone: () => this.#resetTries() });
   }
 
-  /** What is not sent, in order: waiting, in flight or failed. */
   get unsent(): Unsent[] {
-    const failed = Array.from(this.#failed.values(), (message) => ({
-      ...draftOf(message),
-      state: "failed" as const,
-      error: message.failure,
-    }));
-    return [...failed, ...this.#queue.map((message) => ({ ...draftOf(message), state: "pending" as const }))];
+    return this.#messages.unsent;
   }
 
   /** Queues a message behind all others, unless it is in the queue already. */
   add(draft: Draft): void {
     const { clientMsgId } = draft;
-    if (this.#queue.some((queued) => queued.clientMsgId === clientMsgId)) return;
-    const failed = this.#failed.get(clientMsgId);
-    const known = failed && this.#asStored(failed);
-    // Another tab has sent it, or another heir is about to.
+    if (this.#messages.queue.some((queued) => queued.clientMsgId === clientMsgId)) return;
+    const failed = this.#messages.failed.get(clientMsgId);
+    const known = failed && this.#messages.stored(failed);
+    // Another tab has sent it, or a tab of another user takes it over.
     if (failed && known?.user !== failed.user && !(known && this.#mayBeMine(known)))
-      return this.#leaveElsewhere(failed);
-    const { clock } = this.#ports;
-    // Later than everything before it, also where the clock stands or goes back.
-    this.#lastOrder = Math.max(clock.now(), this.#lastOrder + 1);
-    const message: StoredMessage = {
-      ...draftOf(draft),
-      ...(known && triedOf(known)),
-      order: this.#lastOrder,
-      ...ownedBy(this.#user, known),
-    };
-    this.#failed.delete(clientMsgId);
-    this.#queue.push(message);
-    this.#keep(message);
-    this.#report(message, { state: "pending" });
+      return this.#messages.leaveElsewhere(failed);
+    const message = { ...draftOf(draft), ...(known && triedOf(known)), ...ownedBy(this.#user, known) };
+    this.#messages.push(message, this.#ports.clock.now());
     if (!this.#isOpen) this.#dropOldest();
     this.#pump();
   }
 
   /** The failed message of that id. */
   failed(clientMsgId: string): Draft | undefined {
-    return this.#failed.get(clientMsgId);
+    return this.#messages.failed.get(clientMsgId);
   }
 
   /** Forgets a message. @returns false when it is in flight, or unknown */
   discard(clientMsgId: string): boolean {
-    if (this.#sending === clientMsgId) return false;
-    if (!this.#failed.delete(clientMsgId)) return this.#remove(clientMsgId) !== undefined;
-    this.#forget(clientMsgId);
-    return true;
+    return this.#sending !== clientMsgId && this.#messages.remove(clientMsgId) !== undefined;
   }
 
-  /** Nothing that waits goes out by itself any more: the room has sent this user away. */
+  /** Fails all waiting messages: the room has refused this user for good. */
   giveUp(failure: SendFailure): void {
     this.#isOpen = false;
-    while (this.#queue.length > 0) this.#fail(this.#queue[0]!.clientMsgId, failure);
+    const { queue } = this.#messages;
+    while (queue.length > 0) this.#fail(queue[0]!.clientMsgId, failure);
   }
 
   /** The next connection is for this user, says their token: what is written until then is theirs. */
@@ -181,38 +150,44 @@ export class Outbox {
     return user === undefined || this.#user === undefined || user === this.#user;
   }
 
-  /** What is kept of other users goes to this one, is shown and not sent, or is left to them. */
+  /** Decides on stored messages of other users: sends them as this user, sets them aside, or leaves them to their writer. */
   #sortOut(): void {
-    for (const message of this.#queue.filter((message) => !this.#mayBeMine(message))) this.#inherit(message);
-    for (const message of this.#failed.values())
-      if (!this.#mayBeMine(message) && this.#ports.inherit(message.user!) === "leave") this.#leaveElsewhere(message);
+    const { queue, failed } = this.#messages;
+    for (const message of queue.filter((message) => !this.#mayBeMine(message))) this.#inherit(message);
+    for (const message of failed.values())
+      if (!this.#mayBeMine(message) && this.#ports.inherit(message.user!) === "leave")
+        this.#messages.leaveElsewhere(message);
   }
 
   #inherit(message: StoredMessage): void {
     const inheritance = this.#ports.inherit(message.user!);
-    // Another heir may have been quicker.
-    if (inheritance === "leave" || this.#asStored(message)?.user !== message.user) this.#leaveElsewhere(message);
-    else if (inheritance === "ask") this.#setAside(message, OTHER_USER);
-    else {
-      const mine = { ...message, ...ownedBy(this.#user, message) };
-      this.#queue[this.#queue.indexOf(message)] = mine;
-      this.#keep(mine);
-    }
+    // Another tab may have been quicker.
+    if (inheritance === "leave" || this.#messages.stored(message)?.user !== message.user)
+      this.#messages.leaveElsewhere(message);
+    else if (inheritance === "ask") this.#messages.setAside(message, OTHER_USER);
+    else this.#change({ ...message, ...ownedBy(this.#user, message) });
+  }
+
+  /** Changes a message in the queue and in the storage. */
+  #change(changed: StoredMessage): void {
+    this.#messages.replace(changed);
+    this.#messages.keep(changed);
   }
 
   /** A message that was tried may be stored: do not report it as not sent. */
   #dropOldest(): void {
-    const excess = this.#queue.length - this.#ports.queueLimit;
+    const { queue } = this.#messages;
+    const excess = queue.length - this.#ports.queueLimit;
     if (excess <= 0) return;
-    const untried = this.#queue.filter(({ triedAtMs }) => triedAtMs === undefined);
+    const untried = queue.filter(({ triedAtMs }) => triedAtMs === undefined);
     for (const { clientMsgId } of untried.slice(0, excess)) this.#fail(clientMsgId, QUEUE_FULL);
   }
 
-  /** What is done with at once makes room for the next in the same loop: thousands of them are no deeper than one. */
+  /** Sends the next message. A loop, not a recursion: thousands may be settled at once. */
   #pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#queue.length > 0)
+    while (this.#isOpen && this.#sending === undefined && !this.#cancelRetry && this.#messages.queue.length > 0)
       this.#takeNext();
     this.#isPumping = false;
   }
@@ -226,19 +201,17 @@ export class Outbox {
     else this.#post(next);
   }
 
-  /** The first message, as its last editor left it: that may be another tab, which may also have dealt with it. */
+  /** The first message as its last editor left it; `undefined` if another tab has dealt with it. */
   #refreshNext(): StoredMessage | undefined {
-    const next = this.#queue[0]!;
-    const stored = this.#asStored(next);
-    if (!stored || !this.#mayBeMine(stored)) this.#leaveElsewhere(next);
-    else if (hasFailed(stored)) this.#setAside(next, stored.failure);
-    else return (this.#queue[0] = stored);
+    const next = this.#messages.queue[0]!;
+    const stored = this.#messages.stored(next);
+    if (!stored || !this.#mayBeMine(stored)) this.#messages.leaveElsewhere(next);
+    else if (hasFailed(stored)) this.#messages.setAside(next, stored.failure);
+    else {
+      this.#messages.replace(stored);
+      return stored;
+    }
     return undefined;
-  }
-
-  /** Nothing, once another tab has dealt with it. */
-  #asStored(message: StoredMessage): StoredMessage | undefined {
-    return this.#kept.has(message.clientMsgId) ? this.#ports.storage.get(message.clientMsgId) : message;
   }
 
   /** A clock that was set back says nothing about how long ago it was. */
@@ -253,8 +226,7 @@ export class Outbox {
   #post(next: StoredMessage): void {
     const { clock, lastSeq, post } = this.#ports;
     const tried = { ...next, user: this.#user!, triedAtMs: clock.now(), triedAfterSeq: lastSeq(), ...triedOf(next) };
-    this.#queue[0] = tried;
-    this.#keep(tried);
+    this.#change(tried);
     const current = ++this.#try;
     post(draftOf(tried), (answer) => {
       if (answer && "ok" in answer) this.#settle(tried.clientMsgId, answer);
@@ -274,7 +246,7 @@ export class Outbox {
       if (found !== "absent" && found !== "unknown") return this.#settle(next.clientMsgId, found);
       // From here on it counts as never sent: it was not, or the application retries after a warning.
       const { triedAtMs: _at, triedAfterSeq: _after, triedBy: _by, ...untried } = next;
-      this.#queue[0] = untried;
+      this.#messages.replace(untried);
       if (found === "absent") this.#post(untried);
       else this.#fail(next.clientMsgId, UNCERTAIN);
     });
@@ -283,7 +255,7 @@ export class Outbox {
   #onPutOff(message: StoredMessage, error: ErrorAnswer["error"] | undefined): void {
     const retryAfterMs = this.#onRefusal(message, error);
     if (error && retryAfterMs !== undefined)
-      this.#report(message, { state: "pending", error: { ...error, retryAfterMs } });
+      this.#messages.report(message, { state: "pending", error: { ...error, retryAfterMs } });
   }
 
   /** @returns how long it waits; nothing when it failed for good */
@@ -313,65 +285,23 @@ export class Outbox {
 
   #settle(clientMsgId: string, { id, seq, timestamp, duplicate }: Posted): void {
     const answer = { ok: true as const, id, seq, timestamp, ...(duplicate && { duplicate }) };
-    const message = this.#remove(clientMsgId) ?? this.#failed.get(clientMsgId);
+    const message = this.#messages.remove(clientMsgId);
     if (!message) return;
-    if (this.#failed.delete(clientMsgId)) this.#forget(clientMsgId);
-    this.#report(message, { state: "sent", answer });
+    this.#messages.report(message, { state: "sent", answer });
     this.#next(clientMsgId);
   }
 
   #fail(clientMsgId: string, error: SendFailure): void {
-    const message = this.#queue.find((queued) => queued.clientMsgId === clientMsgId);
+    const message = this.#messages.queue.find((queued) => queued.clientMsgId === clientMsgId);
     if (!message) return;
-    // When to try again is not true for long.
-    const isKept = this.#keep({ ...message, failure: { code: error.code, message: error.message } });
-    // What stands there still would go out with the next page.
-    if (!isKept) this.#forget(clientMsgId);
-    this.#setAside(message, error);
-    for (const oldest of this.#failed.keys()) if (this.#failed.size > FAILED_MAX) this.discard(oldest);
+    this.#messages.fail(message, error);
     this.#next(clientMsgId);
   }
 
-  /** It is not sent, until its writer wants it to. */
-  #setAside(message: StoredMessage, failure: SendFailure): void {
-    this.#takeOut(this.#queue.indexOf(message));
-    this.#failed.set(message.clientMsgId, { ...message, failure });
-    this.#report(message, { state: "failed", error: failure });
-  }
-
-  /** @returns whether the storage took it */
-  #keep(message: StoredMessage): boolean {
-    const isKept = this.#ports.storage.put(message);
-    if (isKept) this.#kept.add(message.clientMsgId);
-    return isKept;
-  }
-
-  #forget(clientMsgId: string): void {
-    this.#ports.storage.remove(clientMsgId);
-    this.#kept.delete(clientMsgId);
-  }
-
-  #leaveElsewhere(message: StoredMessage): void {
-    const at = this.#queue.indexOf(message);
-    if (at >= 0) this.#takeOut(at);
-    this.#failed.delete(message.clientMsgId);
-    this.#report(message, { state: "elsewhere" });
-  }
-
-  #remove(clientMsgId: string): StoredMessage | undefined {
-    const at = this.#queue.findIndex((queued) => queued.clientMsgId === clientMsgId);
-    if (at < 0) return undefined;
-    this.#forget(clientMsgId);
-    return this.#takeOut(at);
-  }
-
-  #takeOut(at: number): StoredMessage | undefined {
-    // Tries are the first message's.
-    if (at === 0) {
-      this.#tries = 0;
-      this.#breaks = 0;
-    }
-    return this.#queue.splice(at, 1)[0];
+  /** Tries and breaks count for the first message only. */
+  #resetTries(): void {
+    this.#tries = 0;
+    this.#breaks = 0;
   }
 
   /** A message is done with; if it was the one in flight, the next may go. */
@@ -382,15 +312,7 @@ export class Outbox {
     }
     this.#pump();
   }
-
-  #report(message: Draft, state: DistributiveOmit<MessageState, keyof Draft>): void {
-    this.#ports.report({ ...draftOf(message), ...state });
-  }
 }
-
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** Answers that a later try may better. */
 const PASSING = new Set<string>(["RATE_LIMITED", "SLOW_MODE", "INTERNAL"]);
-
-const hasFailed = (message: StoredMessage): message is FailedMessage => message.failure !== undefined;

@@ -117,7 +117,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     bug: "the client takes a message for sent when the line breaks before the ack",
     file: "client/core/outbox.ts",
     find: "    if (inFlight === undefined) return;\n",
-    replace: "    if (inFlight === undefined) return;\n    this.#remove(inFlight);\n",
+    replace: "    if (inFlight === undefined) return;\n    this.#messages.remove(inFlight);\n",
     breaks: "sent by the client",
   },
   {

@@ -1,7 +1,7 @@
 // Messages that were given up: kept for who wrote them, also across reloads and tabs, and never sent by themselves.
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { FAILED_MAX } from "../../../client/core/outbox.ts";
+import { FAILED_MAX } from "../../../client/core/outbox-messages.ts";
 import { unsentKeys } from "../../../client/core/outbox-storage.ts";
 import { MemoryStorage } from "../../simulator/memory-storage.ts";
 import { ACK_TIMEOUT_MS, ModelRoom, Page } from "../../host/client-world.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
 import { forgetToken, keepGuest, TokenNeeded } from "../../../client/page/state/identity.ts";
 import { RoomView } from "../../../client/page/state/room-view.ts";
-import { FAILED_MAX } from "../../../client/core/outbox.ts";
+import { FAILED_MAX } from "../../../client/core/outbox-messages.ts";
 import { MemoryStorage } from "../../simulator/memory-storage.ts";
 import { FakeWebSocket } from "../../host/fake-websocket.ts";
 
