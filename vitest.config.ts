@@ -5,8 +5,8 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Most tests of objects and servers wait more than they work: three files keep the two cores busy that CI has. */
-const maxWorkers = 3;
+/** Most tests of objects and servers wait more than they work: four files keep the two cores busy that CI has. */
+const maxWorkers = 4;
 
 /** Of one file's tests outside that may run side by side: each begins programs, and waits for them. */
 const maxConcurrency = 6;
@@ -23,23 +23,18 @@ const deps = {
 };
 
 /**
- * What begins first, by how its path in test/ begins: what waits longest, the cores meanwhile, all together because their
- * files share processes; then what else takes long, so that nobody waits for one that began last.
+ * Files that start first, by the beginning of their path in test/: those that wait longest. The rest of a project follows at
+ * once, because its files share processes.
  */
 const FIRST = [
   "durable/relay.",
   "durable/webhooks.",
-  "simulator/",
-  "socketio/",
-  "chat/",
-  "client/",
-  "settings/",
-  "scripts/",
-  "attacks-",
+  "durable/recovery-limits.",
+  "durable/direct.",
   "durable/crash.",
-  "durable/recovery.",
-  "durable/announce.",
-  "durable/socketio/asks.",
+  "durable/eviction.",
+  "worker/attacks-",
+  "simulator/",
   "outside/language-clients.",
   "outside/durability.",
   "outside/http-fuzz.",
@@ -58,6 +53,9 @@ const FIRST = [
   "outside/serve.",
 ];
 
+/** The order of the projects; vitest ends a shared process when a file of another project comes next. */
+const PROJECTS = ["object", "object-alone", "socketio-object", "core", "outside"];
+
 class FirstThingsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification): number => {
@@ -65,9 +63,27 @@ class FirstThingsFirst extends BaseSequencer {
       const rank = FIRST.findIndex((beginning) => name.startsWith(beginning));
       return rank < 0 ? FIRST.length : rank;
     };
-    return (await super.sort(files)).toSorted((one, other) => rankOf(one) - rankOf(other));
+    const projectOf = ({ project }: TestSpecification): number => PROJECTS.indexOf(project.name);
+    return (await super.sort(files)).toSorted(
+      (one, other) => projectOf(one) - projectOf(other) || rankOf(one) - rankOf(other),
+    );
   }
 }
+
+/**
+ * Files that count, list or find nothing in the whole deployment: each starts a workerd of its own. All others share one per
+ * worker of vitest, because to start it and to load the modules takes longer than most files run.
+ */
+const ALONE = [
+  "test/durable/{announce-scale,cost-model,heartbeat,lobby,lobby-cost,lobby-overtaken,lobby-shared,metrics-sleep}.test.ts",
+  "test/worker/{api-drain,metrics,refusals,stats}.test.ts",
+];
+
+const chatObjects = () =>
+  cloudflareTest({
+    wrangler: { configPath: "./wrangler.toml", environment: "development" },
+    miniflare: { bindings: { JWT_SECRET: "a-secret-that-only-the-tests-know", LOG_LEVEL: "warn" } },
+  });
 
 export default defineConfig({
   test: {
@@ -87,22 +103,22 @@ export default defineConfig({
         },
       },
       {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: "./wrangler.toml", environment: "development" },
-            miniflare: { bindings: { JWT_SECRET: "a-secret-that-only-the-tests-know", LOG_LEVEL: "warn" } },
-          }),
-        ],
+        plugins: [chatObjects()],
         test: {
           name: "object",
           deps,
           maxWorkers,
           include: ["test/{durable,worker}/**/*.test.ts"],
-          exclude: ["test/durable/socketio/**"],
+          exclude: ["test/durable/socketio/**", ...ALONE],
+          isolate: false,
           testTimeout,
-          setupFiles,
+          setupFiles: [...setupFiles, "test/durable/settings-again.setup.ts"],
           expect,
         },
+      },
+      {
+        plugins: [chatObjects()],
+        test: { name: "object-alone", deps, maxWorkers, include: ALONE, testTimeout, setupFiles, expect },
       },
       {
         plugins: [cloudflareTest({ wrangler: { configPath: "./test/durable/socketio/wrangler.toml" } })],
@@ -111,6 +127,7 @@ export default defineConfig({
           deps,
           maxWorkers,
           include: ["test/durable/socketio/**/*.test.ts"],
+          isolate: false,
           testTimeout,
           setupFiles,
           expect,

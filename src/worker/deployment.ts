@@ -58,6 +58,11 @@ export function deploymentOf(env: Configured): Deployment | undefined {
   return deployments.get(env);
 }
 
+/** Has the settings read again at the next request. Called by tests, whose files share an isolate. */
+export function forgetDeployment(env: Configured): void {
+  deployments.delete(env);
+}
+
 function deploy(env: Configured): Deployment | undefined {
   const result = settingsOf(env);
   const problems = result.ok ? unmetNeeds(result.settings, env) : result.problems;
