@@ -1,37 +1,34 @@
-// What was announced in the whole deployment, and how far it has come: one Durable Object, one row per announcement, kept for
-// a day. Without a queue it also brings announcements to their rooms itself, by its alarm.
-import { Throttle } from "../src/clock/throttle.ts";
+// The Announcements object, one per deployment: keeps the progress of each announcement for a day, one row each. Where RELAY is
+// `direct` it also keeps the pieces of announcements that wait, and delivers them by its alarm.
 import { DurableObject } from "cloudflare:workers";
 
-import type { AnnouncementsRpc } from "../src/rpc/relay.ts";
-import { turnPorts } from "../src/rpc/turn-ports.ts";
-import { DEAD_LETTERS_NAME } from "../src/rpc/relay.ts";
-import { logProblem, writeLog } from "../src/settings/log.ts";
-import { roomsByPrefix, whereabouts } from "../src/rpc/lobby.ts";
-import { readSettings } from "../src/settings/settings.ts";
-import type { DeadBatch } from "../src/protocol/relay-batch.ts";
+import { Throttle } from "../src/clock/throttle.ts";
 import type {
   AnnounceItem,
-  AnnouncePart,
   AnnounceNote,
+  AnnouncePart,
   AnnounceProgress,
   AnnounceTotal,
 } from "../src/protocol/announcement.ts";
 import { beginRecord, progressOf, withNote, withTotal, type AnnounceRecord } from "../src/relay/announce-progress.ts";
 import { announceEach, type AnnouncePorts } from "../src/relay/announcing.ts";
-import { describeBatch, isReadableItem, UNREADABLE } from "../src/relay/readable-batch.ts";
+import { isReadableItem, UNREADABLE } from "../src/relay/readable-batch.ts";
+import { announcePorts, reportProblem } from "../src/rpc/announcements.ts";
+import { bury } from "../src/rpc/dead-letters.ts";
+import type { AnnouncementsRpc } from "../src/rpc/relay.ts";
+import { readSettings } from "../src/settings/settings.ts";
 import type { Env } from "./env.ts";
 
-/** Progress can be asked for so long, and an Idempotency-Key is known so long. */
+/** The API answers for this long how far an announcement has come, and knows an Idempotency-Key. */
 export const ANNOUNCEMENT_KEPT_MS = 24 * 3_600_000;
 
-/** What is older is looked for at most this often. */
+/** Older rows are looked for at most this often. */
 const SWEEP_MS = 3_600_000;
 
-/** Items that one alarm takes up. */
+/** Items that one alarm delivers. */
 const ITEMS_AT_ONCE = 20;
 
-/** What could not be brought on its way at all is tried again after this. */
+/** After this an item is delivered again of which neither the rest could be stored nor the progress noted. */
 const RETRY_MS = 5000;
 
 interface PendingRow extends Record<string, SqlStorageValue> {
@@ -53,9 +50,11 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
     );
   }
 
+  // ---- progress --------------------------------------------------------------------------------------------
+
   async find(id: string, by?: string): Promise<AnnounceProgress | undefined> {
     const record = this.#read(id);
-    // Noted, and never begun: who announced it has to send it again.
+    // One that was noted and never begun has to be sent again by its caller.
     return record && record.by !== "" && (by === undefined || record.by === by) ? progressOf(record) : undefined;
   }
 
@@ -80,75 +79,6 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
     }
   }
 
-  async deliver(items: readonly AnnounceItem[], delaySeconds: number): Promise<void> {
-    this.#put(items, Date.now() + delaySeconds * 1000);
-    await this.#scheduleNext(0);
-  }
-
-  override async alarm(): Promise<void> {
-    const { sql } = this.ctx.storage;
-    const rows = sql
-      .exec<PendingRow>("SELECT * FROM pending WHERE due <= ? ORDER BY number LIMIT ?", Date.now(), ITEMS_AT_ONCE)
-      .toArray();
-    const left = new Set(await this.#bring(rows));
-    for (const row of rows) {
-      if (left.has(row)) sql.exec("UPDATE pending SET due = ? WHERE number = ?", Date.now() + RETRY_MS, row.number);
-      else sql.exec("DELETE FROM pending WHERE number = ?", row.number);
-    }
-    await this.#scheduleNext(0);
-  }
-
-  /** @returns what has to come again */
-  async #bring(rows: readonly PendingRow[]): Promise<readonly PendingRow[]> {
-    const report = (error: unknown): void =>
-      logProblem("announce.problem", "an announcement could not be brought on its way", error);
-    try {
-      const items = new Map(rows.map((row) => [row, JSON.parse(row.item) as unknown]));
-      const readable = rows.filter((row) => isReadableItem(items.get(row)));
-      const unreadable = rows.filter((row) => !readable.includes(row));
-      await this.#bury(unreadable.map((row) => ({ batch: items.get(row) as AnnouncePart, reason: UNREADABLE })));
-      return await announceEach(readable, (row) => items.get(row) as AnnounceItem, { ...this.#ports, report });
-    } catch (error) {
-      report(error);
-      return rows;
-    }
-  }
-
-  async #scheduleNext(waitMs: number): Promise<void> {
-    const { sql } = this.ctx.storage;
-    const [next] = sql.exec<{ due: number | null }>("SELECT MIN(due) AS due FROM pending").toArray();
-    if (next?.due == null) return;
-    await this.ctx.storage.setAlarm(Math.max(next.due, Date.now() + waitMs));
-  }
-
-  get #ports(): AnnouncePorts {
-    const { CHAT_ROOM, LOBBY } = this.env;
-    const settings = readSettings(this.env);
-    if (!settings.ok) throw new Error(`bad settings: ${settings.problems.join("; ")}`);
-    return {
-      ...turnPorts,
-      announce: (room, announcements) => CHAT_ROOM.getByName(room).takeAnnounced(announcements),
-      list: roomsByPrefix(LOBBY, settings.settings.lobbies),
-      find: (users) => whereabouts(LOBBY, settings.settings.lobbies, users),
-      send: async (items, delaySeconds) => this.#put(items, Date.now() + delaySeconds * 1000),
-      note: (notes, totals) => this.note(notes, totals),
-      bury: (dead) => this.#bury(dead),
-    };
-  }
-
-  async #bury(dead: readonly DeadBatch[]): Promise<void> {
-    if (dead.length === 0) return;
-    const { DEAD_LETTERS } = this.env;
-    if (!DEAD_LETTERS) throw new Error("RELAY: needs the binding DEAD_LETTERS, which wrangler.toml does not give");
-    await DEAD_LETTERS.getByName(DEAD_LETTERS_NAME).bury(dead);
-    for (const { batch, reason } of dead) writeLog("warn", "relay.dead", { reason, ...describeBatch(batch) });
-  }
-
-  #put(items: readonly AnnounceItem[], due: number): void {
-    const insert = "INSERT INTO pending (due, item) VALUES (?, ?)";
-    for (const item of items) this.ctx.storage.sql.exec(insert, due, JSON.stringify(item));
-  }
-
   #read(id: string): AnnounceRecord | undefined {
     const query = "SELECT record FROM announcements WHERE id = ?";
     const [row] = this.ctx.storage.sql.exec<{ record: string }>(query, id).toArray();
@@ -165,5 +95,60 @@ export class Announcements extends DurableObject<Env> implements AnnouncementsRp
     const nowMs = Date.now();
     if (!this.#sweeping.take(nowMs)) return;
     this.ctx.storage.sql.exec("DELETE FROM announcements WHERE at < ?", nowMs - ANNOUNCEMENT_KEPT_MS);
+  }
+
+  // ---- delivery --------------------------------------------------------------------------------------------
+
+  async deliver(items: readonly AnnounceItem[], delaySeconds: number): Promise<void> {
+    this.#keep(items, delaySeconds);
+    await this.#schedule();
+  }
+
+  override async alarm(): Promise<void> {
+    const { sql } = this.ctx.storage;
+    const rows = sql
+      .exec<PendingRow>("SELECT * FROM pending WHERE due <= ? ORDER BY number LIMIT ?", Date.now(), ITEMS_AT_ONCE)
+      .toArray();
+    const items = rows.map(({ item }) => JSON.parse(item) as AnnounceItem);
+    const failed = await this.#deliverNow(items);
+    rows.forEach(({ number }, i) => {
+      if (failed.has(items[i]!)) sql.exec("UPDATE pending SET due = ? WHERE number = ?", Date.now() + RETRY_MS, number);
+      else sql.exec("DELETE FROM pending WHERE number = ?", number);
+    });
+    await this.#schedule();
+  }
+
+  /** @returns the items that have to come again */
+  async #deliverNow(items: readonly AnnounceItem[]): Promise<ReadonlySet<AnnounceItem>> {
+    try {
+      const unreadable = items.filter((item) => !isReadableItem(item)) as AnnouncePart[];
+      await bury(
+        this.env,
+        unreadable.map((batch) => ({ batch, reason: UNREADABLE })),
+      );
+      return await announceEach(items.filter(isReadableItem), this.#ports);
+    } catch (error) {
+      reportProblem(error);
+      return new Set(items);
+    }
+  }
+
+  get #ports(): AnnouncePorts {
+    const read = readSettings(this.env);
+    if (!read.ok) throw new Error(`bad settings: ${read.problems.join("; ")}`);
+    const send = async (items: readonly AnnounceItem[], delaySeconds: number): Promise<void> =>
+      this.#keep(items, delaySeconds);
+    return { ...announcePorts(this.env, read.settings, send), note: (...given) => this.note(...given) };
+  }
+
+  #keep(items: readonly AnnounceItem[], delaySeconds: number): void {
+    const insert = "INSERT INTO pending (due, item) VALUES (?, ?)";
+    const dueMs = Date.now() + delaySeconds * 1000;
+    for (const item of items) this.ctx.storage.sql.exec(insert, dueMs, JSON.stringify(item));
+  }
+
+  async #schedule(): Promise<void> {
+    const { due } = this.ctx.storage.sql.exec<{ due: number | null }>("SELECT MIN(due) AS due FROM pending").one();
+    if (due !== null) await this.ctx.storage.setAlarm(Math.max(due, Date.now()));
   }
 }

@@ -36,7 +36,7 @@ import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
 import type { Leave } from "./socketio/erasing.ts";
 import { goodSettingsOf } from "./good-settings.ts";
-import { relayWay } from "./relay-way.ts";
+import { transportOf } from "../src/rpc/transport.ts";
 import type { Application } from "./socketio/application.ts";
 import { SocketObject } from "./socketio/socket-object.ts";
 import { SqlMessageLog } from "./sql/sql-message-log.ts";
@@ -235,7 +235,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
     reportToLobby: lobbyPort(env, room, settings.lobbies),
     openings: directOpenings,
     openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),
-    relay: relayWay(env, settings.relay),
+    relay: transportOf(env, settings.relay),
     settings: {
       messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
       maxContentLength: settings.maxContentLength,

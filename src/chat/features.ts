@@ -11,7 +11,8 @@ import { Bans } from "./moderation/bans.ts";
 import { FileSweep, type FileStore } from "./files/file-sweep.ts";
 import { Flooding } from "./moderation/flooding.ts";
 import { History } from "./messages/history.ts";
-import { Links, type RelayWay } from "./links/links.ts";
+import { Links } from "./links/links.ts";
+import type { LinkTransport } from "../relay/transport.ts";
 import { LobbyReport, type ReportToLobby } from "./listing/lobby-report.ts";
 import type { Members } from "./room/members.ts";
 import { MessageChanges } from "./messages/message-changes.ts";
@@ -59,7 +60,7 @@ export interface ChatDependencies {
   /** What each user may open, in all rooms of the isolate (DM-5). */
   readonly openings?: TokenBuckets;
   /** How messages get to the rooms that this one is linked to; without it none do. */
-  readonly relay?: RelayWay | undefined;
+  readonly relay?: LinkTransport | undefined;
 }
 
 export interface FileOptions {

@@ -1,58 +1,51 @@
-// Brings announcements to their rooms: one call per room for all that came in one go, and what becomes of what a room does
-// not take (ANN-5, ANN-6). Run by the queue's consumer, or by the object that does without a queue.
+// Delivers announcements to their rooms, with one call per room for everything delivered in one go; what a room does not take is
+// sent again, and in the end buried (ANN-5, ANN-6). Called by the queue's consumer, by the Announcements object and for dead letters.
+import { waitAfter } from "../clock/backoff.ts";
 import type {
   AnnouncedHere,
   AnnounceDestination,
   AnnounceItem,
+  AnnounceLook,
   AnnounceNote,
   AnnounceOutcome,
   AnnouncePart,
   AnnounceTotal,
-  AnnounceLook,
   AnnounceWalk,
   Whereabouts,
 } from "../protocol/announcement.ts";
-import { waitAfter, type Backoff } from "../clock/backoff.ts";
 import { packRooms } from "./announce-packing.ts";
-import { TakingTurns, type TurnPorts } from "./taking-turns.ts";
+import { callRooms } from "./call-rooms.ts";
+import type { TurnPorts } from "./taking-turns.ts";
+import { RELAY_RETRY, RELAY_TRIES_MAX } from "./tries.ts";
 
-/** The first try and those that follow; then a destination is a dead letter. Together they take some nine hours. */
-export const ANNOUNCE_TRIES_MAX = 21;
-
-/** In seconds. */
-const RETRY: Backoff = { first: 1, max: 3600 };
-
-/**
- * After so long users are looked for once more who were nowhere: who came just before is known to the lobby by then (ANN-7).
- * In seconds.
- */
+/** Users who are nowhere are looked for once more after this, in seconds: the lobby knows newcomers by then (ANN-7). */
 export const LOOK_AGAIN_SECONDS = 8;
 
-/** Calls that one run makes: what one request may ask of others is limited by the platform. The rest comes next. */
+/** Calls of one run: the platform limits what one request may ask of others. The next run makes the rest. */
 export const ANNOUNCE_CALLS_MAX = 500;
-
-/** And so many of them at once. */
-const CALLS_AT_ONCE = 50;
 
 /** Rooms of a list that one step takes. */
 export const WALK_ROOMS_MAX = 500;
 
+type DeadPart = { readonly batch: AnnouncePart; readonly reason: string };
+
 export interface AnnouncePorts extends TurnPorts {
   readonly announce: (room: string, announcements: readonly AnnouncedHere[]) => Promise<readonly AnnounceOutcome[]>;
-  /** Rooms by name, behind `after`. */
+  /** Lists rooms by name, those behind `after`. */
   readonly list: (
     prefix: string,
     options: { readonly after?: string; readonly limit: number; readonly isOccupied: boolean },
   ) => Promise<{ readonly rooms: readonly string[]; readonly hasMore: boolean }>;
-  /** Where users are now, as far as the lobby knows. */
+  /** Finds users, as far as the lobby knows. */
   readonly find: (users: readonly string[]) => Promise<Pick<Whereabouts, "found">>;
-  /** Resolves once they are sure to come again. */
+  /** Resolves once the items are sure to come again. */
   readonly send: (items: readonly AnnounceItem[], delaySeconds: number) => Promise<void>;
   readonly note: (notes: readonly AnnounceNote[], totals: readonly AnnounceTotal[]) => Promise<void>;
-  readonly bury: (dead: ReadonlyArray<{ readonly batch: AnnouncePart; readonly reason: string }>) => Promise<void>;
+  readonly bury: (dead: readonly DeadPart[]) => Promise<void>;
+  readonly report: (error: unknown) => void;
 }
 
-/** @throws where what is left to do could not be noted: then all of it has to come again, and harms nobody */
+/** @throws if what is left to do could not be sent or noted: then all items have to come again, which does no harm */
 export async function announceItems(items: readonly AnnounceItem[], ports: AnnouncePorts): Promise<void> {
   const walks = items.filter((item) => "walk" in item);
   const looks = items.filter((item) => "look" in item);
@@ -62,38 +55,35 @@ export async function announceItems(items: readonly AnnounceItem[], ports: Annou
   for (const walk of walks) totals.push(...(await step(walk, ports)));
   const now = withinLimit(parts);
   if (now.length < parts.length) await ports.send(parts.slice(now.length), 0);
-  const told = await tell(now, ports);
-  for (const { again } of told) if (again) await ports.send([again], waitAfter(RETRY, again.tries));
-  const dead = told.flatMap(({ dead }) => dead);
+  const delivered = await deliverParts(now, ports);
+  for (const { again } of delivered) if (again) await ports.send([again], waitAfter(RELAY_RETRY, again.tries));
+  const dead = delivered.flatMap(({ dead }) => dead);
   if (dead.length > 0) await ports.bury(dead);
-  const notes = told.map(({ note }) => note);
+  const notes = delivered.map(({ note }) => note);
   if (notes.length + totals.length > 0) await ports.note(notes, totals);
 }
 
 /**
- * The same; where it cannot be done to all of them, to each by itself, so that none is in the way of the others.
- * @returns those that have to come again
+ * Delivers all items together. If that fails it delivers each by itself, so that no item holds up the others.
+ * @returns the items that have to come again
  */
-export async function announceEach<Item>(
-  items: readonly Item[],
-  bodyOf: (item: Item) => AnnounceItem,
-  ports: AnnouncePorts & { readonly report: (error: unknown) => void },
-): Promise<readonly Item[]> {
+export async function announceEach(
+  items: readonly AnnounceItem[],
+  ports: AnnouncePorts,
+): Promise<ReadonlySet<AnnounceItem>> {
   try {
-    await announceItems(items.map(bodyOf), ports);
-    return [];
+    await announceItems(items, ports);
+    return new Set();
   } catch (error) {
-    if (items.length > 1) {
-      const left: Item[] = [];
-      for (const item of items) left.push(...(await announceEach([item], bodyOf, ports)));
-      return left;
-    }
-    ports.report(error);
-    return items;
+    if (items.length === 1) ports.report(error);
+    if (items.length <= 1) return new Set(items);
+    const failed: AnnounceItem[] = [];
+    for (const item of items) failed.push(...(await announceEach([item], ports)));
+    return new Set(failed);
   }
 }
 
-/** At least one, however large it is. */
+/** At least one part, however large it is. */
 function withinLimit(parts: readonly AnnouncePart[]): readonly AnnouncePart[] {
   const rooms = new Set<string>();
   const end = parts.findIndex(({ to }, i) => {
@@ -103,14 +93,14 @@ function withinLimit(parts: readonly AnnouncePart[]): readonly AnnouncePart[] {
   return end === -1 ? parts : parts.slice(0, end);
 }
 
-/** Where users are who were nowhere a moment ago. */
+/** Looks for users who were nowhere a moment ago. */
 async function lookAgain({ announce, part, look }: AnnounceLook, { find }: AnnouncePorts): Promise<AnnouncePart> {
   const { found } = await find(look.map(([, user]) => user));
   const to = found.map(([room, users]) => ({ room, users: users.map((place) => look[place]!) }));
   return { announce, part, tries: 0, to };
 }
 
-/** The next rooms of a list, as parts, and what is left of it. */
+/** Sends the next rooms of a list as parts, and the rest of the list as another walk. */
 async function step({ announce, walk }: AnnounceWalk, { list, send }: AnnouncePorts): Promise<AnnounceTotal[]> {
   const { prefix, after } = walk;
   const isOccupied = announce.event !== "chat-message";
@@ -123,65 +113,51 @@ async function step({ announce, walk }: AnnounceWalk, { list, send }: AnnouncePo
   return isEnd ? [{ id: announce.id, accepted: so.rooms, parts: so.parts }] : [];
 }
 
-interface Told {
+interface Delivered {
   readonly note: AnnounceNote;
-  /** What is left of the part. */
+  /** The destinations that get another try. */
   readonly again: AnnouncePart | undefined;
-  readonly dead: ReadonlyArray<{ readonly batch: AnnouncePart; readonly reason: string }>;
+  readonly dead: readonly DeadPart[];
+  /** The first failure, if any. */
+  readonly failure: Failure | undefined;
 }
 
-interface Asked {
+type Failure = Extract<AnnounceOutcome, { ok: false }>;
+
+interface Call {
   readonly part: AnnouncePart;
   readonly destination: AnnounceDestination;
 }
 
-async function tell(parts: readonly AnnouncePart[], { announce, ...turnPorts }: AnnouncePorts): Promise<Told[]> {
-  const asked = parts.flatMap((part) => part.to.map((destination): Asked => ({ part, destination })));
-  const byRoom = [...Map.groupBy(asked, ({ destination }) => destination.room)];
-  const outcomes = new Map<AnnounceDestination, AnnounceOutcome>();
-  const ask = async (room: string, ofRoom: readonly Asked[]): Promise<void> => {
-    const answers = await askRoom(room, ofRoom, announce);
-    ofRoom.forEach(({ destination }, i) => outcomes.set(destination, answers[i]!));
-  };
-  const waiting = byRoom[Symbol.iterator]();
-  // The rooms may share a thread with each other, and with rooms that have nothing to do with it.
-  const turns = new TakingTurns(turnPorts);
-  const work = async (): Promise<void> => {
-    for (const [room, ofRoom] of waiting) {
-      await turns.next();
-      await ask(room, ofRoom);
-    }
-  };
-  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, work));
-  return parts.map((part) => resultOf(part, outcomes));
+/** @returns the result of each part, in their order */
+export async function deliverParts(
+  parts: readonly AnnouncePart[],
+  { announce, ...turnPorts }: Pick<AnnouncePorts, "announce" | keyof TurnPorts>,
+): Promise<Delivered[]> {
+  const calls = parts.flatMap((part) => part.to.map((destination): Call => ({ part, destination })));
+  const outcomes = await callRooms(
+    calls,
+    ({ destination }) => destination.room,
+    (room, ofRoom) => announce(room, ofRoom.map(announcedHere)),
+    turnPorts,
+  );
+  let next = 0;
+  return parts.map((part) => resultOf(part, outcomes.slice(next, (next += part.to.length))));
 }
 
-async function askRoom(
-  room: string,
-  asked: readonly Asked[],
-  announce: AnnouncePorts["announce"],
-): Promise<readonly AnnounceOutcome[]> {
-  try {
-    return await announce(room, asked.map(forRoom));
-  } catch {
-    // It may have taken them and could not say so: its connections know what they had.
-    return asked.map(() => ({ ok: false, isFinal: false, reason: "the room could not be reached" }));
-  }
-}
-
-/** What the room is asked to say. */
-export function forRoom({ part: { announce, whoever }, destination: { users = whoever } }: Asked): AnnouncedHere {
+function announcedHere({ part: { announce, whoever }, destination: { users = whoever } }: Call): AnnouncedHere {
   return { ...announce, ...(users && { users }), ...(whoever && { wantsPeople: true }) };
 }
 
-function resultOf(part: AnnouncePart, outcomes: ReadonlyMap<AnnounceDestination, AnnounceOutcome>): Told {
+/** @param outcomes of its destinations, in their order */
+function resultOf(part: AnnouncePart, outcomes: readonly AnnounceOutcome[]): Delivered {
   const { announce, whoever } = part;
   const [reached, failed]: [number[], number[]] = [[], []];
   const left: AnnounceDestination[] = [];
-  const dead: Array<Told["dead"][number]> = [];
-  const isLastTry = part.tries + 1 >= ANNOUNCE_TRIES_MAX;
-  for (const destination of part.to) {
-    const outcome = outcomes.get(destination)!;
+  const dead: DeadPart[] = [];
+  const isLastTry = part.tries + 1 >= RELAY_TRIES_MAX;
+  part.to.forEach((destination, i) => {
+    const outcome = outcomes[i]!;
     const { number, users = whoever } = destination;
     const numbers = number === undefined ? (users ?? []).map(([user]) => user) : [number];
     if (outcome.ok) reached.push(...(number === undefined ? outcome.reached : outcome.isHeard ? numbers : []));
@@ -190,7 +166,8 @@ function resultOf(part: AnnouncePart, outcomes: ReadonlyMap<AnnounceDestination,
       const reason = outcome.isFinal ? outcome.reason : "tried too often";
       dead.push({ batch: { ...part, tries: 0, to: [destination] }, reason });
     } else left.push(destination);
-  }
+  });
   const again = left.length > 0 ? { ...part, tries: part.tries + 1, to: left } : undefined;
-  return { note: { id: announce.id, part: part.part, reached, failed, isOver: !again }, again, dead };
+  const note = { id: announce.id, part: part.part, reached, failed, isOver: !again };
+  return { note, again, dead, failure: outcomes.find((outcome) => !outcome.ok) };
 }

@@ -10,8 +10,7 @@ import { LOOK_MESSAGES_PER_TURN } from "../../src/chat/announce/announced-before
 import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncePart } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
-import { ANNOUNCE_TRIES_MAX } from "../../src/relay/announcing.ts";
-import { RELAY_TRIES_MAX } from "../../src/worker/queue/relayed.ts";
+import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import { callApi } from "./api-caller.ts";
 import { freshRoom, stubOf, useSettings, withSettings } from "./rooms.ts";
 
@@ -86,7 +85,7 @@ it("is stored once, though it is replayed as a dead letter, after what the room 
     return announcements.map(() => ({ ok: false, isFinal: false, reason: "the room could not be reached" }));
   });
   const part = partTo(room);
-  await bring({ ...part, tries: ANNOUNCE_TRIES_MAX - 1 });
+  await bring({ ...part, tries: RELAY_TRIES_MAX - 1 });
   vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(original);
   await evictDurableObject(stubOf(room));
   aheadMs += 23 * HOUR_MS;

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";
-import { ANNOUNCE_TRIES_MAX } from "../../src/relay/announcing.ts";
+import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
 import { ANNOUNCE_VERSION, type AnnouncedHere, type AnnounceProgress } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -271,7 +271,7 @@ describe("rooms that fail: ANN-6", () => {
     const part = {
       announce: { v: ANNOUNCE_VERSION, id: "lost", data: 1, at: 1, by: { user: "backend", name: "backend" } },
       part: 0,
-      tries: ANNOUNCE_TRIES_MAX - 1,
+      tries: RELAY_TRIES_MAX - 1,
       to: [{ room, number: 0 }],
     };
     await env.ANNOUNCEMENTS.getByName("all").begin("lost", { by: "backend", accepted: 1, parts: 1 });

@@ -1,7 +1,7 @@
 // A room that tells a lobby how it is doing, for tests: what it told, and a lobby that can be away.
 import { setImmediate } from "node:timers/promises";
 
-import type { RelayWay } from "../../src/chat/links/links.ts";
+import type { LinkTransport } from "../../src/relay/transport.ts";
 import type { ReportAnswer, RoomReport } from "../../src/protocol/room-list.ts";
 import { ChatRoom, UNLIMITED } from "./chat-room.ts";
 
@@ -14,7 +14,7 @@ export class ReportingRoom {
   onReport: (report: RoomReport) => ReportAnswer | void = () => {};
   #posted = 0;
 
-  constructor(relay?: RelayWay) {
+  constructor(relay?: LinkTransport) {
     const send = async (report: RoomReport): Promise<ReportAnswer> => {
       this.reports.push(report);
       // A call to another object answers later.

@@ -53,7 +53,7 @@ export class RelayWorld {
 
   #make(name: string): ChatRoom {
     const relay =
-      this.#way === "off" ? undefined : { windowMs: WINDOW_MS, send: (batch: RelayBatch) => this.#send(batch) };
+      this.#way === "off" ? undefined : { windowMs: WINDOW_MS, sendBatch: (batch: RelayBatch) => this.#send(batch) };
     const settings = { messageRate: UNLIMITED, ...this.#settings };
     return new ChatRoom(settings, {}, { name, epoch: `life${++this.#lives}`, relay });
   }

@@ -18,13 +18,9 @@ import {
   withTotal,
   type AnnounceRecord,
 } from "../../src/relay/announce-progress.ts";
-import {
-  announceItems,
-  ANNOUNCE_CALLS_MAX,
-  ANNOUNCE_TRIES_MAX,
-  type AnnouncePorts,
-} from "../../src/relay/announcing.ts";
+import { announceItems, ANNOUNCE_CALLS_MAX, type AnnouncePorts } from "../../src/relay/announcing.ts";
 import { RELAY_BYTES_MAX } from "../../src/relay/packing.ts";
+import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import { TURN_STEPS_MAX } from "../../src/relay/taking-turns.ts";
 import { fc, PATIENT, runs } from "../host/properties.ts";
 
@@ -107,6 +103,9 @@ class World {
     note: async (notes: readonly AnnounceNote[], totals: readonly AnnounceTotal[]) => {
       for (const note of notes) this.record = withNote(this.record, note);
       for (const total of totals) this.record = withTotal(this.record, total);
+    },
+    report: (error) => {
+      throw error;
     },
     bury: async (dead) => void this.dead.push(...dead.map(({ batch }) => batch.to[0]!.room)),
   };
@@ -264,7 +263,7 @@ describe("whatever happens on the way", PATIENT, () => {
     );
   });
 
-  it(`ANN-6: a room that never answers is a dead letter after ${ANNOUNCE_TRIES_MAX} tries, and nobody else waits for it`, async () => {
+  it(`ANN-6: a room that never answers is a dead letter after ${RELAY_TRIES_MAX} tries, and nobody else waits for it`, async () => {
     const world = new World(
       new Map([
         ["a", ["ada"]],
@@ -277,7 +276,7 @@ describe("whatever happens on the way", PATIENT, () => {
     world.queue.push(...parts);
     world.record = beginRecord({ id: SAID.id, by: "backend", at: 0 }, 2, parts.length);
     await world.run();
-    expect(world.calls).toBe(1 + ANNOUNCE_TRIES_MAX);
+    expect(world.calls).toBe(1 + RELAY_TRIES_MAX);
     expect(world.dead).toEqual(["b"]);
     expect(progressOf(world.record)).toMatchObject({ delivered: 1, failed: 1, absent: 0, done: true });
   });

@@ -12,7 +12,7 @@ import { ANNOUNCE_VERSION, type AnnouncePart } from "../../src/protocol/announce
 import type { Message } from "../../src/protocol/chat-events.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../../src/protocol/relay-batch.ts";
 import { UNREADABLE } from "../../src/relay/readable-batch.ts";
-import { RELAY_TRIES_MAX } from "../../src/worker/queue/relayed.ts";
+import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import { callApi, type CallOptions } from "../durable/api-caller.ts";
 import { whenTaking } from "../durable/relay-taking.ts";
 import { freshRoom, join, useSettings, workerWith } from "../durable/rooms.ts";

@@ -1,20 +1,13 @@
 // Passes on to other rooms what is said in this one: RLY-1, RLY-2. A queue or the other room itself takes it; what it
 // does not take is tried again, and the log is what remembers it.
 import type { Answer } from "../../protocol/chat-events.ts";
-import type { LinkInfo, LinkName, Reached, RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
+import type { LinkInfo, LinkName, Reached, RelayOutcome } from "../../protocol/relay-batch.ts";
+import type { LinkTransport } from "../../relay/transport.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import { Link, type Collected, type LinkMark } from "./link.ts";
 import type { MessageChanges } from "../messages/message-changes.ts";
 import type { Feature, KeptChange, Leave, Room } from "../room/room.ts";
-
-/** How batches leave a room. */
-export interface RelayWay {
-  /** Hands a batch over. Rejects where nobody takes it. */
-  readonly send: (batch: RelayBatch) => Promise<RelayOutcome>;
-  /** A quiet room passes on at once; a busy one gathers for this long. */
-  readonly windowMs: number;
-}
 
 /** Who has not answered by then has failed. */
 export const RELAY_SEND_MS_MAX = 10_000;
@@ -28,7 +21,7 @@ const LINKED_KEY = "relay:linked";
 export class Links implements Feature {
   readonly #room: Room;
   readonly #changes: MessageChanges;
-  readonly #way: RelayWay | undefined;
+  readonly #transport: LinkTransport | undefined;
   readonly #links = new Map<string, Link>();
   /** For what is passed on soon: the room stays awake for it. */
   #soon!: Deadline;
@@ -36,11 +29,11 @@ export class Links implements Feature {
   #later!: Deadline;
   #isStale = false;
 
-  /** @param way absent: nothing is passed on (RLY-10) */
-  constructor(room: Room, changes: MessageChanges, way: RelayWay | undefined) {
+  /** @param transport absent: nothing is passed on (RLY-10) */
+  constructor(room: Room, changes: MessageChanges, transport: LinkTransport | undefined) {
     this.#room = room;
     this.#changes = changes;
-    this.#way = way;
+    this.#transport = transport;
   }
 
   start(): void {
@@ -136,7 +129,7 @@ export class Links implements Feature {
   // ---- when ------------------------------------------------------------------------------------------------
 
   #schedule(): void {
-    if (!this.#way) return;
+    if (!this.#transport) return;
     const nowMs = this.#room.now();
     const soonMs = this.#isStale ? [nowMs] : [];
     const laterMs: number[] = [];
@@ -145,34 +138,36 @@ export class Links implements Feature {
       const { retryAtMs } = link.mark;
       if (link.sending) soonMs.push(link.sending.atMs + RELAY_SEND_MS_MAX);
       else if (retryAtMs !== undefined) laterMs.push(retryAtMs);
-      else if (link.isBehind) soonMs.push(Math.max(nowMs, link.ranAtMs + this.#way.windowMs));
+      else if (link.isBehind) soonMs.push(Math.max(nowMs, link.ranAtMs + this.#transport.windowMs));
     }
     setTo(this.#soon, soonMs);
     setTo(this.#later, laterMs);
   }
 
   #run(nowMs: number): void {
-    if (!this.#way) return;
+    if (!this.#transport) return;
     this.#room.catchUp();
-    for (const link of this.#links.values()) this.#look(link, this.#way, nowMs);
+    for (const link of this.#links.values()) this.#look(link, this.#transport, nowMs);
     if (this.#isStale) this.#store();
     this.#schedule();
   }
 
-  #look(link: Link, way: RelayWay, nowMs: number): void {
+  #look(link: Link, transport: LinkTransport, nowMs: number): void {
     const { sending } = link;
     const { retryAtMs } = link.mark;
     if (sending) {
       if (nowMs >= sending.atMs + RELAY_SEND_MS_MAX)
         this.#fail(link, new Error(`no answer for ${RELAY_SEND_MS_MAX} ms`));
-    } else if (retryAtMs === undefined ? link.isBehind && nowMs >= link.ranAtMs + way.windowMs : nowMs >= retryAtMs) {
-      this.#pass(link, way, nowMs);
+    } else if (
+      retryAtMs === undefined ? link.isBehind && nowMs >= link.ranAtMs + transport.windowMs : nowMs >= retryAtMs
+    ) {
+      this.#pass(link, transport, nowMs);
     }
   }
 
   // ---- passing on ------------------------------------------------------------------------------------------
 
-  #pass(link: Link, way: RelayWay, nowMs: number): void {
+  #pass(link: Link, transport: LinkTransport, nowMs: number): void {
     const read = this.#room.read(() => ({ collected: link.collect() }));
     if (!read) return this.#fail(link, new Error("the log could not be read"));
     const { collected } = read;
@@ -189,7 +184,7 @@ export class Links implements Feature {
         run();
         this.#schedule();
       });
-    way.send(collected.batch).then(
+    transport.sendBatch(collected.batch).then(
       (outcome) => end(() => (outcome.ok ? this.#settle(link, collected, outcome) : this.#refused(link, outcome))),
       (error: unknown) => end(() => this.#fail(link, error)),
     );

@@ -15,7 +15,8 @@ import type { Identity } from "../../protocol/identity.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import { ANNOUNCE_DATA_BYTES_MAX, bytesOf, packLooks, packRooms, packUsers } from "../../relay/announce-packing.ts";
 import { LOOK_AGAIN_SECONDS } from "../../relay/announcing.ts";
-import { announcementsOf, enqueue } from "../announcing.ts";
+import { announcementsOf } from "../../rpc/announcements.ts";
+import { transportOf } from "../../rpc/transport.ts";
 import { refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { refuseRoom } from "./access.ts";
 import * as answers from "./announce-answers.ts";
@@ -174,11 +175,9 @@ async function announce(asked: Asked): Promise<Response> {
     by: { user: by, name },
   };
   const plan = await planOf(asked, announcement);
-  const isQueued = deployment.settings.relay === "queue";
-  const send = (items: readonly AnnounceItem[], delaySeconds: number): Promise<void> =>
-    isQueued ? enqueue(env, items, delaySeconds) : announcements.deliver(items, delaySeconds);
-  await send(plan.items, 0);
-  await send(plan.later ?? [], LOOK_AGAIN_SECONDS);
+  const transport = transportOf(env, deployment.settings.relay)!;
+  await transport.sendItems(plan.items, 0);
+  await transport.sendItems(plan.later ?? [], LOOK_AGAIN_SECONDS);
   await announcements.begin(id, { by, accepted: plan.accepted, parts: plan.parts });
   return Response.json({ ok: true, id, accepted: plan.accepted }, { status: 202 });
 }

@@ -6,8 +6,8 @@ import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import { describeBatch } from "../../relay/readable-batch.ts";
 import { refuseRequest } from "../http/refusals.ts";
-import { deadLettersOf } from "../relay-delivery.ts";
-import { deliverDead } from "../dead-delivery.ts";
+import { deadLettersOf } from "../../rpc/dead-letters.ts";
+import { redeliver } from "../queue/redelivery.ts";
 import { refuseRoom } from "./access.ts";
 import { done } from "./answers.ts";
 import { call, room, type ApiCall, type ApiRequest } from "./call.ts";
@@ -99,7 +99,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
       if (!letters) return refuseWithout("DEAD_LETTERS");
       const wanted = ids ?? (await oldestOf(letters, identity.rooms));
       const dead = (await letters.read(wanted)).filter(({ batch }) => opensBoth(identity.rooms, describeBatch(batch)));
-      const outcomes = await deliverDead(
+      const outcomes = await redeliver(
         dead.map(({ batch }) => batch),
         env,
       );

@@ -7,7 +7,7 @@ import { addUse, NO_USE, ranked, type RoomUse, type Scrape } from "../../metrics
 import { wakesOf } from "../../metrics/room-usage.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
-import { deadLettersOf } from "../relay-delivery.ts";
+import { deadLettersOf } from "../../rpc/dead-letters.ts";
 import { refuseRequest, refuseStranger } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 

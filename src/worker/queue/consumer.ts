@@ -3,7 +3,7 @@
 import type { Bindings } from "../../rpc/bindings.ts";
 import { deploymentOf } from "../deployment.ts";
 import { replayDeadWebhooks } from "./dead-webhooks.ts";
-import { buryCrossing, deliverCrossing } from "./announced.ts";
+import { buryCrossing, deliverCrossing } from "./crossing.ts";
 import { deliverWebhooks } from "./webhooks.ts";
 
 /** Acks or retries each message of the batch; what is neither counts as acked. */

@@ -1,34 +1,30 @@
-// The queue of the relay: what came in one batch goes to each room in one call. What a room cannot take yet comes again
-// later; what it never will, or what was tried too often, ends with the dead letters (RLY-9).
-import { waitAfter, type Backoff } from "../../clock/backoff.ts";
+// Consumes relayed batches: those of one queue batch go to each room in one call. A batch that a room cannot take yet is retried; one
+// that it never will take, or that was tried too often, is buried (RLY-9). Called by crossing.ts.
+import { waitAfter } from "../../clock/backoff.ts";
 import type { RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
-import { writeLog } from "../../settings/log.ts";
-import { describeBatch } from "../../relay/readable-batch.ts";
+import { callRooms } from "../../relay/call-rooms.ts";
+import { describeBatch, isReadable, UNREADABLE } from "../../relay/readable-batch.ts";
+import { RELAY_RETRY } from "../../relay/tries.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
-import type { Deployment } from "../deployment.ts";
-import { deadLettersOf, deliver } from "../relay-delivery.ts";
+import { bury } from "../../rpc/dead-letters.ts";
+import { turnPorts } from "../../rpc/turn-ports.ts";
+import { writeLog } from "../../settings/log.ts";
+import { deploymentOf, type Deployment } from "../deployment.ts";
 
 type Item = Message<RelayBatch>;
-type Failure = Extract<RelayOutcome, { ok: false }>;
 interface Failed {
   readonly item: Item;
-  readonly outcome: Failure;
+  readonly outcome: Extract<RelayOutcome, { ok: false }>;
 }
 
-/** The first try, and `max_retries` of wrangler.toml. Then the platform moves a message to the dead letters. */
-export const RELAY_TRIES_MAX = 21;
-
-/** In seconds. Together the tries take some nine hours. */
-export const RELAY_RETRY: Backoff = { first: 1, max: 3600 };
-
-/** So often a batch has to be early before what it waits for is taken for lost: some fifteen seconds. */
+/** After so many early tries of a batch, some fifteen seconds, what it waits for counts as lost. */
 const LOST_ATTEMPTS_MIN = 5;
 
-/** What overtook another message comes in its turn the next time: that is nothing to tell. */
-const TOLD_ATTEMPTS_MIN = 3;
+/** The first retries are not logged: a batch that overtook another one is taken at the next try. */
+const LOGGED_ATTEMPTS_MIN = 3;
 
 export async function deliverRelayed(items: readonly Item[], env: Bindings, deployment: Deployment): Promise<void> {
-  const outcomes = await deliver(
+  const outcomes = await deliverBatches(
     items.map(({ body }) => body),
     env,
   );
@@ -40,55 +36,87 @@ export async function deliverRelayed(items: readonly Item[], env: Bindings, depl
     deployment.meter.observe("relay_lag", Math.max(0, Date.now() - item.timestamp.getTime()) / 1000);
     return [];
   });
-  putOff(
+  const dead = failed.filter(({ outcome }) => outcome.isFinal);
+  retry(
     failed.filter(({ outcome }) => !outcome.isFinal),
     deployment,
   );
-  await askAgain(failed, env);
-  await bury(
-    failed.filter(({ outcome }) => outcome.isFinal),
-    env,
-    deployment,
-  );
-}
-
-function putOff(failed: readonly Failed[], { meter }: Deployment): void {
-  for (const { item, outcome } of failed) {
-    if (item.attempts >= TOLD_ATTEMPTS_MIN) tell("relay.retry", item, outcome.reason);
-    meter.count("queue:relay,retried");
-    item.retry({ delaySeconds: waitAfter(RELAY_RETRY, item.attempts) });
+  await rewind(failed, env);
+  try {
+    await buryItems(dead, env);
+  } catch {
+    // Retried, and refused again, until it can be buried.
+    retry(dead, deployment);
   }
 }
 
-/** What has been early for so long does not wait for what overtook it: the queue has lost something, or given it up. */
-async function askAgain(failed: readonly Failed[], { CHAT_ROOM }: Bindings): Promise<void> {
+/** @returns the outcomes, in the order of the batches */
+export async function deliverBatches(
+  batches: readonly RelayBatch[],
+  { CHAT_ROOM }: Pick<Bindings, "CHAT_ROOM">,
+): Promise<RelayOutcome[]> {
+  const readable = batches.filter(isReadable);
+  const taken = await callRooms<RelayBatch, RelayOutcome>(
+    readable,
+    ({ to }) => to,
+    (room, ofRoom) => CHAT_ROOM.getByName(room).takeRelayed(ofRoom),
+    turnPorts,
+  );
+  const outcomes = new Map(readable.map((batch, i) => [batch, taken[i]!]));
+  return batches.map((batch) => outcomes.get(batch) ?? { ok: false, isFinal: false, reason: UNREADABLE });
+}
+
+function retry(failed: readonly Failed[], { meter }: Deployment): void {
+  for (const { item, outcome } of failed) {
+    const { attempts, body } = item;
+    if (attempts >= LOGGED_ATTEMPTS_MIN)
+      writeLog("warn", "relay.retry", { reason: outcome.reason, ...describeBatch(body), attempts });
+    meter.count("queue:relay,retried");
+    item.retry({ delaySeconds: waitAfter(RELAY_RETRY, attempts) });
+  }
+}
+
+/** Has the passing room send again what a batch has been waiting for so long: the queue has lost it, or given it up. */
+async function rewind(failed: readonly Failed[], { CHAT_ROOM }: Bindings): Promise<void> {
   const missing = failed.flatMap(({ item: { attempts, body }, outcome: { reached } }) =>
     reached && attempts >= LOST_ATTEMPTS_MIN ? [{ body, reached }] : [],
   );
   await Promise.allSettled(
-    missing.map(async ({ body: { from, to, epoch, since, linkedAtMs }, reached }) => {
-      await CHAT_ROOM.getByName(from).rewind(to, { epoch, since, linkedAtMs }, reached);
-    }),
+    missing.map(async ({ body: { from, to, epoch, since, linkedAtMs }, reached }) =>
+      CHAT_ROOM.getByName(from).rewind(to, { epoch, since, linkedAtMs }, reached),
+    ),
   );
 }
 
-/** Another try would change nothing. */
-async function bury(failed: readonly Failed[], env: Bindings, deployment: Deployment): Promise<void> {
-  if (failed.length === 0) return;
-  try {
-    await deadLettersOf(env)!.bury(failed.map(({ item, outcome: { reason } }) => ({ batch: item.body, reason })));
-  } catch {
-    // It is tried again, and refused again, until it can be buried.
-    return putOff(failed, deployment);
-  }
-  for (const { item, outcome } of failed) {
-    tell("relay.dead", item, outcome.reason);
-    deployment.meter.count("queue:relay,dead");
+/** @throws where they cannot be stored */
+async function buryItems(failed: readonly Failed[], env: Bindings): Promise<void> {
+  await bury(
+    env,
+    failed.map(({ item: { body, attempts }, outcome: { reason } }) => ({ batch: body, reason, attempts })),
+  );
+  for (const { item } of failed) {
+    deploymentOf(env)?.meter.count("queue:relay,dead");
     item.ack();
   }
 }
 
-/** One line for whoever looks at the logs; never what was said. */
-export function tell(event: string, { body, attempts }: Item, reason: string): void {
-  writeLog("warn", event, { reason, ...describeBatch(body), attempts });
+/**
+ * Buries messages of the queue of dead letters, which would forget them after some days.
+ * @throws where they cannot be stored: the queue delivers them again for some 16 hours (`retry_delay` and `max_retries` of wrangler.toml)
+ */
+export async function buryRelayed(items: readonly Item[], env: Bindings): Promise<void> {
+  const outcome = { ok: false, isFinal: true, reason: "tried too often" } as const;
+  const each = (some: readonly Item[]): Promise<void> =>
+    buryItems(
+      some.map((item) => ({ item, outcome })),
+      env,
+    );
+  try {
+    await each(items);
+  } catch {
+    // One of them may be what no call can carry.
+    const results = await Promise.allSettled(items.map((item) => each([item])));
+    const failure = results.find((result) => result.status === "rejected");
+    if (failure) throw failure.reason;
+  }
 }

@@ -122,7 +122,7 @@ describe("what is told", () => {
     let isBroken = true;
     const reporting = new ReportingRoom({
       windowMs: 0,
-      send: async () => {
+      sendBatch: async () => {
         if (isBroken) throw new Error("the other room is away");
         return { ok: true, isThere: true };
       },

@@ -1,0 +1,80 @@
+// The two ways from room to room: the queue, and direct calls of the other objects. Used by the links of a room (RLY-2) and by
+// whatever sends announcements (ANN-5).
+import type { AnnounceItem } from "../protocol/announcement.ts";
+import { bytesOf } from "../relay/announce-packing.ts";
+import { isTooLargeForQueue } from "../relay/packing.ts";
+import { TakingTurns } from "../relay/taking-turns.ts";
+import type { Transport } from "../relay/transport.ts";
+import type { Settings } from "../settings/settings.ts";
+import { announcementsOf } from "./announcements.ts";
+import type { Bindings } from "./bindings.ts";
+import { turnPorts } from "./turn-ports.ts";
+
+/** A busy room gathers messages for this long, in ms: a shorter window costs more calls. */
+const QUEUE_WINDOW_MS = 1000;
+const DIRECT_WINDOW_MS = 200;
+
+/** The most that the queue takes in one go: messages, and bytes of all of them (256 KB). */
+const SEND_MESSAGES_MAX = 100;
+const SEND_BYTES_MAX = 240_000;
+
+export function transportOf(env: Bindings, relay: Settings["relay"]): Transport | undefined {
+  switch (relay) {
+    case "queue":
+      return queueTransport(env);
+    case "direct":
+      return directTransport(env);
+    case "off":
+      return undefined;
+  }
+}
+
+function directTransport(env: Bindings): Transport {
+  // Rooms may share a thread with each other, and with rooms that get no call.
+  const turns = new TakingTurns(turnPorts);
+  return {
+    windowMs: DIRECT_WINDOW_MS,
+    async sendBatch(batch) {
+      await turns.next();
+      const outcome = (await env.CHAT_ROOM.getByName(batch.to).takeRelayed([batch]))[0]!;
+      return outcome.ok ? { ok: true, isThere: true } : outcome;
+    },
+    async sendItems(items, delaySeconds) {
+      await announcementsOf(env)!.deliver(items, delaySeconds);
+    },
+  };
+}
+
+function queueTransport(env: Bindings): Transport {
+  const direct = directTransport(env);
+  const queue = (): NonNullable<Bindings["RELAY_QUEUE"]> => {
+    if (env.RELAY_QUEUE) return env.RELAY_QUEUE;
+    throw new Error("RELAY: needs the queue binding RELAY_QUEUE, which wrangler.toml does not give");
+  };
+  return {
+    windowMs: QUEUE_WINDOW_MS,
+    async sendBatch(batch) {
+      const relay = queue();
+      if (isTooLargeForQueue(batch)) return direct.sendBatch(batch);
+      await relay.send(batch);
+      return { ok: true };
+    },
+    async sendItems(items, delaySeconds) {
+      for (let rest = items; rest.length > 0;) {
+        const some = asManyAsFit(rest);
+        const messages = some.map((body) => ({ body }));
+        await queue().sendBatch(messages, { delaySeconds });
+        rest = rest.slice(some.length);
+      }
+    },
+  };
+}
+
+function asManyAsFit(items: readonly AnnounceItem[]): readonly AnnounceItem[] {
+  let bytes = 0;
+  const end = items.findIndex((item, i) => {
+    bytes += bytesOf(item);
+    return i > 0 && (i === SEND_MESSAGES_MAX || bytes > SEND_BYTES_MAX);
+  });
+  return end === -1 ? items : items.slice(0, end);
+}
