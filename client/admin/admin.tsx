@@ -28,7 +28,7 @@ store.route = routeOf(location.hash);
 
 addEventListener("hashchange", () => store.go(routeOf(location.hash)));
 addEventListener("pagehide", () => store.close());
-addEventListener("pageshow", ({ persisted }) => persisted && store.watchAgain());
+addEventListener("pageshow", ({ persisted }) => persisted && store.go(store.route));
 setInterval(() => document.visibilityState === "visible" && void store.refresh(), REFRESH_MS);
 
 const kept = readJson(session, TOKEN_KEY);

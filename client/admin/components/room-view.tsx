@@ -94,7 +94,7 @@ function Ended({ store }: { readonly store: AdminStore }) {
   return (
     <div class="ended">
       <ProblemLine problem={line.problem} />
-      <button type="button" class="plain edged" data-testid="watch-again" onClick={() => store.watchAgain()}>
+      <button type="button" class="plain edged" data-testid="watch-again" onClick={() => store.go(store.route)}>
         Watch again
       </button>
     </div>

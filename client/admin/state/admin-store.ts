@@ -119,10 +119,6 @@ export class AdminStore {
     if (!this.listed(room)) void this.#loadStats(room);
   }
 
-  watchAgain(): void {
-    this.go(this.route);
-  }
-
   // ---- what is shown ---------------------------------------------------------------------------------------
 
   /** The room as its lobby knows it. */

@@ -141,13 +141,18 @@ export class Session {
     this.view = undefined;
     const token = this.#ports.token ?? { current: () => this.#token(), renew: () => this.#renew() };
     this.view = new RoomView(this.origin, room, token, {
-      changed: () => this.#onVisit(),
+      changed: () => this.#onViewChanged(),
       announce: (text) => this.announce(text),
     });
     this.announcements = [];
     this.ui = {};
     if (this.panel === "rooms") this.panel = undefined;
-    if (!this.isEmbedded) this.directory ??= this.#openDirectory(token);
+    if (!this.isEmbedded)
+      this.directory ??= new RoomDirectory({
+        origin: this.origin,
+        token: token.current,
+        changed: () => this.changed(),
+      });
     this.directory?.saw(room, 0);
     this.#ports.entered?.(room);
     this.changed();
@@ -267,7 +272,7 @@ export class Session {
     cancelAnimationFrame(this.#frame);
   }
 
-  #onVisit(): void {
+  #onViewChanged(): void {
     const { view } = this;
     if (view?.welcome && view.welcome !== this.#welcomed) this.#onWelcome(view.welcome);
     const newest = view?.timeline.messages.at(-1);
@@ -286,10 +291,6 @@ export class Session {
   get #owner(): Owner {
     const user = this.view?.welcome?.user ?? claimsOf(keptIdentity()?.token ?? "")?.user;
     return { origin: this.origin, user, writer: this.view?.writing.writer };
-  }
-
-  #openDirectory(token: TokenSource): RoomDirectory {
-    return new RoomDirectory({ origin: this.origin, token: token.current, changed: () => this.changed() });
   }
 
   /** At once where it is known: whose draft it is must be known with the first letter. */
