@@ -62,36 +62,36 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
 
   #ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
     return new Promise((resolve, reject) => {
-      this.furtherTurn(() => this.parts.chat.call(event, caller, given, resolve))?.catch(reject);
+      this.furtherTurn(() => this.parts.chat.calls.call(event, caller, given, resolve))?.catch(reject);
     });
   }
 
   permitUpload(caller: OutsideCaller, file: object): Promise<UploadAnswer> {
     return new Promise((resolve, reject) => {
       const reply = (answer: Answer<object>): void => resolve(answer as UploadAnswer);
-      this.turn(() => this.parts.chat.permitUpload(caller, file, reply), "upload")?.catch(reject);
+      this.turn(() => this.parts.chat.calls.permitUpload(caller, file, reply), "upload")?.catch(reject);
     });
   }
 
   async permitReading(caller: OutsideCaller, file: Parameters<RoomRpc["permitReading"]>[1]): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.permitReading(caller, file), "read-file");
+    return this.turn(() => this.parts.chat.calls.permitReading(caller, file), "read-file");
   }
 
   async refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined> {
-    return this.turn(() => this.parts.chat.refuseStaff(caller), "staff");
+    return this.turn(() => this.parts.chat.calls.refuseStaff(caller), "staff");
   }
 
   async openDirect(users: DirectUsers): Promise<OpenDirectAnswer> {
     return this.turn(() => {
-      const { direct } = this.parts.chat;
+      const { direct } = this.parts.chat.features;
       const answer = direct.begin(users);
-      if ("ok" in answer && answer.isNew) this.parts.chat.tellLobby();
+      if ("ok" in answer && answer.isNew) this.parts.chat.calls.tellLobby();
       return answer;
     }, "open-dm");
   }
 
   async overview(): Promise<RoomOverview> {
-    return this.turn(() => this.parts.chat.overview(), "overview");
+    return this.turn(() => this.parts.chat.calls.overview(), "overview");
   }
 
   #tell(event: string, facts: LogFacts): void {
@@ -108,10 +108,10 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
       const all = connectionsOf(server, (session) => this.lastSeenAtMs(session));
       return {
         awake: this.#awake,
-        members: chat.overview().members,
+        members: chat.calls.overview().members,
         connectionCount: all.length,
         ...pageOf(all, query),
-        unreported: chat.unreported,
+        unreported: chat.calls.unreported,
       };
     }, "stats");
   }
@@ -122,30 +122,30 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
   }
 
   async exportPiece(place?: ExportPlace): Promise<ExportPiece | undefined> {
-    return this.turn(() => this.parts.chat.exportPiece(place), "export");
+    return this.turn(() => this.parts.chat.calls.exportPiece(place), "export");
   }
 
   async link(to: string): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.links.add(to), "link");
+    return this.turn(() => this.parts.chat.features.links.add(to), "link");
   }
 
   async unlink(to: string): Promise<Answer<object>> {
-    return this.turn(() => this.parts.chat.links.remove(to), "unlink");
+    return this.turn(() => this.parts.chat.features.links.remove(to), "unlink");
   }
 
   async links(): Promise<RoomLinks> {
     return this.turn(() => {
-      const { links, relayed } = this.parts.chat;
+      const { links, relayed } = this.parts.chat.features;
       return { links: links.all, feeds: relayed.all };
     }, "links");
   }
 
   async rewind(to: string, link: LinkName, reached: Reached): Promise<void> {
-    this.turn(() => this.parts.chat.links.rewind(to, link, reached), "rewind");
+    this.turn(() => this.parts.chat.features.links.rewind(to, link, reached), "rewind");
   }
 
   async takeRelayed(batches: readonly RelayBatch[]): Promise<RelayOutcome[]> {
-    return this.turn(() => this.parts.chat.relayed.take(batches), "relayed");
+    return this.turn(() => this.parts.chat.features.relayed.take(batches), "relayed");
   }
 
   /** Several may come at once, and each is answered when it is done. */
@@ -164,7 +164,8 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
   }
 
   async #announce(announced: AnnouncedHere): Promise<AnnounceOutcome> {
-    if (announced.event !== POSTED_EVENT) return this.furtherTurn(() => this.parts.chat.announced.take(announced));
+    if (announced.event !== POSTED_EVENT)
+      return this.furtherTurn(() => this.parts.chat.features.announced.take(announced));
     const known = await this.#announcedBefore(announced);
     if (known) return known;
     const { id, data, by } = announced;
@@ -174,7 +175,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
 
   /** ANN-3. */
   async #announcedBefore(announced: AnnouncedHere): Promise<AnnounceOutcome | undefined> {
-    const before = this.furtherTurn(() => this.parts.chat.announced.lookFor(announced));
+    const before = this.furtherTurn(() => this.parts.chat.features.announced.lookFor(announced));
     for (;;) {
       const outcome = this.furtherTurn(() => before.look());
       if (outcome !== "go on") return outcome === "new" ? undefined : outcome;
@@ -188,7 +189,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     const { size } = server.sessions;
     this.#tell("room.drained", { connections: size, withinMs });
     this.turn(() => {
-      chat.sayGoodbye(({ id }) => shutdownNotice(id, withinMs));
+      chat.calls.sayGoodbye(({ id }) => shutdownNotice(id, withinMs));
       for (const session of server.sessions.values()) server.closeSession(session, CLOSINGS.restart);
     }, "drain");
     return size;
@@ -200,12 +201,12 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     this.#tell("room.deleted", { connections: server.sessions.size });
     const prepare = (): Leave | undefined =>
       this.turn(() => {
-        chat.sayGoodbye(() => ROOM_DELETED);
+        chat.calls.sayGoodbye(() => ROOM_DELETED);
         for (const session of server.sessions.values()) server.dismissSession(session);
-        return chat.prepareErase();
+        return chat.calls.prepareErase();
       }, "delete");
     await this.erase(prepare);
-    this.furtherTurn(() => this.parts.chat.tellLobby());
+    this.furtherTurn(() => this.parts.chat.calls.tellLobby());
   }
 }
 
@@ -248,7 +249,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });
-  const turnAway: Application["turnAway"] = (identity) => forbidden(chat.refuseBearer(identity));
+  const turnAway: Application["turnAway"] = (identity) => forbidden(chat.calls.refuseBearer(identity));
   const watching = new Watching(chat, {
     connectionCount: () => server.sessions.size,
     look: () => {
@@ -259,7 +260,7 @@ function createChat(ctx: DurableObjectState, env: Env, ports: ServerPorts, awake
   const server = new Server(settings, { static: { "/": chat, [WATCH_NAMESPACE]: watching } }, ports);
   const onInput = (): void =>
     server.outbox.turn(() => {
-      chat.noteCounted();
+      chat.room.endTurn();
       watching.look();
     });
   return { server, limits: settings, settings, chat, turnAway, isWatching, onInput };

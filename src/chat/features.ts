@@ -1,4 +1,5 @@
-// The features of a chat room, and what they share. Their order is that in which their hooks are called.
+// The features of a chat room. To add one: a folder with its class, and a line in `all` below, whose order is that in which hooks
+// are called. Called by chat.ts.
 import type { Meter } from "../metrics/meter.ts";
 import type { FilesWelcome } from "../protocol/files-events.ts";
 import { Announced } from "./announce/announced.ts";
@@ -14,7 +15,6 @@ import { History } from "./messages/history.ts";
 import { Links } from "./links/links.ts";
 import type { LinkTransport } from "../relay/transport.ts";
 import { LobbyReport, type ReportToLobby } from "./listing/lobby-report.ts";
-import type { Members } from "./room/members.ts";
 import { MessageChanges } from "./messages/message-changes.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { ModerationLists } from "./moderation/moderation-lists.ts";
@@ -28,7 +28,9 @@ import { Relayed } from "./links/relayed.ts";
 import { Modes } from "./moderation/room-modes.ts";
 import type { RoomState } from "../storage/room-state.ts";
 import type { TokenBuckets } from "../clock/token-bucket.ts";
-import type { ChatSettings, Feature, Room } from "./room/room.ts";
+import type { Feature } from "./room/feature.ts";
+import type { Bearer, Caller } from "./room/operation.ts";
+import type { ChatSettings, Client, Room } from "./room/room.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
 import type { SearchIndex } from "./search/search-index.ts";
 import { Searching } from "./search/searching.ts";
@@ -71,40 +73,27 @@ export interface FileOptions {
   readonly keptMs: number;
 }
 
-/** All of them, and by name those that the room itself has business with. */
-export interface Features {
-  readonly all: readonly Feature[];
-  readonly posting: Posting;
-  readonly records: UserRecords;
-  readonly bans: Bans;
-  readonly flooding: Flooding;
-  readonly changes: MessageChanges;
-  readonly attachments: Attachments;
-  readonly files: FileSweep;
-  readonly lobbyReport: LobbyReport | undefined;
-  readonly links: Links;
-  readonly relayed: Relayed;
-  readonly direct: Direct;
-  readonly announced: Announced;
-}
+/** What the room has outside itself. */
+type Outside = Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "meter" | "durable">;
 
+/** All of them, and by name those that chat.ts and room-calls.ts have business with. */
+export type Features = ReturnType<typeof makeFeatures>;
+
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- `Features` is its type
 export function makeFeatures(
   room: Room,
-  members: Members,
-  { index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect, openings }: ChatDependencies,
-): Features {
+  { index, searchAllowance, files: fileOptions, deliver, reportToLobby, relay, openDirect, openings }: Outside,
+) {
+  const { members } = room;
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
   const posting = new Posting(room, members, attachments);
   const records = new UserRecords(room, members);
   const presence = new Presence(room, members);
   const bans = new Bans(room, records, (user) => presence.endStay(user));
-  const flooding = new Flooding(room);
   const [modes, trail] = [new Modes(room), new AuditTrail(room)];
   const moderation = { bans, records, modes, trail };
-  const changes = new MessageChanges(room, (changing) => {
-    for (const feature of all) feature.onChanging?.(changing);
-  });
+  const changes = new MessageChanges(room);
   const editing = new Editing(room, { changes, files, trail, guestRates: posting.guestRates });
   const links = new Links(room, changes, relay);
   const relayed = new Relayed(room, { posting, editing });
@@ -115,7 +104,7 @@ export function makeFeatures(
   const all: readonly Feature[] = [
     direct,
     bans,
-    flooding,
+    new Flooding(room),
     new Mutes(room),
     modes,
     presence,
@@ -137,12 +126,18 @@ export function makeFeatures(
     ...(deliver && !direct.isDirect ? [new Webhooks(room, members, deliver)] : []),
     ...(lobbyReport ? [lobbyReport] : []),
   ];
+  /** Somebody as they count in this room: DM-2, MOD-9. */
+  const callerOf = ({ user, name, role: given }: Bearer, client?: Client): Caller => {
+    const tokenRole = direct.roleOf(given);
+    const role = records.roleOf({ user, tokenRole });
+    return { user, name, role, tokenRole, ...(client && { client }) };
+  };
   return {
     all,
+    callerOf,
     posting,
     records,
     bans,
-    flooding,
     changes,
     attachments,
     files,

@@ -58,7 +58,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 
   #refuse(watcher: Watcher): Refusal | undefined {
-    const refusal = this.#chat.refuseStaff(watcher);
+    const refusal = this.#chat.calls.refuseStaff(watcher);
     return refusal && deny(refusal.error.code as RefusalCode, refusal.error.message);
   }
 
@@ -87,7 +87,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 
   get #seen(): string {
-    const { members, lastSeq } = this.#chat.pulse;
+    const { members, lastSeq } = this.#chat.calls.pulse;
     return `${members} ${this.#chat.sockets.size} ${lastSeq} ${this.#sight.connectionCount()}`;
   }
 
@@ -106,7 +106,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
 
   #describe(nowMs: number): WatchedRoom {
     const connectionCount = this.#sight.connectionCount();
-    return { room: this.#chat.name, at: nowMs, ...this.#chat.pulse, connectionCount, ...this.#sight.look() };
+    return { room: this.#chat.room.name, at: nowMs, ...this.#chat.calls.pulse, connectionCount, ...this.#sight.look() };
   }
 }
 

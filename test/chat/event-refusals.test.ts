@@ -1,7 +1,7 @@
 // What each event may be refused for besides its payload, event by event: too often, unreadable, and where nobody may speak.
 import { describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
+import { REQUEST_LIMIT } from "../../src/chat/room/requests.ts";
 import { EPOCH } from "../host/chat-room.ts";
 import { cast, OK, post, refusalOf, type Cast } from "../host/moderated-room.ts";
 

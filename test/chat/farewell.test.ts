@@ -15,7 +15,7 @@ describe("a goodbye", () => {
     const waiting = ada.call("chat-message", { content: "waits" });
     const outside = room.ask("backend", "chat-message", { content: "waits, too" });
     expect(waiting.acks).toEqual([]);
-    room.chat.sayGoodbye(() => ROOM_DELETED);
+    room.chat.calls.sayGoodbye(() => ROOM_DELETED);
     expect(waiting.answer).toMatchObject({ ok: true, seq: 2 });
     expect(outside.answer).toMatchObject({ ok: true, seq: 3 });
     expect(room.log.messages.map(({ content }) => content)).toEqual(["opens the window", "waits", "waits, too"]);
@@ -26,7 +26,7 @@ describe("a goodbye", () => {
   it("names each its own moment: API-10", async () => {
     const room = new ChatRoom();
     const people = await Promise.all(["ada", "ben", "cleo"].map((user) => room.join(user)));
-    room.chat.sayGoodbye(({ id }) => shutdownNotice(id, 10_000));
+    room.chat.calls.sayGoodbye(({ id }) => shutdownNotice(id, 10_000));
     const moments = people.map((client) => client.received<Notice>("notice")[0]!.retryAfterMs);
     expect(new Set(moments).size).toBe(3);
   });
@@ -48,16 +48,16 @@ describe("a goodbye", () => {
 describe("a room seen from outside: API-2", () => {
   it("says who is there and how far it got", async () => {
     const room = new ChatRoom();
-    expect(room.chat.overview()).toEqual({ room: ROOM, members: 0, lastSeq: 0, lastActivity: null });
+    expect(room.chat.calls.overview()).toEqual({ room: ROOM, members: 0, lastSeq: 0, lastActivity: null });
     const ada = await room.join("ada");
     await room.join("ada");
     await room.join("ben");
     await ada.ask("chat-message", { content: "hello" });
     room.quiet();
     const seen = { room: ROOM, members: 2, lastSeq: 1, lastActivity: START_MS };
-    expect(room.chat.overview()).toEqual(seen);
+    expect(room.chat.calls.overview()).toEqual(seen);
     room.shell.evict();
-    expect(room.chat.overview()).toEqual(seen);
+    expect(room.chat.calls.overview()).toEqual(seen);
   });
 
   it("answers as it answers an event, and knows no other", () => {

@@ -1,7 +1,7 @@
 // RATE_LIMITED: one token bucket per user and room, whatever the user does to get another.
 import { describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../src/chat/chat.ts";
+import { REQUEST_LIMIT } from "../../src/chat/room/requests.ts";
 import { HISTORY_PER_TOKEN } from "../../src/chat/messages/history.ts";
 import { TokenBuckets } from "../../src/clock/token-bucket.ts";
 import { DIRECT_OPENINGS } from "../../src/protocol/direct-room.ts";

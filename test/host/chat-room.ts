@@ -280,7 +280,7 @@ export class ChatRoom {
       return this.chat;
     };
     this.shell = new FakeShell((meter) => ({ "/": create(meter) }), { ...options, tokens });
-    this.shell.onInput = () => this.chat.noteCounted();
+    this.shell.onInput = () => this.chat.room.endTurn();
     this.log.onReserve = (seq) => this.shell.journal.push(`reserve ${seq}`);
     this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);
   }
@@ -317,7 +317,7 @@ export class ChatRoom {
   ask(user: string, event: string, given: unknown, role: Role = "service"): { answer: Answer<object> | undefined } {
     const asked: { answer: Answer<object> | undefined } = { answer: undefined };
     this.shell.activeAtMs = this.shell.nowMs;
-    void this.chat.call(event, { user, name: user, role }, given, (answer) => (asked.answer = answer));
+    void this.chat.calls.call(event, { user, name: user, role }, given, (answer) => (asked.answer = answer));
     return asked;
   }
 
@@ -330,7 +330,7 @@ export class ChatRoom {
   async call(event: string, person: string | Person, payload: unknown): Promise<AnyAnswer> {
     const { user, name, role } = identityOf(person);
     const answer = Promise.withResolvers<AnyAnswer>();
-    await this.chat.call(event, { user, name, role }, payload, answer.resolve);
+    await this.chat.calls.call(event, { user, name, role }, payload, answer.resolve);
     return answer.promise;
   }
 

@@ -33,7 +33,7 @@ export class FileRoom extends ChatRoom {
     const { user, name, role } = identityOf(person);
     const id = String(++this.#ids).padStart(20, "0");
     const answer = Promise.withResolvers<object>();
-    await this.chat.permitUpload({ user, name, role }, { id, ...FACTS, ...facts }, answer.resolve);
+    await this.chat.calls.permitUpload({ user, name, role }, { id, ...FACTS, ...facts }, answer.resolve);
     return answer.promise;
   }
 

@@ -88,7 +88,7 @@ export class RelayWorld {
   deliver(to: string, batches: readonly RelayBatch[]): RelayOutcome[] {
     const { shell, chat } = this.room(to);
     shell.activeAtMs = shell.nowMs;
-    const outcomes = chat.relayed.take(batches);
+    const outcomes = chat.features.relayed.take(batches);
     this.takes.push({ batches, outcomes });
     return outcomes;
   }
@@ -113,7 +113,7 @@ export class RelayWorld {
   #finish(item: Item, outcome: RelayOutcome | undefined): void {
     if (outcome?.ok === false && outcome.reached && item.attempts >= LOST_ATTEMPTS_MIN) {
       const { from, to } = item.batch;
-      this.room(from).chat.links.rewind(to, item.batch, outcome.reached);
+      this.room(from).chat.features.links.rewind(to, item.batch, outcome.reached);
     }
     const isBuried = outcome?.ok === false && (outcome.isFinal || item.attempts >= TRIES_MAX);
     if (isBuried) this.dead.push(item.batch);
@@ -164,7 +164,7 @@ export class RelayWorld {
   // ---- rooms -----------------------------------------------------------------------------------------------
 
   link(from: string, to: string): void {
-    this.room(from).chat.links.add(to);
+    this.room(from).chat.features.links.add(to);
   }
 
   say(room: string, content: string, user = "ada"): void {
@@ -174,8 +174,8 @@ export class RelayWorld {
   /** As the object does it: API-9, RLY-8. */
   delete(name: string): void {
     const { chat, shell, log, state } = this.room(name);
-    chat.sayGoodbye(() => ({ code: "ROOM_DELETED", message: "gone" }));
-    const leave = chat.prepareErase();
+    chat.calls.sayGoodbye(() => ({ code: "ROOM_DELETED", message: "gone" }));
+    const leave = chat.calls.prepareErase();
     const keys = [...state.list({ prefix: "" })].map(([key]) => key);
     keys.forEach((key) => state.delete(key));
     leave?.();

@@ -111,7 +111,7 @@ class Life {
     const { found, unknown } = this.#lobby.find(USERS);
     const users = USERS.map((user, number) => [number, user] as const);
     const ask = () =>
-      chat.announced.take({
+      chat.features.announced.take({
         v: ANNOUNCE_VERSION,
         id: "a",
         data: 1,
@@ -146,7 +146,7 @@ class Life {
     // What a crash of the lobby took, the room's next word mends.
     if (this.#hasLost) await this.#reporting.post();
     for (let i = 0; i < 12; i++) await this.#wait(REPORT_AGAIN_MS / 2);
-    const { lastSeq, members, ...overview } = this.#reporting.room.chat.overview();
+    const { lastSeq, members, ...overview } = this.#reporting.room.chat.calls.overview();
     const isNothing = lastSeq === 0 && members === 0;
     expect(this.#lobby.list()).toEqual(isNothing ? [] : [{ ...overview, lastSeq, members }]);
     expect(this.#lobby.scrape().connections).toBe(this.#reporting.room.chat.sockets.size);

@@ -190,7 +190,7 @@ export class LobbyReport implements Feature {
    * An input was dealt with: what was counted has to outlive a sleep that may follow. Trouble is told (MET-2), but wakes
    * nobody and keeps nobody awake: a stranger can make it in any room, also where nobody is.
    */
-  noteCounted(): void {
+  onTurnEnd(): void {
     if (this.#isOver) return;
     const nowMs = this.#room.now();
     // While the lobby is away, it goes along with whatever is tried again.

@@ -21,12 +21,9 @@ export class MessageChanges {
   #lastRev = 0;
   /** Changes kept in this life of the room. */
   count = 0;
-  readonly #onKeep: (changing: KeptChange) => void;
 
-  /** @param onKeep called before a change is kept; it is not if that throws */
-  constructor(room: Room, onKeep: (changing: KeptChange) => void) {
+  constructor(room: Room) {
     this.#room = room;
-    this.#onKeep = onKeep;
   }
 
   /** A place among all changes for the next one. */
@@ -79,7 +76,7 @@ export class MessageChanges {
   #keep(changing: KeptChange): ErrorAnswer | undefined {
     const { seq, rev, change } = changing;
     try {
-      this.#onKeep(changing);
+      this.#room.changing(changing);
       this.#room.log.keep(seq, rev, change);
       this.#lastRev = rev;
       this.count++;

@@ -5,7 +5,7 @@ import type { Answer } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny } from "../room/answers.ts";
 import { disconnect } from "./bans.ts";
-import type { Reply } from "../room/operation.ts";
+import type { Caller } from "../room/operation.ts";
 import type { Client, Feature, Membership, Room } from "../room/room.ts";
 
 /** Answers `RATE_LIMITED` that a user may get within `FLOOD_WINDOW_MS`: a client that waits for `retryAfterMs` gets a few. */
@@ -34,12 +34,8 @@ export class Flooding implements Feature {
     return retryAfterMs > 0 ? deny("RATE_LIMITED", MESSAGE, { retryAfterMs }) : undefined;
   }
 
-  /** Wraps a reply so that refusals are counted. */
-  counting(client: Client, reply: Reply<Answer<object>>): Reply<Answer<object>> {
-    return (answer) => {
-      reply(answer);
-      if ("error" in answer && answer.error.code === "RATE_LIMITED") this.#refused(client);
-    };
+  onAnswered({ client }: Caller, answer: Answer<object>): void {
+    if (client && "error" in answer && answer.error.code === "RATE_LIMITED") this.#refused(client);
   }
 
   #refused(client: Client): void {

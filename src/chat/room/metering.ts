@@ -1,18 +1,6 @@
-// What a chat room counts: what it is asked, how it answers, what is posted and how long that takes.
+// Counts what is posted in a chat room and how long that takes. Called by room.ts and posting/posts.ts.
 import { Throttle } from "../../clock/throttle.ts";
 import type { Meter } from "../../metrics/meter.ts";
-import type { Answer } from "../../protocol/chat-events.ts";
-import type { Reply } from "./operation.ts";
-
-/** Counts that `event` was asked for, now, and how it is answered, when it is. */
-export function counted(meter: Meter, event: string, reply: Reply<Answer<object>>): Reply<Answer<object>> {
-  meter.count(`events:${event}`);
-  return (answer) => {
-    if ("error" in answer) meter.count(`rejects:${answer.error.code}`);
-    else if ("duplicate" in answer) meter.count("duplicates");
-    reply(answer);
-  };
-}
 
 export function countPosted(meter: Meter, messages: number, recipients: number): void {
   meter.count("posted", messages);

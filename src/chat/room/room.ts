@@ -1,27 +1,20 @@
-// What the features of a chat room share: the room they are in, as far as they may touch it, and what each of
-// them may take part in. The room itself (chat.ts) puts them together.
-import type {
-  Answer,
-  ErrorAnswer,
-  Message,
-  RefreshAnswer,
-  Role,
-  ServerToClientEvents,
-  Welcome,
-} from "../../protocol/chat-events.ts";
-import type { Identity } from "../../protocol/identity.ts";
+// What the features of a chat room share: its log and state, who is connected, and the clock. Made by chat.ts.
+import type { Message, RefreshAnswer, Role, ServerToClientEvents } from "../../protocol/chat-events.ts";
 import type { Meter } from "../../metrics/meter.ts";
-import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
+import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
-import type { Refusal } from "../../socketio/server/namespace.ts";
+import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
-import type { Change } from "../log/change.ts";
-import type { ChangedMessage, MessageLog } from "../log/message-log.ts";
-import type { Caller, Operations, Reply } from "./operation.ts";
+import type { MessageLog } from "../log/message-log.ts";
+import type { Feature, KeptChange } from "./feature.ts";
+import { Members } from "./members.ts";
+import { countPosted, DeliverySampler } from "./metering.ts";
 import type { Durability } from "../posting/posts.ts";
 import type { RateLimit } from "../../clock/token-bucket.ts";
 import type { Sanctions } from "./sanctions.ts";
 import type { RoomState } from "../../storage/room-state.ts";
+
+export type { Feature, KeptChange, Leave } from "./feature.ts";
 
 export interface ChatSettings {
   readonly messageRate: RateLimit;
@@ -53,87 +46,153 @@ export interface Membership {
 
 export type Client = Socket<ServerToClientEvents, Membership>;
 
-export interface Room {
+/** What a room is made from. */
+export interface RoomParts {
+  readonly name: string;
+  readonly settings: ChatSettings;
+  readonly log: MessageLog;
+  readonly state: RoomState;
+  readonly meter: Meter;
+  /** Resolves when all that was stored is durable: what is seen of it leaves the room then. */
+  readonly durable?: (() => Promise<void>) | undefined;
+}
+
+/** Stores what people say: the feature that posts (posting.ts). */
+export interface Writer {
+  /** The newest place that anybody can have seen a message at: in a relaxed room it may not be stored yet. */
+  readonly seenSeq: number;
+  /** Stores what was seen before it was stored. */
+  catchUp(): void;
+  /** Stores and shows what has been said so far. */
+  commit(): void;
+}
+
+export interface RoomFeatures {
+  /** In the order in which their hooks are called. */
+  readonly all: readonly Feature[];
+  readonly writer: Writer;
+  readonly sanctions: Sanctions;
+}
+
+/** Functions rather than methods, so that features take those that they need out of the room. */
+export class Room {
   readonly name: string;
   readonly settings: ChatSettings;
   readonly log: MessageLog;
   /** What outlives the room's sleep besides messages and connections. */
   readonly state: RoomState;
-  readonly sanctions: Sanctions;
   readonly meter: Meter;
+  /** The people in it. */
+  readonly members = new Members();
+  readonly #delivery: DeliverySampler;
+  #context!: NamespaceContext;
+  #features: readonly Feature[] = [];
+  #writer!: Writer;
+  #sanctions!: Sanctions;
+
+  constructor({ name, settings, log, state, meter, durable }: RoomParts) {
+    this.name = name;
+    this.settings = settings;
+    this.log = log;
+    this.state = state;
+    this.meter = meter;
+    this.#delivery = new DeliverySampler(meter, this.now, durable);
+  }
+
+  /** Called by the chat when its server takes it in, before any connection is there. */
+  open(context: NamespaceContext, { all, writer, sanctions }: RoomFeatures): void {
+    this.#context = context;
+    this.#features = all;
+    this.#writer = writer;
+    this.#sanctions = sanctions;
+    for (const feature of all) feature.start?.();
+  }
+
+  get sanctions(): Sanctions {
+    return this.#sanctions;
+  }
+
   /** All connections, by socket id. */
-  readonly clients: ReadonlyMap<string, Client>;
-  readonly everyone: BroadcastOperator<ServerToClientEvents, Membership>;
+  get clients(): ReadonlyMap<string, Client> {
+    return this.#context.hub.sockets as ReadonlyMap<string, Client>;
+  }
+
+  get everyone(): BroadcastOperator<ServerToClientEvents, Membership> {
+    return new BroadcastOperator(this.#context.hub, {});
+  }
+
   /** Milliseconds since 1970, as of the current input. */
-  readonly now: () => number;
-  /** Runs `work` as a turn: for what happens after an await. */
-  readonly turn: <Result>(work: () => Result) => Result;
+  readonly now = (): number => this.#context.now();
+
+  /** Runs `work` as a turn, for what happens after an await: it is an input like others. */
+  readonly turn = <Result>(work: () => Result): Result => this.#context.turn(() => this.#endTurnAfter(work));
+
+  #endTurnAfter<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } finally {
+      this.endTurn();
+    }
+  }
+
+  /** Tells the features that an input was dealt with. */
+  readonly endTurn = (): void => {
+    for (const feature of this.#features) feature.onTurnEnd?.();
+  };
+
   /** A failure that the room survived but the operator should hear of. */
-  readonly report: (problem: string, error: unknown) => void;
+  readonly report = (problem: string, error: unknown): void => this.#context.report(problem, error);
+
   /** @param name stands in the record of why a room woke */
-  readonly deadline: (name: string, run: (nowMs: number) => void, options?: DeadlineOptions) => Deadline;
-  /** Stores what was seen before it was stored: for whoever reads the log next. */
-  readonly catchUp: () => void;
-  /** The newest place that anybody can have seen a message at: in a relaxed room it may not be stored yet. */
-  readonly seenSeq: () => number;
-  /** Reads the log. Trouble in it is an answer to the one who asked, and costs no connection. @returns `undefined` then */
-  readonly read: <Result>(read: (log: MessageLog) => Result) => Result | undefined;
-  /** Shows stored messages to everyone, in one go. */
-  readonly show: (messages: readonly Message[]) => void;
-  /** Stores and shows what has been said so far: for what must not overtake it. */
-  readonly commit: () => void;
+  readonly deadline = (name: string, run: (nowMs: number) => void, options?: DeadlineOptions): Deadline =>
+    this.#context.deadlines.add(name, run, options);
+
   /** TOK-3: takes another token of the client's user. A client that went meanwhile gets no answer. */
-  readonly refreshToken: (client: Client, token: string, reply: (answer: RefreshAnswer) => void) => Promise<void>;
+  readonly refreshToken = (client: Client, token: string, reply: (answer: RefreshAnswer) => void): Promise<void> =>
+    this.#context.refreshToken(client as Socket, token, (answer) => this.#endTurnAfter(() => reply(answer)));
+
+  // ---- the log ---------------------------------------------------------------------------------------------
+
+  /** The newest place that anybody can have seen a message at: in a relaxed room it may not be stored yet. */
+  readonly seenSeq = (): number => this.#writer.seenSeq;
+
+  /** Stores what was seen before it was stored: for callers that read the log next. */
+  readonly catchUp = (): void => this.#writer.catchUp();
+
+  /** Stores and shows what has been said so far: for what must not overtake it. */
+  readonly commit = (): void => this.#writer.commit();
+
+  /** Reads the log. A read error becomes an answer; the connection stays open. @returns `undefined` then */
+  readonly read = <Result>(read: (log: MessageLog) => Result): Result | undefined => {
+    try {
+      return read(this.log);
+    } catch (error) {
+      this.report("what is stored could not be read", error);
+      return undefined;
+    }
+  };
+
+  /** Shows stored messages to everyone, in one go. */
+  readonly show = (messages: readonly Message[]): void => {
+    const { hub } = this.#context;
+    hub.emitAll(
+      {},
+      "chat-message",
+      messages.map((message) => [message]),
+      messages.map(({ seq }) => seq),
+    );
+    countPosted(this.meter, messages.length, hub.sockets.size);
+    this.#delivery.sample();
+    for (const feature of this.#features) feature.onPosted?.(messages);
+  };
+
+  /** Tells the features that a message is about to change. @throws whatever they throw */
+  readonly changing = (changing: KeptChange): void => {
+    for (const feature of this.#features) feature.onChanging?.(changing);
+  };
+
   /** Tells the features that the log may have forgotten its oldest messages. @throws whatever they throw */
-  readonly trimmed: () => void;
-}
-
-/** What became of a message, and the change's place among all changes. */
-export interface KeptChange extends ChangedMessage {
-  readonly change: Change;
-  /** Whether its text becomes another one, or goes. */
-  readonly isRewrite: boolean;
-}
-
-/** What it stores is stored with the erasing of a room, or neither is done. @throws what storing throws */
-export type Leave = () => void;
-
-/** One thing that a chat room can do. Hooks are called for all features in the order of their list. */
-export interface Feature {
-  readonly operations?: Partial<Operations>;
-  /** The room starts or wakes, before any connection is there: the place to add deadlines. */
-  start?(): void;
-  /** Whether somebody may come in; asked in the turn that lets them in, and once before. */
-  admit?(membership: Membership): Refusal | undefined;
-  /** Asked before anything is done: an answer that says no ends the matter. */
-  refuse?(event: string, caller: Caller): ErrorAnswer | undefined;
-  /** Called when something is about to be done; what is returned hears the answer before the caller does. */
-  follow?(event: string, caller: Caller): Reply<Answer<object>> | undefined;
-  /** A connection came, before its welcome. */
-  onConnect?(client: Client): void;
-  /** What the feature has to say in the welcome. */
-  welcome?(client: Client): Partial<Welcome>;
-  /** A connection came and has heard its welcome. */
-  onWelcomed?(client: Client): void;
-  /** A token counts for a connection from now on: its first, or a fresh one. The place to fill slots from it. */
-  onToken?(membership: Membership, identity: Identity): void;
-  /** A connection has another token of its user. */
-  onRefresh?(client: Client, identity: Identity): void;
-  /** A connection is still there after sleep. */
-  onRestore?(client: Client): void;
-  /** Messages were stored, and everyone has seen them. */
-  onPosted?(messages: readonly Message[]): void;
-  /** What becomes of a message is about to be stored. What throws here keeps the message from changing. */
-  onChanging?(changing: KeptChange): void;
-  /** A connection is gone. */
-  onDisconnect?(client: Client): void;
-  /** The log may have forgotten its oldest messages. Often called, so quick where it has not. */
-  onTrimmed?(): void;
-  /** Everybody is about to be sent away: who waits for something is answered. */
-  onFarewell?(): void;
-  /**
-   * Nobody is there any more, and all that is stored is about to be erased.
-   * @returns where something is left to the room's next life: stores it, in the turn that erases all else
-   */
-  onErase?(): Leave | undefined;
+  readonly trimmed = (): void => {
+    for (const feature of this.#features) feature.onTrimmed?.();
+  };
 }

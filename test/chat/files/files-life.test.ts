@@ -43,7 +43,7 @@ describe("FILE-5: the file of a deleted message", () => {
   it("is read by nobody whom the room is asked about, even while it is still there: FILE-4", async () => {
     const { room, ada, attachment } = await posted();
     const other = await room.upload("ada");
-    const read = ({ key }: Attachment) => room.chat.permitReading(identityOf("ben"), { key, epoch: EPOCH });
+    const read = ({ key }: Attachment) => room.chat.calls.permitReading(identityOf("ben"), { key, epoch: EPOCH });
     expect(read(attachment)).toEqual({ ok: true });
     room.files.failure = new Error("R2 is away");
     await ada.ask("delete-message", { id: `${EPOCH}-1` });
@@ -132,7 +132,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     for (let i = 0; i < 9; i++)
       room.files.keys.add(fileKey({ ...parseFileKey(ofOthers)!, room: ROOM, epoch: "old", id: `${i}` }));
     room.files.keys.add(ofOthers);
-    room.chat.prepareErase()!();
+    room.chat.calls.prepareErase()!();
     room.shell.evict();
     await room.pass(0);
     expect([...room.files.keys].map((key) => key.slice(0, key.lastIndexOf("!") - 29))).toEqual([
@@ -145,7 +145,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     const room = new FileRoom();
     const late = (await room.upload("ada")).key.replace(`!${EPOCH}!`, "!old!");
     room.files.keys.clear();
-    room.chat.prepareErase()!();
+    room.chat.calls.prepareErase()!();
     room.shell.evict();
     await room.pass(0);
     room.files.keys.add(late);

@@ -88,17 +88,17 @@ describe("a link", () => {
     const { chat, shell } = world.room("a");
     world.mood = "takes and says it did not";
     shell.advance(1);
-    chat.links.remove("b");
+    chat.features.links.remove("b");
     await world.pass(60_000);
     expect(shell.reports).toEqual([]);
-    expect(chat.links.all).toEqual([]);
+    expect(chat.features.links.all).toEqual([]);
   });
 
   it("RLY-4: is not asked again by what belongs to one that was there before", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     const [former] = world.sent;
-    const { links } = world.room("a").chat;
+    const { links } = world.room("a").chat.features;
     links.remove("b");
     links.add("b");
     await say(world, "a", "2", "3");

@@ -52,14 +52,14 @@ describe("links", () => {
     const { shell } = world.room("a");
     for (const end of [() => shell.evict(), () => shell.crash()]) {
       end();
-      expect(world.room("a").chat.links.add("b")).toEqual({ ok: true });
+      expect(world.room("a").chat.features.links.add("b")).toEqual({ ok: true });
       await say(world, "a", "again");
     }
     expect(world.arrived("b", "a")).toEqual([1, 2]);
-    expect(world.room("a").chat.links.all).toMatchObject([{ to: "b", seq: 2, failures: 0 }]);
-    expect(world.room("b").chat.relayed.all).toEqual([{ from: "a", seq: 2 }]);
-    expect(world.room("a").chat.links.remove("b")).toEqual({ ok: true });
-    expect(world.room("a").chat.links.remove("b")).toMatchObject({ error: { code: "NOT_FOUND" } });
+    expect(world.room("a").chat.features.links.all).toMatchObject([{ to: "b", seq: 2, failures: 0 }]);
+    expect(world.room("b").chat.features.relayed.all).toEqual([{ from: "a", seq: 2 }]);
+    expect(world.room("a").chat.features.links.remove("b")).toEqual({ ok: true });
+    expect(world.room("a").chat.features.links.remove("b")).toMatchObject({ error: { code: "NOT_FOUND" } });
     await say(world, "a", "alone");
     expect(world.arrived("b", "a")).toEqual([1, 2]);
     world.link("a", "b");
@@ -70,22 +70,22 @@ describe("links", () => {
   it("RLY-8: there are so many, none to the room itself, and none that cannot be stored", async () => {
     const world = new RelayWorld(["a"], "queue");
     const { chat, state } = world.room("a");
-    expect(chat.links.add("a")).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect(chat.features.links.add("a")).toMatchObject({ error: { code: "FORBIDDEN" } });
     state.failure = new Error("disk full");
-    expect(chat.links.add("b")).toMatchObject({ error: { code: "INTERNAL" } });
+    expect(chat.features.links.add("b")).toMatchObject({ error: { code: "INTERNAL" } });
     state.failure = undefined;
-    expect(chat.links.all).toEqual([]);
-    for (let i = 0; i < LINKS_MAX; i++) expect(chat.links.add(`r${i}`)).toEqual({ ok: true });
-    expect(chat.links.add("one-more")).toMatchObject({ error: { code: "FORBIDDEN" } });
+    expect(chat.features.links.all).toEqual([]);
+    for (let i = 0; i < LINKS_MAX; i++) expect(chat.features.links.add(`r${i}`)).toEqual({ ok: true });
+    expect(chat.features.links.add("one-more")).toMatchObject({ error: { code: "FORBIDDEN" } });
     state.failure = new Error("disk full");
-    expect(chat.links.remove("r0")).toMatchObject({ error: { code: "INTERNAL" } });
-    expect(chat.links.all).toHaveLength(LINKS_MAX);
+    expect(chat.features.links.remove("r0")).toMatchObject({ error: { code: "INTERNAL" } });
+    expect(chat.features.links.all).toHaveLength(LINKS_MAX);
   });
 
   it("RLY-8: what is under way when a link is set anew is not taken any more", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
-    world.room("a").chat.links.remove("b");
+    world.room("a").chat.features.links.remove("b");
     world.link("a", "b");
     await say(world, "a", "2");
     world.consume({ picks: [1] });
@@ -98,7 +98,7 @@ describe("links", () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     world.consume({ picks: [0] });
-    world.room("a").chat.links.remove("b");
+    world.room("a").chat.features.links.remove("b");
     const { shell } = world.room("a");
     shell.crash();
     shell.nowMs -= 3_600_000;
@@ -149,6 +149,6 @@ describe("links", () => {
     world.link("a", "b");
     await say(world, "a", "1");
     expect(world.sent).toEqual([]);
-    expect(world.room("a").chat.links.all).toMatchObject([{ seq: 0 }]);
+    expect(world.room("a").chat.features.links.all).toMatchObject([{ seq: 0 }]);
   });
 });

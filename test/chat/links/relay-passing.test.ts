@@ -74,7 +74,7 @@ describe("how it is passed on", () => {
 
   it("how late messages are is told where rooms call each other; by the queue its consumer knows it", async () => {
     const lag = (world: RelayWorld): { batches: number; seconds: number } => {
-      const { counts } = world.room("a").chat.unreported;
+      const { counts } = world.room("a").chat.calls.unreported;
       const lags = Object.entries(counts).filter(([series]) => series.startsWith("relay_lag:"));
       const batches = lags.filter(([series]) => series !== "relay_lag:sum").reduce((sum, [, count]) => sum + count, 0);
       return { batches, seconds: counts["relay_lag:sum"] ?? 0 };

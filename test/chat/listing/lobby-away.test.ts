@@ -89,7 +89,7 @@ describe("a lobby that is away: LOB-3", () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
-    room.chat.tellLobby();
+    room.chat.calls.tellLobby();
     expect(room.shell.reports).toEqual([]);
   });
 

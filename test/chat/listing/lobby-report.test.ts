@@ -235,7 +235,7 @@ describe("sleep: LOB-3", () => {
   it("a room that is only looked at tells nothing", async () => {
     const reporting = new ReportingRoom();
     await reporting.room.call("history", "ada", {});
-    reporting.room.chat.overview();
+    reporting.room.chat.calls.overview();
     await reporting.settle();
     expect(reporting.reports).toEqual([]);
     expect(reporting.room.shell.quietMs).toBe(Infinity);
@@ -250,9 +250,9 @@ describe("a room that ends", () => {
     await reporting.advance(HOUR_MS);
     reporting.take();
     await reporting.room.call("chat-message", "ada", { content: "last words" });
-    reporting.room.chat.sayGoodbye(() => ROOM_DELETED);
+    reporting.room.chat.calls.sayGoodbye(() => ROOM_DELETED);
     ada.leave();
-    reporting.room.chat.prepareErase();
+    reporting.room.chat.calls.prepareErase();
     reporting.take();
     await reporting.settle();
     expect(reporting.take()).toEqual([]);

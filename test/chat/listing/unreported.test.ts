@@ -142,7 +142,7 @@ describe("what is told", () => {
     room.log.unreadable = undefined;
     expect(counted("problems:room")).toBe(1);
     await reporting.advance(60_000);
-    room.chat.links.add("elsewhere");
+    room.chat.features.links.add("elsewhere");
     await reporting.post();
     isBroken = false;
     await reporting.advance(2000);

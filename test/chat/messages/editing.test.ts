@@ -8,7 +8,7 @@ import {
   EDITS_KEPT_MAX,
   VERSIONS_COST,
 } from "../../../src/chat/messages/editing.ts";
-import { REQUEST_LIMIT } from "../../../src/chat/chat.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { ChatRoom, EPOCH, ROOM, roomWith } from "../../host/chat-room.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
 

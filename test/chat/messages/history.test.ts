@@ -1,7 +1,7 @@
 // History: pages of the log, as a client asks for them, and the welcome that says where to start.
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../../src/chat/chat.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../../src/chat/messages/history.ts";
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../../src/protocol/schemas/payloads.ts";
 import { messageId } from "../../../src/chat/log/message-id.ts";

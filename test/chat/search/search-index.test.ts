@@ -83,7 +83,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     const room = new ChatRoom();
     fill(room, 1000, () => content.repeat(1000 / content.length));
     const asked = room.ask("ada", "search", { query });
-    room.chat.sayGoodbye(() => shutdownNotice("ada", 0));
+    room.chat.calls.sayGoodbye(() => shutdownNotice("ada", 0));
     const { before } = asked.answer as unknown as { before: number };
     expect(1001 - before).toBeLessThanOrEqual(messagesMax);
     expect(1001 - before).toBeGreaterThan(messagesMax / 3);
@@ -150,7 +150,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     const { room } = await longRoom();
     const asked = room.ask("backend", "search", { query: "round" });
     expect(asked.answer).toBeUndefined();
-    room.chat.sayGoodbye(() => ({ code: "SERVER_SHUTDOWN", message: "" }));
+    room.chat.calls.sayGoodbye(() => ({ code: "SERVER_SHUTDOWN", message: "" }));
     expect(asked.answer).toMatchObject({ ok: true, hasMore: true });
     room.quiet();
   });

@@ -1,7 +1,7 @@
 // Searching as a client asks for it: what is found by which words, in which order, and what is refused.
 import { describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../../src/chat/chat.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { SEARCH_COST } from "../../../src/chat/search/searching.ts";
 import { MATCHES_MAX } from "../../../src/chat/search/search-query.ts";
 import {

@@ -144,9 +144,9 @@ describe("a room's own troubles", () => {
     await say(ada, "1");
     await room.pass(500);
     room.queue.mood = "takes";
-    room.chat.sayGoodbye(() => ({ code: "ROOM_DELETED", message: "gone" }));
+    room.chat.calls.sayGoodbye(() => ({ code: "ROOM_DELETED", message: "gone" }));
     ada.leave();
-    room.chat.prepareErase();
+    room.chat.calls.prepareErase();
     expect(room.queue.story).toEqual(["posted 1 1", "left ada", "vacated"]);
     const { writes } = room.state;
     await room.pass(60_000);

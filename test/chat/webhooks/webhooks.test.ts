@@ -280,6 +280,6 @@ it("HOOK-1: an edit is told where the clock moves on while it is made", async ()
 
 it("a room that is only looked at stores nothing, with a webhook either: API-13", () => {
   const room = new WebhookRoom();
-  room.chat.overview();
+  room.chat.calls.overview();
   expect(room.state.writes + room.log.rowsWritten).toBe(0);
 });

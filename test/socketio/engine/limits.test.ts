@@ -1,7 +1,7 @@
 // LIM-1 to LIM-4: how many may come, from where, and what they may do before they have to go.
 import { describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../../src/chat/chat.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { FLOOD_PAUSE_MS, FLOOD_REFUSALS_MAX, FLOOD_WINDOW_MS } from "../../../src/chat/moderation/flooding.ts";
 import { NETWORKS_PER_SITE, networkOf } from "../../../src/socketio/wire/client-address.ts";
 import { CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";

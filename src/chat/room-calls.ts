@@ -1,0 +1,108 @@
+// What others than its members ask of a chat room: the HTTP API and other objects by RPC (durable/chat-room.ts), and the operators
+// who watch it (watching.ts).
+import type { Answer, ErrorAnswer, Notice, RoomOverview } from "../protocol/chat-events.ts";
+import type { Identity } from "../protocol/identity.ts";
+import type { RoomStats } from "../metrics/room-stats.ts";
+import type { Refusal } from "../socketio/server/namespace.ts";
+import type { Features } from "./features.ts";
+import { exportPiece, type ExportPiece, type ExportPlace } from "./log/export.ts";
+import { refuse } from "./room/answers.ts";
+import type { Leave } from "./room/feature.ts";
+import { UPLOAD, type Bearer, type Reply } from "./room/operation.ts";
+import type { Requests } from "./room/requests.ts";
+import { refuseUnlessModerator } from "./room/roles.ts";
+import type { Client, Room } from "./room/room.ts";
+
+export class RoomCalls {
+  readonly #room: Room;
+  readonly #features: Features;
+  readonly #requests: Requests;
+
+  constructor(room: Room, features: Features, requests: Requests) {
+    this.#room = room;
+    this.#features = features;
+    this.#requests = requests;
+  }
+
+  /**
+   * Runs an event for a caller whose token was checked elsewhere.
+   * @param event as a client would name it
+   */
+  call(event: string, bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
+    return this.#requests.perform({ event, caller: this.#features.callerOf(bearer), given, reply });
+  }
+
+  /** FILE-1: whether somebody may upload a file, and the attachment that they may post then. */
+  permitUpload(bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
+    const caller = this.#features.callerOf(bearer);
+    return this.#requests.run(this.#features.attachments.upload, { event: UPLOAD, caller, given }, reply);
+  }
+
+  /** FILE-4: whether somebody may read a file. One of an earlier life of the room, or of a deleted message, is none. */
+  permitReading(
+    { user, role }: Bearer,
+    { key, epoch }: { readonly key: string; readonly epoch: string },
+  ): Answer<object> {
+    const isGone = epoch !== this.#room.log.epoch || this.#features.files.isDiscarded(key);
+    if (isGone) return refuse("NOT_FOUND", "No such file");
+    const refusal = this.refuseBearer({ user, role });
+    const { retryAfterMs } = (refusal?.data ?? {}) as { readonly retryAfterMs?: number };
+    return refusal ? refuse("FORBIDDEN", refusal.message, retryAfterMs) : { ok: true };
+  }
+
+  /** Refuses a connection before it is opened, where its token's user is known by then. */
+  refuseBearer(bearer: Pick<Identity, "user" | "role">): Refusal | undefined {
+    return this.#features.direct.admit(bearer) ?? this.#features.bans.admit(bearer);
+  }
+
+  /** Why somebody may not look after this room from outside: API-1. */
+  refuseStaff(bearer: Bearer): ErrorAnswer | undefined {
+    const caller = this.#features.callerOf(bearer);
+    return this.#features.bans.refuse("", caller) ?? refuseUnlessModerator(caller);
+  }
+
+  /** The room from outside, without waking more of it than the log's newest row (API-13). */
+  overview(): RoomOverview {
+    this.#room.catchUp();
+    const { name, log, members } = this.#room;
+    const [newest] = log.page({ limit: 1 }).messages;
+    return { room: name, members: members.count, lastSeq: log.lastSeq, lastActivity: newest?.timestamp ?? null };
+  }
+
+  /** How the room is doing, without looking at anything stored. */
+  get pulse(): { readonly members: number; readonly lastSeq: number } {
+    return { members: this.#room.members.count, lastSeq: this.#room.seenSeq() };
+  }
+
+  /** @returns `undefined` if the log that `place` is in is gone */
+  exportPiece(place?: ExportPlace): ExportPiece | undefined {
+    this.#room.catchUp();
+    return exportPiece(this.#room.log, place);
+  }
+
+  /** Reports to the lobby although nothing has changed: what the room was is no more (API-9). */
+  tellLobby(): void {
+    this.#features.lobbyReport?.tell();
+  }
+
+  /** What was counted and the lobby has not heard of. */
+  get unreported(): RoomStats["unreported"] {
+    return this.#features.lobbyReport?.unreported ?? { told: [], counts: this.#room.meter.read() };
+  }
+
+  /** Everybody is about to be sent away: open requests are answered, and all hear why (API-9, API-10). */
+  sayGoodbye(noticeFor: (client: Client) => Notice): void {
+    this.#room.commit();
+    for (const feature of this.#features.all) feature.onFarewell?.();
+    for (const client of this.#room.clients.values()) client.emit("notice", noticeFor(client));
+  }
+
+  /**
+   * Everybody was sent away, and what is stored goes next (API-9).
+   * @returns what features leave to the room's next life, if any does
+   */
+  prepareErase(): Leave | undefined {
+    const left = this.#features.all.flatMap((feature) => feature.onErase?.() ?? []);
+    return left.length === 0 ? undefined : () => left.forEach((leave) => leave());
+  }
+}

@@ -1,0 +1,120 @@
+// Runs what is asked of a room, step by step. Called by chat.ts for the events of its members, and by room-calls.ts for callers
+// from outside.
+import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
+import { readAs } from "../../protocol/read-as.ts";
+import { describeIssues } from "../../protocol/schemas/payloads.ts";
+import { TokenBuckets, type RateLimit } from "../../clock/token-bucket.ts";
+import { refuse } from "./answers.ts";
+import type { Feature } from "./feature.ts";
+import type { Caller, Operation, Reply } from "./operation.ts";
+import type { Room } from "./room.ts";
+
+/**
+ * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
+ * only, because a bucket is full again before a room falls asleep.
+ */
+export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
+
+/** Characters of an unknown event's name that its error repeats. */
+const EVENT_NAME_SHOWN_MAX = 64;
+
+export interface Request {
+  /** As a client names it; an operation that is no event has a name that none has. */
+  readonly event: string;
+  readonly caller: Caller;
+  /** As it came: untrusted. */
+  readonly given: unknown;
+  readonly reply: Reply<Answer<object>>;
+}
+
+export class Requests {
+  readonly #room: Room;
+  readonly #features: readonly Feature[];
+  /** Those that look at answers. */
+  readonly #watching: readonly Feature[];
+  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
+
+  constructor(room: Room, features: readonly Feature[]) {
+    this.#room = room;
+    this.#features = features;
+    this.#watching = features.filter((feature) => "onAnswered" in feature);
+    this.#operations = new Map(features.flatMap(({ operations = {} }) => Object.entries<Operation>(operations)));
+  }
+
+  /** What clients can ask for. */
+  get events(): Iterable<string> {
+    return this.#operations.keys();
+  }
+
+  /** Answers what a client or the HTTP API asks for by the name of an event, and counts it (MET-1). */
+  perform(request: Request): void | Promise<void> {
+    const { meter } = this.#room;
+    const { event, reply } = request;
+    const operation = this.#operations.get(event);
+    meter.count(`events:${operation ? event : "unknown"}`);
+    const counted: Reply<Answer<object>> = (answer) => {
+      if ("error" in answer) meter.count(`rejects:${answer.error.code}`);
+      else if ("duplicate" in answer) meter.count("duplicates");
+      reply(answer);
+      for (const feature of this.#watching) feature.onAnswered?.(request.caller, answer);
+    };
+    if (operation) return this.run(operation, request, counted);
+    counted(this.#refuseCost(request.caller, 1) ?? noSuchEvent(event));
+  }
+
+  /** The same of an operation that is no event, and is not counted. */
+  run(
+    operation: Operation,
+    { event, caller, given }: Omit<Request, "reply">,
+    reply: Reply<Answer<object>>,
+  ): void | Promise<void> {
+    const parsed = readAs(operation.schema, given ?? {});
+    // LIM-3: what is wrong, or was done before, has been looked at all the same.
+    if (!parsed.success) {
+      return reply(this.#refuseCost(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
+    }
+    const payload = parsed.data;
+    const isRepeated = operation.isRepeat?.(caller, payload) ?? false;
+    const refusal =
+      this.#refuseCost(caller, isRepeated ? 1 : operation.cost(payload)) ??
+      (isRepeated ? undefined : this.#refuse(event, caller));
+    return refusal ? reply(refusal) : operation.run(caller, payload, this.#followed(event, caller, reply));
+  }
+
+  /** Takes the cost from the caller's bucket. */
+  #refuseCost({ user }: Caller, cost: number): ErrorAnswer | undefined {
+    if (cost === 0) return undefined;
+    const taking = this.#buckets.take(user, this.#room.now(), cost);
+    if (taking.ok) return undefined;
+    return refuse("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
+  }
+
+  /** Asks all features for their leave: a rule such as "who is muted may not speak" stands in one of them. */
+  #refuse(event: string, caller: Caller): ErrorAnswer | undefined {
+    for (const feature of this.#features) {
+      const refusal = feature.refuse?.(event, caller);
+      if (refusal) return refusal;
+    }
+    return undefined;
+  }
+
+  /** The same reply, which features that follow what comes of it hear first. */
+  #followed(event: string, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
+    let listeners: Array<Reply<Answer<object>>> | undefined;
+    for (const feature of this.#features) {
+      const listener = feature.follow?.(event, caller);
+      if (listener) (listeners ??= []).push(listener);
+    }
+    if (!listeners) return reply;
+    const followers = listeners;
+    return (answer) => {
+      for (const listener of followers) listener(answer);
+      reply(answer);
+    };
+  }
+}
+
+function noSuchEvent(event: string): ErrorAnswer {
+  return refuse("UNKNOWN_EVENT", `No such event: ${event.slice(0, EVENT_NAME_SHOWN_MAX)}`);
+}
