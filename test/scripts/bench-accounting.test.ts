@@ -1,4 +1,4 @@
-// The bench's own arithmetic: a bench that cannot count proves nothing.
+// Tests the bench's arithmetic.
 
 import { describe, expect, it } from "vitest";
 

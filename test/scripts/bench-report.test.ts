@@ -1,4 +1,4 @@
-// What `npm run bench` says: its arguments, its verdicts and its tables.
+// Tests the arguments, verdicts and tables of `npm run bench`.
 import { describe, expect, it } from "vitest";
 
 import { NO_FAULTS } from "../../scripts/bench/accounting.ts";
@@ -17,7 +17,7 @@ describe("arguments", () => {
     expect(readArguments(["--quick"], known)).toMatchObject({ rounds: 1, isQuick: true });
   });
 
-  it("choose, whatever their order, and keep the bench's own", () => {
+  it("are chosen in any order, and keep the bench's own", () => {
     expect(
       readArguments(["echo", "busy", "--peers", "ws, parley", "--rounds", "5", "--json", "a.json"], known),
     ).toEqual({
@@ -149,7 +149,7 @@ describe("tables", () => {
     expect(cell("Parley (stores)", "lost / doubled / out of order / disagreeing / strayed")).toBe("3 / 0 / 0 / 0 / 0");
   });
 
-  it("of announcements show the first apart, before which nobody knew who is where", () => {
+  it("of announcements show the first apart, which has to locate the users", () => {
     const reading: FollowersReading = {
       kind: "followers",
       generatorBusy: 0.1,

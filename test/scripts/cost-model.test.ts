@@ -1,4 +1,4 @@
-// The model behind `npm run cost`: held against rooms of the core under a clock of their own, and against sums done by hand.
+// Tests the model behind `npm run cost` against rooms of the core on a virtual clock, and against sums done by hand.
 import { describe, expect, it } from "vitest";
 
 import { readArguments } from "../../scripts/cost/arguments.ts";
@@ -90,7 +90,7 @@ describe("a month", () => {
     expect(total).toBeCloseTo(lines.reduce((sum, { dollars }) => sum + dollars, 0));
   });
 
-  it("of nobody costs the plan", () => {
+  it("without users costs the plan", () => {
     expect(billOf(eventsOf({ ...WORKLOAD, onlineHours: 0, connectsPerUserDay: 0 }), PRICES).total).toBe(5);
   });
 
@@ -109,7 +109,7 @@ describe("elsewhere", () => {
     expect(climb(PRICES.ably.messagesPerMillion, 0)).toBe(0);
   });
 
-  it("takes the smallest plan that fits, and says where none is published", () => {
+  it("takes the smallest plan that fits, and marks services without a published one", () => {
     const costOf = (changed: Partial<typeof WORKLOAD>) => {
       const workload = { ...WORKLOAD, ...changed };
       return peerCosts(workload, eventsOf(workload), PRICES).find(({ name }) => name.startsWith("Pusher"))!;
@@ -161,7 +161,7 @@ describe("a run", () => {
   });
 
   // What `npm run load -- --counts` found in such runs.
-  it("predicts reports and alarms as a room told them: of stock clients, of our own, of those who long-poll", () => {
+  it("predicts a room's reports and alarms: for stock clients, our own, and polling ones", () => {
     const stock = predicted({});
     expect(stock.reports).toBe(40);
     expect(Math.abs(stock.alarms - 16)).toBeLessThan(1);
@@ -190,7 +190,7 @@ describe("a run", () => {
     expect(alarms - predicted({ ...long, connectedAt: 10 }).alarms).toBeGreaterThanOrEqual(100);
   });
 
-  it("knows no more than the server is told before it is asked", () => {
+  it("counts only what rooms have reported before the server is read", () => {
     const early = predicted({ askedAt: 40 });
     expect(early.reports).toBeLessThan(35);
     expect(early.alarms).toBeLessThan(predicted({}).alarms);
@@ -202,7 +202,7 @@ describe("a run", () => {
   });
 });
 
-it("a load test that nobody got into, or that ended before anybody posted, makes no bill, and that is said", () => {
+it("refuses a load test without members or posts, with the reason", () => {
   const report = (connected: number, postingTo: number): LoadReport =>
     ({
       asked: { rooms: 1, shimShare: 0, pollingShare: 0, payloadBytes: 100 },
@@ -255,7 +255,7 @@ it("the text names every line, peer and knob", () => {
   expect(text).not.toMatch(/NaN|undefined/);
 });
 
-it("a room says of itself what it costs at the same prices as a bill", () => {
+it("a room's own cost uses the prices of a bill", () => {
   const { objectRequests, objectGbSeconds, objectGb, framesPerRequest, rowsWritten } = PRICES.cloudflare;
   expect(ROOM_PRICES).toMatchObject({
     asOf: PRICES.lookedUp,

@@ -1,4 +1,5 @@
-// What `npm run cost` makes a bill for: what cannot be is refused, what hardly can be is said, and what is off is marked.
+// Tests the workload of `npm run cost`: impossible values are refused, unlikely ones noted, and predictions that are off are
+// marked.
 import { describe, expect, it } from "vitest";
 
 import { readArguments } from "../../scripts/cost/arguments.ts";
@@ -68,14 +69,14 @@ describe("shares of users", () => {
 });
 
 describe("more rooms than users", () => {
-  it("are rooms without anybody, which do nothing: whoever is alone gets each message once, and nobody else is pinged", () => {
+  it("of less than one user are empty rooms, which do nothing: a lone user gets each message once, and no other is pinged", () => {
     const few = { ...WORKLOAD, users: 10, rooms: 10 };
     expect(eventsOf({ ...few, rooms: 100 })).toEqual(eventsOf(few));
     const { posts, deliveries } = eventsOf({ ...few, rooms: 100 });
     expect(deliveries).toBe(posts);
   });
 
-  it("are left out of the bill, which says so", () => {
+  it("are left out of the bill, with a note", () => {
     const settled = settle({ users: 10, rooms: 100 });
     expect(settled.workload).toMatchObject({ users: 10, rooms: 10 });
     const remark = "Of 100 rooms at least 90 have nobody in them, and cost nothing: this bill is for 10.";
@@ -93,7 +94,7 @@ describe("more rooms than users", () => {
 describe("more users than a room takes", () => {
   const remarksFor = (wished: Partial<Workload>): string => settle(wished).remarks.join("\n");
 
-  it("is said, with the setting that would let them in, or that none does", () => {
+  it("is noted, with the setting that would allow them, or that none does", () => {
     const settings = readSettings({ JWT_SECRET: "a secret of thirty-two bytes, or so" });
     const usual = settings.ok ? settings.settings.maxMembers : 0;
     expect(remarksFor({ users: usual, rooms: 1 })).toBe("");
@@ -114,7 +115,7 @@ describe("more users than a room takes", () => {
   });
 });
 
-it("a load test of which much did not happen makes a bill of the rest, and that is said", () => {
+it("an incomplete load test makes a bill of the rest, with a note", () => {
   expect(settle({}, runOf()).remarks).toEqual([]);
   const { remarks } = settle({}, runOf({ connections: { in: 10 }, messages: { posts: 50, acks: 50, unsent: 70 } }));
   expect(remarks).toEqual([
@@ -128,7 +129,7 @@ describe("the model beside the run", () => {
   const agreement = agreementOf(run, WORKLOAD);
   const lineOf = (bill: string, name: string): string => bill.split(/\n|<tr>/).find((line) => line.includes(name))!;
 
-  it("marks each line that is further off than 5 %, and says what explains it, if anything does", () => {
+  it("marks each line that is off by more than 5 %, with the explanation, if there is one", () => {
     expect(Object.fromEntries(agreement.map(({ what, fit }) => [what, fit]))).toMatchObject({
       posts: "close",
       commits: "off",
@@ -157,7 +158,7 @@ describe("the model beside the run", () => {
     expect(chance).not.toContain("do not trust it");
   });
 
-  it("says nothing where every line is close", () => {
+  it("adds no note where every line is close", () => {
     const close = agreementOf(runOf({ server: { posts: 120, framesIn: 144 } }), WORKLOAD);
     expect(textOf(reportOf(settle({}, run), close))).not.toContain("beyond 5 %");
   });

@@ -1,4 +1,4 @@
-// What a load test holds against each other: what a member must have seen, and has; and which message stands where.
+// Tests the load test's accounting: the messages due to each member, and the message at each place of a room.
 import { assert, integer, property, uniqueArray } from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -42,13 +42,13 @@ describe("a member's check", () => {
     expect(faults(ledgerOf(10, 10), 10)).toEqual({ ...NONE, doubled: 1 });
   });
 
-  it("takes the room's first message of the run as the beginning where nobody said where the room stood", () => {
+  it("begins at the room's first message of the run where its earlier place is unknown", () => {
     expect(faults(ledgerOf(undefined, 11, 12), 12)).toEqual(NONE);
     expect(faults(ledgerOf(undefined, 13, 14), 14)).toEqual({ ...NONE, lost: 2 });
     expect(faults(ledgerOf(undefined), 12)).toEqual({ ...NONE, lost: 2 });
   });
 
-  it("tells what was missed while away from what was lost", () => {
+  it("distinguishes messages missed while away from lost ones", () => {
     const back = ledgerOf(10, 11);
     back.enter(14);
     back.see(15);
@@ -56,7 +56,7 @@ describe("a member's check", () => {
     expect(faults(ledgerOf(10, 11), 15, false)).toEqual({ ...NONE, missedAway: 4 });
   });
 
-  it("counts exactly, whatever is dropped, doubled and swapped", () => {
+  it("counts dropped, doubled and swapped messages exactly", () => {
     const places = uniqueArray(integer({ min: 1, max: 40 }), { selector: (seq) => seq });
     assert(
       property(places, places, (dropped, doubled) => {
@@ -127,14 +127,14 @@ describe("what a process adds up", () => {
     return { faults, errors, disagreeing: room.disagreeing };
   }
 
-  it("who got in and is not there at the end was away, and who never got in was not", () => {
+  it("counts a joined member who is gone at the end as away, and one who never joined as not", () => {
     const tally = new Tally(nowUs());
     for (let joined = 0; joined < 2; joined++) tally.joined(nowUs());
     const gone = { ...member, isIn: false };
     expect(tally.report([member, gone, gone], {}).counts.away).toBe(1);
   });
 
-  it("a message without a place is lost to whoever got it, and hides nothing of the others", () => {
+  it("a message without a place counts as lost for its receivers, and hides no other", () => {
     const { faults, errors } = factsOf((tally) => {
       tally.acked(member, 1, post);
       tally.delivered(member, NaN, mark);

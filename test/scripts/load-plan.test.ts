@@ -1,4 +1,4 @@
-// What a load test is asked for, who sits where, and who posts when.
+// Tests the load test's arguments, its distribution of clients, and its plan of posts.
 import { describe, expect, it } from "vitest";
 
 import { readArguments } from "../../scripts/load/arguments.ts";
@@ -89,7 +89,7 @@ describe("seating", () => {
     expect(seatAll(WISHES, true, MACHINE).flat()[0]).not.toHaveProperty("localAddress");
   });
 
-  it("says what this machine lacks, and what helps", () => {
+  it("names what this machine lacks, and a remedy", () => {
     const few = { ...MACHINE, openFilesMax: 1024 };
     expect(() => seatAll({ ...WISHES, users: 4000 }, true, few)).toThrow(
       /4000 users in 1 process take 4100 open files each, and 1024 is the limit here.*--processes 5/,

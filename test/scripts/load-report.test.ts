@@ -1,4 +1,4 @@
-// The report of a load test: as JSON that can be read back, as text, and as a page that needs no network.
+// Tests the report of a load test: as JSON, as text, and as a page that needs no network.
 import { describe, expect, it } from "vitest";
 
 import { readArguments } from "../../scripts/load/arguments.ts";
@@ -81,7 +81,7 @@ function reportWith(
 }
 
 describe("the report", () => {
-  it("merges what the processes told, second by second and in all", () => {
+  it("merges the processes' reports, per second and in total", () => {
     const { seconds, latency, messages, connections } = reportWith();
     expect(seconds).toMatchObject([
       { second: 2, posts: 5, deliveries: 6, errors: 1 },
@@ -103,7 +103,7 @@ describe("the report", () => {
     expect(() => parseReport('{"format":2}', "a.json")).toThrow(/a.json is no report of npm run load: format/);
   });
 
-  it("is clean without faults, and says which there were", () => {
+  it("is clean without faults, and lists faults", () => {
     expect(reportWith().outcome).toBe("clean");
     expect(textOf(reportWith())).toMatch(/No faults: nothing lost, doubled or out of order\.$/);
     const faulty = reportWith({ lost: 2, outOfOrder: 1 }, { "post: RATE_LIMITED": 3 });
@@ -129,7 +129,7 @@ describe("the report", () => {
     expect(early).toMatchObject({ historiesUnread: 0, unanswered: 0 });
   });
 
-  it("calls a post that was never answered over a line that held a fault, where somebody waited for the answer", () => {
+  it("counts an unanswered post on an unbroken connection as a fault, where the member waited for the answer", () => {
     const report = reportWith({}, {}, undefined, { ignored: 2 });
     expect([report.outcome, report.faults.unanswered]).toEqual(["faults", 2]);
     expect(textOf(report)).toContain("2 unanswered over a line that held");
@@ -147,7 +147,7 @@ describe("the report", () => {
     expect(html).not.toMatch(/class="verdict (good|bad)"/);
   });
 
-  it("tells how much of the machine its host took, and how the seconds fared in which it took nothing", () => {
+  it("shows the CPU time stolen by the host, and the latencies of the seconds without any", () => {
     const stolen = [
       { second: 1, cores: 2 },
       { second: 2, cores: 0.01 },
@@ -218,7 +218,7 @@ describe("a run of which much did not happen", () => {
     );
   });
 
-  it("is incomplete where some who got in were away at the end", () => {
+  it("is incomplete where joined members were away at the end", () => {
     expectIncomplete(reportOf({ drops: 4, returns: 1, away: 3 }), `3 of 150 users were away at the end. ${HELD}`);
   });
 
@@ -246,7 +246,7 @@ describe("a run of which much did not happen", () => {
     expect(reportOf({ connects: 5, isInterrupted: true }).outcome).toBe("interrupted");
   });
 
-  it("is read as before where nobody counted who was away", () => {
+  it("reads reports without counts of absent members", () => {
     const { away: _, ...connections } = reportWith().connections;
     const early = parseReport(JSON.stringify({ ...reportWith(), connections }), "a.json");
     expect([early.outcome, early.connections.away]).toEqual(["clean", 0]);

@@ -1,4 +1,4 @@
-// The dashboard and the alert rules: they ask for what the server exposes, and every alert leads to its runbook.
+// Tests the dashboard and the alert rules: each query names an exposed metric, and each alert links to its runbook.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -122,7 +122,7 @@ describe("scripts/ops/dashboard.json", () => {
     }
   });
 
-  it("shows every metric there is, or the guide tells of it", () => {
+  it("shows every metric, or the guide explains it", () => {
     const asked = new Set(queries.flatMap(({ expr }) => metricsIn(expr)));
     const families = [...exposed.keys()].map((name) => name.replace(/_(bucket|sum|count)$/, ""));
     const elsewhere = [

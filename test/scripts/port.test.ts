@@ -1,4 +1,4 @@
-// Ports for servers that are about to start: nobody else may come by one in the meantime.
+// Tests that a chosen port stays free until its server starts.
 import { createServer } from "node:net";
 import { expect, it } from "vitest";
 

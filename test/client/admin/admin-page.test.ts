@@ -1,4 +1,4 @@
-// What the operator page makes of what it is told: figures, the watched room, the store and its calls.
+// Tests the operator page's state: figures, the watched room, the admin store and its calls.
 import { describe, expect, it } from "vitest";
 
 import type { WatchPorts } from "../../../client/admin/live.ts";
@@ -136,7 +136,7 @@ describe("the address", () => {
     for (const hash of ["", "#room/no spaces", "#room/", "#nonsense"]) expect(routeOf(hash)).toEqual({ view: "rooms" });
   });
 
-  it("tells from a token whom it names, and survives what is none", () => {
+  it("reads the user from a token, and survives an invalid one", () => {
     const token = `x.${Buffer.from(JSON.stringify({ sub: "Zoë", role: "service" })).toString("base64url")}.y`;
     expect(claimsOf(token)).toEqual({ user: "Zoë", role: "service" });
     expect(claimsOf("nonsense")).toBeUndefined();
@@ -165,13 +165,13 @@ describe("a watched room", () => {
     expect(messagesLately(snapshot, 300_000)).toEqual({ count: 1, isWhole: true });
   });
 
-  it("begins anew where the room did", () => {
+  it("starts again with a room that was created again", () => {
     const before = withShown(UNSEEN, shownAt(1000, 50), 1000);
     const snapshot = withShown(before, shownAt(2000, 1), 2000);
     expect(messagesLately(snapshot, 2000)).toEqual({ count: 0, isWhole: false });
   });
 
-  it("who has been there longest comes first, who watches last", () => {
+  it("lists the longest connected first and watchers last", () => {
     const facts = (id: string, since: number, isWatching?: true): ConnectionFacts => ({
       id,
       since,
@@ -249,7 +249,7 @@ describe("the store", () => {
     expect(watched.every(({ isOver }) => isOver)).toBe(true);
   });
 
-  it("says what was done, and what the API says where it was not", async () => {
+  it("reports what was done, or the API's error", async () => {
     const { store, calls } = deskOver({
       ...LIST,
       "POST /api/drain": answer({ ok: true, rooms: [] }),

@@ -1,4 +1,4 @@
-// Uploads and downloads of the client: what is asked, what is tried again, and what is told.
+// Tests uploads and downloads of the client: requests, retries and errors.
 import { expect, it, vi } from "vitest";
 
 import type { FileError } from "../../../client/core/api.ts";
@@ -79,7 +79,7 @@ it("tries again what passes: a limit after the time that it names, a broken line
   expect(asked).toHaveLength(FILE_TRIES_MAX);
 });
 
-it("waits as long as the limit says, and no shorter", async () => {
+it("waits for the limit's time, and no shorter", async () => {
   const { files, asked, clock } = world([refusal(429, "RATE_LIMITED", { retryAfterMs: 5000 }), GOOD]);
   const uploading = files.upload(PICTURE);
   await vi.waitFor(() => expect(asked).toHaveLength(1));

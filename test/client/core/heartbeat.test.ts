@@ -1,4 +1,4 @@
-// EXT-3: the heartbeat that the client keeps.
+// EXT-3: tests the client's heartbeat.
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { Heartbeat, PROBE_TIMEOUT_MS } from "../../../client/core/heartbeat.ts";

@@ -93,7 +93,7 @@ describe("EXT-3 in a hidden tab", () => {
     },
   );
 
-  it("still finds out that nobody is there", async () => {
+  it("still notices a dead connection", async () => {
     await connect(25_000, 20_000, 0);
     await vi.advanceTimersByTimeAsync(HIDDEN_FROM_MS);
     ws.receive = () => {};

@@ -1,4 +1,4 @@
-// The application sees each message once and in order; what is missing is fetched, and what nobody has is skipped and told.
+// Tests that the application sees each message once and in order, and that gaps are fetched or reported.
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { FETCH_TRIES, MISSING_FETCHED_MAX, PAGE_MESSAGES } from "../../../client/core/ordered-messages.ts";
@@ -66,7 +66,7 @@ describe("messages in order", () => {
     expect(shown()).toEqual([4, 5, 6, 7]);
   });
 
-  it("are not asked for beyond a bound: the older part of a long absence is skipped, and told", () => {
+  it("are not fetched beyond a bound: the older part of a long absence is skipped and reported", () => {
     page.cut();
     say(MISSING_FETCHED_MAX + 10);
     comeBack();
@@ -112,7 +112,7 @@ describe("messages in order", () => {
     expect([shown(), page.gaps]).toEqual([[5, 6], [{ from: 4, to: 4, reason: "missing" }]]);
   });
 
-  it("are asked for again when history does not answer, and told as unavailable when it never does", () => {
+  it("are fetched again when history does not answer, and reported as unavailable when it never does", () => {
     page.fetchesToFail = 1;
     page.cut();
     say(1);
@@ -170,7 +170,7 @@ describe("messages in order", () => {
   });
 });
 
-describe("a room that was deleted while nobody was connected", () => {
+describe("a room that was deleted while the client was away", () => {
   beforeEach(() => {
     say(2);
     page.settle();
@@ -200,14 +200,14 @@ describe("a room that was deleted while nobody was connected", () => {
     expect(shown()).toEqual([1, 2]);
   });
 
-  it("skips the older part where that is too long, and says so", () => {
+  it("skips the older part where that is too long, and reports it", () => {
     say(MISSING_FETCHED_MAX + 10);
     comeBack();
     expect(page.gaps).toEqual([{ from: 1, to: 10, reason: "too many" }]);
     expect(shown()).toEqual(range(11, room.lastSeq));
   });
 
-  it("tells it once, however often the connection breaks", () => {
+  it("reports it once, however often the connection breaks", () => {
     say(PAGE_MESSAGES + 1);
     page.connect();
     for (let n = 0; n < 2; n++) page.deliver("toPage");
@@ -217,7 +217,7 @@ describe("a room that was deleted while nobody was connected", () => {
   });
 });
 
-describe("a room whose backup was restored while nobody was connected", () => {
+describe("a room whose backup was restored while the client was away", () => {
   beforeEach(() => {
     say(4);
     page.settle();
@@ -243,7 +243,7 @@ describe("a room whose backup was restored while nobody was connected", () => {
     expect([page.restarts, clock.quietMs]).toEqual([1, Infinity]);
   });
 
-  it("shows nothing of what is said before that is known", () => {
+  it("shows no new message before the restore is known", () => {
     say(2);
     page.connect();
     page.deliver("toPage");
@@ -263,7 +263,7 @@ describe("a room whose backup was restored while nobody was connected", () => {
     expect(shown()).toEqual([1]);
   });
 
-  it("is not another one to who heard nothing of what it lost", () => {
+  it("is the same room for a client that saw none of the lost messages", () => {
     const early = new Page({ room, clock });
     early.connect();
     early.settle();
@@ -288,16 +288,19 @@ describe("a room of which no backup was restored", () => {
     expect([page.restarts, page.fetches, shown()]).toEqual([0, fetches, range(4, room.lastSeq)]);
   });
 
-  it.each(["what was shown last", "and more was said since"])("is none for a message that a crash took: %s", (what) => {
-    say(2);
-    page.settle();
-    page.cut();
-    room.crash();
-    if (what !== "what was shown last") say(1);
-    comeBack();
-    expect([page.restarts, clock.quietMs]).toEqual([0, Infinity]);
-    say(1);
-    page.settle();
-    expect(shown()).toEqual(range(4, room.lastSeq));
-  });
+  it.each(["what was shown last", "and more was posted since"])(
+    "is none for a message that a crash took: %s",
+    (what) => {
+      say(2);
+      page.settle();
+      page.cut();
+      room.crash();
+      if (what !== "what was shown last") say(1);
+      comeBack();
+      expect([page.restarts, clock.quietMs]).toEqual([0, Infinity]);
+      say(1);
+      page.settle();
+      expect(shown()).toEqual(range(4, room.lastSeq));
+    },
+  );
 });

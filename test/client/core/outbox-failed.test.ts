@@ -1,4 +1,4 @@
-// Messages that were given up: kept for who wrote them, also across reloads and tabs, and never sent by themselves.
+// Tests failed messages: kept for their writer across reloads and tabs, and never sent automatically.
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { FAILED_MAX } from "../../../client/core/outbox-messages.ts";
@@ -86,7 +86,7 @@ describe("a message that failed", () => {
     expect(stored()).toEqual([]);
   });
 
-  it("whatever stands for its reason in the storage: it is not sent by itself", () => {
+  it("is not sent automatically, with any reason in the storage", () => {
     refuse(enter(), "hello");
     const [key] = unsentKeys(storage, "https://chat.example", "ada");
     for (const failure of [true, null, {}, { code: 7 }])
@@ -161,7 +161,7 @@ describe("what another user wrote in this browser", () => {
     expect(unsent(page)).toEqual([]);
   });
 
-  it("what was written before the room said so is the user's whom the token names", () => {
+  it("messages written before the welcome belong to the token's user", () => {
     const page = load();
     page.outbox.expect("ada");
     page.say("hello");
@@ -220,7 +220,7 @@ describe("what another user wrote in this browser", () => {
     expect(stored()).toEqual(["ada-2: two"]);
   });
 
-  it("can be found by its writer, whatever the room; what nobody is known to have written is anybody's", () => {
+  it("can be found by its writer in every room; without a known writer by every user", () => {
     leaveTwo();
     load().say("whose?");
     const keysOf = (user: string | undefined): number => unsentKeys(storage, "https://chat.example", user).length;

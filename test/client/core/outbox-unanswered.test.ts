@@ -1,4 +1,4 @@
-// Messages that were sent and never answered: did they arrive? Sent once all the same, and none blocks what is behind it.
+// Tests messages that were sent and never answered: stored once all the same, and blocking no later one.
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { LOOKUP_PAGES_MAX } from "../../../client/core/posted-lookup.ts";
@@ -146,7 +146,7 @@ describe("a message whose answer was lost so long ago that the room does not rec
     expect(next.failures).toEqual(["hello NO_ANSWER"]);
   });
 
-  it("is looked up as well when the clock was set back, and nobody knows how long ago it was", () => {
+  it("is looked up as well when the clock was set back and the age is unknown", () => {
     page.enter();
     page.say("hello");
     page.deliver("toRoom");

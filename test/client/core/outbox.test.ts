@@ -1,4 +1,4 @@
-// Messages on their way to the room: in order, each once, and never silently lost.
+// Tests the outbox: messages go out in order, each once, and none is lost silently.
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { RETRY_AFTER_MAX_MS } from "../../../client/core/backoff.ts";
@@ -68,7 +68,7 @@ describe("sending", () => {
     expect(page.fates).toEqual(["hello pending", "hello sent"]);
   });
 
-  it("waits as long as a rate limit says, with everything behind it", () => {
+  it("waits for the rate limit's time, with all later messages", () => {
     page.enter();
     room.refusals.push({ code: "RATE_LIMITED", message: "Rate limit exceeded", retryAfterMs: 700 });
     page.say("one");
@@ -148,7 +148,7 @@ it("tries count for their own message: one that is discarded leaves none to the 
   expect([stored(), page.failures]).toEqual([["two"], []]);
 });
 
-it("says why the room puts a message off, and for how long", () => {
+it("reports why the room delays a message, and for how long", () => {
   page.enter();
   room.refusals.push({ code: "SLOW_MODE", message: "Slow mode is on", retryAfterMs: 4000 });
   page.say("one");
@@ -161,7 +161,7 @@ it("says why the room puts a message off, and for how long", () => {
 });
 
 describe("a queue without a connection", () => {
-  it("drops the oldest beyond its limit, and says so", () => {
+  it("fails the oldest beyond its limit with QUEUE_FULL", () => {
     page = load({ queueLimit: 2 });
     for (const content of ["one", "two"]) page.say(content);
     expect(page.failures).toEqual([]);
@@ -242,7 +242,7 @@ describe("across a reload", () => {
     expect([page.fates, other.fates]).toEqual([["hello pending", "hello elsewhere"], ["hello sent"]]);
   });
 
-  it("nobody sends what another user wrote", () => {
+  it("never sends another user's messages", () => {
     page.enter();
     page.cut();
     page.say("mine");
@@ -272,7 +272,7 @@ describe("across a reload", () => {
     expect([page.failures.length, stored()]).toEqual([count, ["good evening"]]);
   });
 
-  it("nonsense in the storage hurts nobody", () => {
+  it("ignores nonsense in the storage", () => {
     const prefix = "parley.outbox https://chat.example model ";
     for (const text of ["", "{", "null", "[]", '{"clientMsgId":"other","content":"x","order":1}'])
       storage.setItem(`${prefix}x${text.length}`, text);

@@ -1,5 +1,5 @@
-// Whatever happens to the lines between a room and the pages of a browser: the room stores each message once and in the
-// order it was written, and each page shows every message once and in the order of the room.
+// Property test of the client over connections that break at random: the room stores each message once and in the order of
+// writing, and each page shows every message once and in the room's order.
 import { describe, expect, it } from "vitest";
 
 import type { MessageState } from "../../../client/core/api.ts";

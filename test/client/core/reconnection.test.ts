@@ -1,4 +1,4 @@
-// When the client tries again, how long it waits, and when it stops.
+// Tests when the client reconnects, how long it waits, and when it stops.
 import { beforeEach, describe, expect, it } from "vitest";
 
 import type { Connection } from "../../../client/core/api.ts";
@@ -66,7 +66,7 @@ describe("the delay before another attempt", () => {
 });
 
 describe("reconnecting", () => {
-  it("grows the wait from failure to failure, and starts anew after a connection that lasted", () => {
+  it("grows the wait from failure to failure, and resets it after a lasting connection", () => {
     const waits = [waitAfter(LOST), waitAfter(LOST), waitAfter(LOST)];
     expect(waits).toEqual([750, 1500, 3000]);
     reconnection.connected();
@@ -119,14 +119,14 @@ describe("reconnecting", () => {
     expect(attempts).toBe(2);
   });
 
-  it("leaves a standing connection alone when it is woken or told to connect", () => {
+  it("keeps an open connection on wake and on connect", () => {
     reconnection.connected();
     reconnection.wake();
     reconnection.connect();
     expect(attempts).toBe(1);
   });
 
-  it("stops for good when it is told to", () => {
+  it("stops for good on request", () => {
     reconnection.failed(LOST);
     reconnection.stop("CLOSED", "The room was closed.");
     reconnection.stop("CLOSED", "The room was closed.");
@@ -172,7 +172,7 @@ describe("after a refusal", () => {
     expect(reconnection.connection.state).toBe("connecting");
   });
 
-  it("comes back from keys that cannot be had for as long as it takes, whatever tokens were refused before", () => {
+  it("retries while the server cannot fetch keys, regardless of tokens refused before", () => {
     for (let attempt = 0; attempt < 20; attempt++) {
       expect(waitAfter({ kind: "lost", message: "transport close" })).toBeLessThanOrEqual(RETRY_MAX_MS);
       expect(waitAfter(refused("UNAVAILABLE", 10_000))).toBeLessThanOrEqual(RETRY_MAX_MS);

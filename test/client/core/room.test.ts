@@ -1,4 +1,4 @@
-// A room as an application holds it, over WebSockets that the test plays the server of.
+// Tests the client's Room over WebSockets whose server the test plays.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { MessageState, Room } from "../../../client/core/api.ts";
@@ -173,7 +173,7 @@ describe("a message that the room cannot take", () => {
 });
 
 describe("a room that was closed", () => {
-  it("takes no message any more, and says so", async () => {
+  it("refuses further messages with an error", async () => {
     room.close();
     await expect(room.send("after")).rejects.toMatchObject({ code: "CLOSED" });
     expect([room.unsent, outcomes()]).toEqual([[], []]);
@@ -227,7 +227,7 @@ describe("a token that is about to end", () => {
     }
   });
 
-  it("TOK-5: is replaced later where the room cannot look at another one just now, and not sooner than it says", async () => {
+  it("TOK-5: is replaced later where the room cannot verify another one now, and not before `retryAfterMs`", async () => {
     const answer = (given: object): void => {
       const [, id] = /^42(\d+)/.exec(refreshes().at(-1)!)!;
       line().receive(`43${id}${JSON.stringify([given])}`);

@@ -1,4 +1,4 @@
-// How bytes travel: by XMLHttpRequest where a browser is to tell how far they are, by fetch everywhere else.
+// Tests the transfer of files: by XMLHttpRequest in browsers, for its progress events, by fetch elsewhere.
 import { afterEach, expect, it, vi } from "vitest";
 
 import type { UploadProgress } from "../../../client/core/api.ts";
@@ -67,7 +67,7 @@ function upload(more: Partial<Transfer> = {}) {
   return { done, progress, request: FakeRequest.made[0]! };
 }
 
-it("in a browser tells how far an upload is", async () => {
+it("reports the progress of an upload in a browser", async () => {
   const { done, progress, request } = upload();
   expect(request.sent).toEqual(["POST", asked().url, BODY]);
   expect(Object.fromEntries(request.headers)).toEqual({ Authorization: "Bearer token-1", "Content-Type": "image/png" });
@@ -94,7 +94,7 @@ it("in a browser ends when it is called off, and fails where the network does", 
   await expect(other.done).rejects.toThrow("network");
 });
 
-it("elsewhere is one fetch, whose end is told", async () => {
+it("is one fetch elsewhere, and reports its end", async () => {
   const fetched = vi.fn(async () => new Response("{}", { status: 201 }));
   vi.stubGlobal("fetch", fetched);
   const progress: UploadProgress[] = [];

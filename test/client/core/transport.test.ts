@@ -1,4 +1,4 @@
-// The transport of an extended session under a stock socket.io-client, against a WebSocket that the test plays the server of.
+// Tests the transport of an extended session under a stock socket.io-client, over a WebSocket whose server the test plays.
 import { io, type Socket } from "socket.io-client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -44,7 +44,7 @@ afterEach(() => {
 });
 
 describe("an extended session", () => {
-  it("EXT-1: says so in its request, and is Engine.IO otherwise", () => {
+  it("EXT-1: is named in the request, and is Engine.IO otherwise", () => {
     expect(Object.fromEntries(ws.url.searchParams)).toMatchObject({ EIO: "4", transport: "websocket", ext: "1" });
     expect(socket.connected).toBe(true);
   });
@@ -68,7 +68,7 @@ describe("an extended session", () => {
     ]);
   });
 
-  it("EXT-2: writes what is said in one turn in few frames, within maxPayload, bytes in their place", async () => {
+  it("EXT-2: writes the packets of one turn in few frames, within maxPayload, binary ones in their place", async () => {
     for (let n = 0; n < 4; n++) socket.emit("n", n);
     socket.emit("bytes", new Uint8Array([1, 2]));
     for (let n = 4; n < 6; n++) socket.emit("n", n);
@@ -122,7 +122,7 @@ describe("an extended session", () => {
     expect(ws.sent).toEqual(["3"]);
   });
 
-  it("loses nothing that is said while a pong is swallowed", async () => {
+  it("loses no packet while a pong is swallowed", async () => {
     socket.emit("a", 1);
     ws.receive("6");
     socket.emit("b", 2);

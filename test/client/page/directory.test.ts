@@ -1,4 +1,4 @@
-// The list of rooms beside the messages: how often the page asks for it.
+// Tests how often the page asks for the list of rooms.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { ASK_FOR_NEWS_MS, RoomDirectory } from "../../../client/page/state/room-directory.ts";

@@ -1,4 +1,4 @@
-// What a message's text means to the page: simple formatting, and nothing dangerous whatever is in it.
+// Tests the parser of a message's text: simple formatting, and nothing dangerous from any input.
 import { array, assert, constantFrom, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -57,7 +57,7 @@ describe("markup", () => {
     expect(drawn(content)).toBe(expected);
   });
 
-  it("shows as mentions what the room says are some, and no other", () => {
+  it("shows the room's mentions as mentions, and no others", () => {
     expect(drawn("@ben @ben2 @<Ada L> a@ben.example", ["ben", "ben2", "Ada L"])).toBe(
       "mention(ben) mention(ben2) mention(Ada L) a@ben.example",
     );
@@ -68,7 +68,7 @@ describe("markup", () => {
     expect(plainText("> said\n**bold** `code`\n\n```js\nx\n```")).toBe("said bold code x");
   });
 
-  it("loses no text, makes addresses of http(s) only, and takes no time, whatever comes", () => {
+  it("keeps all text, links http(s) addresses only, and stays fast on any input", () => {
     const pieces = constantFrom(
       "*",
       "**",

@@ -1,4 +1,4 @@
-// Names of people on the page, and mentions of them, written and read.
+// Tests people's names on the page, and mentions, written and read.
 import { describe, expect, it } from "vitest";
 
 import { withIds, withNames } from "../../../client/page/state/mentions.ts";
@@ -25,7 +25,7 @@ const said = (sender: string, name: string): Message => ({
 });
 
 describe("names", () => {
-  it("are known of who has left, from their messages; the newest one counts", () => {
+  it("of former members come from their messages; the newest one counts", () => {
     const people = peopleOf(["u1", "Ada"]);
     people.noteAuthors([said("u1", "Old Ada"), said("u2", "Ben")]);
     expect([people.nameOf("u1"), people.nameOf("u2")]).toEqual(["Ada", "Ben"]);
@@ -33,13 +33,13 @@ describe("names", () => {
     expect(people.nameOf("u2")).toBe("Benedict");
   });
 
-  it("a guest whom nobody knows is none of those ids; a user of an application is", () => {
+  it("an unknown guest gets a generic name; an unknown user of an application is shown by id", () => {
     const people = new People();
     expect(people.nameOf(ADA)).toBe("Guest 1b2c");
     expect(people.nameOf("ben")).toBe("ben");
   });
 
-  it("that two have are told apart, as long as two have them", () => {
+  it("shared by two people get tags, as long as two have them", () => {
     const people = peopleOf([ADA, "Ada"], ["ben", "Ben"]);
     expect(people.tagOf(ADA)).toBe("");
     people.note({ user: OTHER, name: "Ada" });
@@ -88,7 +88,7 @@ describe("mentions", () => {
     },
   );
 
-  it("a name that would be read as code, or that is nobody's, stays an id", () => {
+  it("a name that would parse as code, or that no member has, stays an id", () => {
     expect(people.labelOf("tick")).toBeUndefined();
     expect(names("hi @tick and @stranger, `@u3`")).toBe("hi @tick and @stranger, `@u3`");
   });

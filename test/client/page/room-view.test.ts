@@ -1,4 +1,4 @@
-// One stay of the page in one room, over WebSockets that the test plays the server of.
+// Tests one room view of the page, over WebSockets whose server the test plays.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { ExtendedWebSocket } from "../../../client/core/extended-transports.ts";
@@ -68,7 +68,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("a room that was deleted and began anew shows nothing of what it was", async () => {
+it("a room that was deleted and created again shows nothing of its former messages", async () => {
   history = ["old one", "old two", "old three"].map((content, at) => messageOf(at + 1, content));
   await enter("first");
   expect(shown()).toEqual(["old one", "old two", "old three"]);
@@ -78,7 +78,7 @@ it("a room that was deleted and began anew shows nothing of what it was", async 
   expect(shown()).toEqual(["new one", "new two"]);
 });
 
-it("after a room began anew, too, it hears of what changed while it was away", async () => {
+it("fetches changes made while it was away, also after the room was created again", async () => {
   history = [messageOf(1, "old one")];
   await enter("first");
   line.close();
@@ -149,7 +149,7 @@ describe("where the reader's clock is off by an hour", () => {
   const moderated = (change: object): void =>
     line.receive(`42${JSON.stringify(["moderation", { user: "ada", by: "ben", at: 1, ...change }])}`);
 
-  it.each([-HOUR_MS, HOUR_MS])("muted and slow mode last as long as the room says: %i ms", async (offMs) => {
+  it.each([-HOUR_MS, HOUR_MS])("mutes and slow mode end by the room's clock: %i ms", async (offMs) => {
     const roomNow = (): number => Date.now() + offMs;
     await enter("first", "ada", () => ({ now: roomNow(), moderation: { mutedUntil: roomNow() + 60_000 } }));
     expect([view.cooldown.text, view.cooldown.isMuted]).toEqual(["A moderator muted you for 1:00 min", true]);
@@ -218,7 +218,7 @@ describe("a change of a message", () => {
   });
 });
 
-it("a message that is not on the page: while offline nobody says that it is gone", async () => {
+it("a message that is not on the page is not reported as gone while offline", async () => {
   await enter("first");
   line.close();
   await vi.advanceTimersByTimeAsync(0);
@@ -238,7 +238,7 @@ it("a question that the connection takes with it: neither", async () => {
   expect(view.notice).toBe("That message cannot be loaded without a connection.");
 });
 
-it("whatever fails can be sent again, also where it is more than is kept", async () => {
+it("every failed message can be sent again, even beyond the number kept", async () => {
   await enter("first");
   answers["chat-message"] = () => ({ error: { code: "MUTED", message: "You are muted" } });
   for (let n = 0; n <= FAILED_MAX; n++) {
@@ -252,7 +252,7 @@ it("whatever fails can be sent again, also where it is more than is kept", async
   expect([Array.from(view.timeline.outgoing), shown().length]).toEqual([[], FAILED_MAX + 1]);
 });
 
-it("without any token there is nothing to try again: it says so and stays so", async () => {
+it("without any token it stops, with the reason", async () => {
   view.leave();
   let asked = 0;
   view = begin(() => {
@@ -323,7 +323,7 @@ describe("what waits under another name", () => {
     expect([outgoing(), shown()]).toEqual([[], ["hello"]]);
   });
 
-  it("of another guest of this browser: is shown, and sent when the reader says so", async () => {
+  it("of another guest of this browser: is shown, and sent when the reader confirms", async () => {
     await leave(stranger, "hello");
     keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));
@@ -336,7 +336,7 @@ describe("what waits under another name", () => {
     expect([outgoing(), shown()]).toEqual([[], ["hello"]]);
   });
 
-  it("of whoever gave another name in this tab: is asked about, too", async () => {
+  it("of a reader who gave another name in this tab: needs a confirmation, too", async () => {
     keepGuest("Ben", tokenOf(before));
     await leave(before, "hello");
     keepGuest("Ada", tokenOf(now));
@@ -345,7 +345,7 @@ describe("what waits under another name", () => {
     expect(outgoing()).toMatchObject([{ content: "hello", isForeign: true }]);
   });
 
-  it("of somebody with a token of their own: stays theirs, and unseen", async () => {
+  it("of a user with a token of their own: stays theirs, and hidden", async () => {
     await leave("carla", "private");
     keepGuest("Ada", tokenOf(now));
     view = begin(() => tokenOf(now));

@@ -1,4 +1,4 @@
-// The smaller parts of what the page knows: people, rooms, times, and how it stands.
+// Tests the smaller parts of the page's state: people, rooms, times, and the connection.
 import { describe, expect, it } from "vitest";
 
 import { abilitiesOf } from "../../../client/page/state/abilities.ts";
@@ -89,7 +89,7 @@ describe("the list of rooms", () => {
   });
 });
 
-describe("who is typing", () => {
+describe("typing members", () => {
   it("in one line", () => {
     const typists = new Typists();
     const type = (user: string, on = true): void => typists.change({ user, name: user, on });
@@ -128,7 +128,7 @@ describe("read marks", () => {
 });
 
 describe("the roster", () => {
-  it("asks anew where a list does not agree with the count", () => {
+  it("asks again where a list does not agree with the count", () => {
     const roster = new Roster();
     roster.replace([{ user: "ada", name: "Ada" }], 1);
     expect(roster.change({ count: 2, joined: [{ user: "ben", name: "Ben" }], left: [] })).toBe(true);
@@ -212,7 +212,7 @@ describe("what moderators did", () => {
 
 describe("times", () => {
   const now = new Date(2026, 10, 21, 12).getTime();
-  it("relative while that says more", () => {
+  it("are relative while recent", () => {
     expect(shortTime(now - 5000, now)).toBe("just now");
     expect(shortTime(now + 5000, now)).toBe("just now");
     expect(shortTime(now - 125_000, now)).toBe("2 min ago");
@@ -238,7 +238,7 @@ describe("a user's colour", () => {
     expect(Math.min(...counts)).toBeGreaterThan(users.length / HUES / 2);
   });
 
-  it("tells short names apart: a small team does not look like two people", () => {
+  it("gives the members of a small team different colours", () => {
     const team = ["mara", "jonas", "priya", "tomas", "aiko", "sam"];
     expect(new Set(team.map(hueOf)).size).toBeGreaterThanOrEqual(4);
   });

@@ -1,4 +1,4 @@
-// The window over a room's history that the page shows.
+// Tests the page's window over a room's history.
 import { describe, expect, it } from "vitest";
 
 import { RowLayout } from "../../../client/page/state/row-layout.ts";
@@ -86,7 +86,7 @@ describe("the timeline", () => {
     expect(seqs(timeline)).toEqual(range(50, 103).map(({ seq }) => seq));
   });
 
-  it("a gap that is too long: who follows sees the newest, who reads keeps their place", () => {
+  it("after a gap that is too long, a reader at the end sees the newest and another keeps the place", () => {
     const gap = { from: 8, to: 5000, reason: "too many" } as const;
     const following = timelineWith(...range(1, 7));
     following.leaveOut(gap, true);
@@ -153,7 +153,7 @@ describe("the rows", () => {
       ...more,
     }).map((row) => (row.kind === "message" ? `${row.isHead ? "head" : "more"} ${row.message.seq}` : row.kind));
 
-  it("group what one person says in a short time", () => {
+  it("group the messages that one person posts within a short time", () => {
     const cleo = { sender: "cleo", name: "Cleo" };
     const messages = [
       message(1),
@@ -165,7 +165,7 @@ describe("the rows", () => {
     expect(shown(messages)).toEqual(["day", "head 1", "more 2", "head 3", "head 4", "head 5"]);
   });
 
-  it("begin each day anew, also on days of 23 and 25 hours", () => {
+  it("start a new group each day, also on days of 23 and 25 hours", () => {
     const day = (month: number, date: number, hour: number): number => new Date(2026, month, date, hour).getTime();
     const days = [day(2, 28, 23), day(2, 29, 0), day(2, 29, 23), day(2, 30, 0), day(9, 25, 23), day(9, 26, 0)];
     const rows = shown(days.map((timestamp, at) => message(at + 1, { timestamp })));

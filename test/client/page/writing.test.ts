@@ -1,4 +1,4 @@
-// What stands in the composer: nothing that was typed is lost, whatever is begun, refused or loaded anew in between.
+// Tests the composer's state: no typed text is lost by starting something else, by refusals or by reloads.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { UPLOADED_MAX_MS } from "../../../client/page/state/drafts.ts";
@@ -77,7 +77,7 @@ describe("a draft", () => {
     expect(open().text).toBe("my draft");
   });
 
-  it("whatever else stands in the storage, the composer opens", () => {
+  it("the composer opens with any content in the storage", () => {
     const strange = ['{"text":1,"replyTo":{},"edit":{"id":"7"}}', '{"aside":[null,7],"uploaded":{"files":7}}'];
     open().write("x");
     const key = localStorage.key(0)!;
@@ -91,7 +91,7 @@ describe("a draft", () => {
 describe("whose draft it is", () => {
   const guest = (digit: string, name: string) => ({ user: `guest-${digit.repeat(16)}`, name });
 
-  it("is the reader's: whoever comes to this browser next finds nothing, and on coming back it is there", () => {
+  it("belongs to one reader: the next reader of this browser finds nothing, and the first one finds it on coming back", () => {
     open().write("dear diary");
     expect(open("general", { user: "ben", name: "Ada" }).text).toBe("");
     expect(open().text).toBe("dear diary");
@@ -275,7 +275,7 @@ describe("a change", () => {
     expect([writing.edit, saved]).toEqual([undefined, []]);
   });
 
-  it("is asked for once, and said to be on its way", async () => {
+  it("is fetched once, and shown as loading", async () => {
     const writing = change("better words");
     const done = writing.save();
     expect(writing.edit).toMatchObject({ isSaving: true });
@@ -295,7 +295,7 @@ describe("a change", () => {
     expect(writing).toMatchObject({ text: "second words", edit: { id: "8", problem: "" } });
   });
 
-  it("whose room was left meanwhile takes nothing from who came back", async () => {
+  it("of a room that was left meanwhile changes nothing after the return", async () => {
     let answer!: (problem: string) => void;
     answers = [new Promise((resolve) => (answer = resolve))];
     const writing = change("better words");
