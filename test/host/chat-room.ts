@@ -1,7 +1,7 @@
 // A chat room for tests: the chat core over a log in memory, with tokens that need no keys.
 import { Chat } from "../../src/chat/chat.ts";
 import type { ChatDependencies } from "../../src/chat/features.ts";
-import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/people/leavers.ts";
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../src/chat/people/recently-left.ts";
 import { SearchAllowance } from "../../src/chat/search/search-allowance.ts";
 import type { Retention } from "../../src/chat/log/segments.ts";
 import { decodeBatch, encodeBatch } from "../../src/chat/log/batch-format.ts";

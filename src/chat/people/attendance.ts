@@ -1,7 +1,7 @@
 // Who is in the room, compared with what the outside was told of that: HOOK-4. Told is the difference, so what happened
 // while nobody could be told, or in a crash, comes out right by itself; who came and went in between is not told of.
 // What is about to be told is stored before, because afterwards the outside may have heard it and we may be gone.
-import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "./leavers.ts";
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "./recently-left.ts";
 import type { Members } from "../room/members.ts";
 import type { Room } from "../room/room.ts";
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";

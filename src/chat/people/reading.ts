@@ -1,6 +1,5 @@
-// How far everyone has read: marks that move forward only, told to the others in bursts and stored now and then.
-// Between two writes a mark lives in the record of its connection, so sleep loses none, and a crash the last seconds:
-// READ-4.
+// Read marks: how far each user has read. A mark only moves forward; the room sends marks to everyone in bursts and stores them
+// every few seconds. Between two writes a mark stands on its connection, so sleep loses none and a crash a few seconds: READ-4.
 import { hasPassed } from "../../clock/has-passed.ts";
 import type { ReadAnswer, ReadingWelcome, ReadMarksAnswer, ReadPayload } from "../../protocol/reading-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
@@ -13,36 +12,36 @@ import { readMarksSchema, readSchema } from "../../protocol/schemas/reading-payl
 import type { Client, Feature, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
-/** In a larger room marks are told to nobody but their user's own connections: they would grow with its square. */
-export const READ_TOLD_MEMBERS_MAX = 100;
+/** In a larger room a mark goes to its user's own connections only: the frames would grow with the square of the members. */
+export const READ_SHARED_MEMBERS_MAX = 100;
 
-/** Marks are told at once in a quiet room, and at most this often in a busy one (READ-2). */
-export const READ_TELL_WINDOW_MS = 1000;
+/** A quiet room sends a mark at once, a busy one at most this often (READ-2). */
+export const READ_SEND_WINDOW_MS = 1000;
 
-/** Marks are stored at most this often while their users stay. */
+/** From one write to the next, while the users of the marks stay. */
 export const READ_STORE_INTERVAL_MS = 5000;
 
-/** After somebody went, for others who go at the same time to share the row. */
+/** From a disconnect to the write, so that users who go at the same time share the row. */
 export const READ_STORE_GATHER_MS = 1000;
 
-/** So often marks that could not be stored are stored again while somebody is gone who would have brought them through sleep. */
+/** Tries to store marks of users who are gone; the connections that kept them through sleep are closed. */
 const STORE_TRIES_MAX = 12;
 
 /** Marks in an answer to `read-marks` (READ-5). */
 export const READ_MARKS_SHOWN_MAX = 100;
 
-/** What the list takes from the bucket of requests: it looks at everybody's mark. */
+/** Requests that the list costs: it looks at every mark. */
 export const READ_MARKS_COST = 10;
 
-/** How far its user has read, as marked over the connection. */
+/** How far the user has read, as last sent over the connection. */
 const READ_SEQ = new Slot<number>("readSeq");
 
 export class Reading implements Feature {
   readonly #room: Room;
   readonly #members: Members;
   readonly #marks: ReadMarks;
-  /** Users whose marks moved since the others were told. */
-  readonly #untold = new Set<string>();
+  /** Users whose marks moved since marks were last sent. */
+  readonly #unsent = new Set<string>();
   #throttle!: ThrottledRun;
   #storeDeadline!: Deadline;
   #againDeadline!: Deadline;
@@ -50,7 +49,7 @@ export class Reading implements Feature {
   #storedAtMs = -Infinity;
   readonly operations = {
     read: operation(readSchema, (caller, payload, reply: (answer: ReadAnswer) => void) =>
-      reply(this.#hear(caller, payload)),
+      reply(this.#advance(caller, payload)),
     ),
     "read-marks": operation(
       readMarksSchema,
@@ -67,10 +66,10 @@ export class Reading implements Feature {
 
   start(): void {
     const { deadline } = this.#room;
-    const tellDeadline = deadline("read", (nowMs) => this.#throttle.flush(nowMs));
-    this.#throttle = new ThrottledRun(READ_TELL_WINDOW_MS, tellDeadline, () => this.#tell());
-    this.#storeDeadline = deadline("read-store", (nowMs) => this.#storeForGone(nowMs));
-    this.#againDeadline = deadline("read-store-again", (nowMs) => this.#storeForGone(nowMs), { keepsAwake: true });
+    const sendDeadline = deadline("read", (nowMs) => this.#throttle.flush(nowMs));
+    this.#throttle = new ThrottledRun(READ_SEND_WINDOW_MS, sendDeadline, () => this.#send());
+    this.#storeDeadline = deadline("read-store", (nowMs) => this.#storeOfGone(nowMs));
+    this.#againDeadline = deadline("read-store-again", (nowMs) => this.#storeOfGone(nowMs), { keepsAwake: true });
   }
 
   /** READ-3. */
@@ -102,7 +101,7 @@ export class Reading implements Feature {
   }
 
   /** READ-1. */
-  #hear({ user, client }: Caller, { seq }: ReadPayload): ReadAnswer {
+  #advance({ user, client }: Caller, { seq }: ReadPayload): ReadAnswer {
     if (!client) return refuse("FORBIDDEN", "Only a connection reads.");
     const seenSeq = this.#room.seenSeq();
     if (seq > seenSeq) return refuse("INVALID_PAYLOAD", `seq: the newest message is ${seenSeq}`);
@@ -110,7 +109,7 @@ export class Reading implements Feature {
     READ_SEQ.set(client, seq);
     const nowMs = this.#room.now();
     if (hasPassed(this.#storedAtMs, READ_STORE_INTERVAL_MS, nowMs)) this.#store(nowMs);
-    this.#untold.add(user);
+    this.#unsent.add(user);
     this.#throttle.request(nowMs);
     return { ok: true };
   }
@@ -126,20 +125,20 @@ export class Reading implements Feature {
     }
   }
 
-  /** Whose users went, these marks are in memory only. */
-  #storeForGone(nowMs: number): void {
+  /** Marks of users who are gone are in memory only. */
+  #storeOfGone(nowMs: number): void {
     this.#store(nowMs);
     const mayTry = this.#failures > 0 && this.#failures < STORE_TRIES_MAX;
     if (mayTry) this.#againDeadline.set(nowMs + READ_STORE_INTERVAL_MS);
   }
 
-  #tell(): void {
-    const isLarge = this.#members.count > READ_TOLD_MEMBERS_MAX;
-    for (const user of this.#untold) {
+  #send(): void {
+    const isLarge = this.#members.count > READ_SHARED_MEMBERS_MAX;
+    for (const user of this.#unsent) {
       const { everyone } = this.#room;
       const audience = isLarge ? everyone.to(this.#members.socketsOf(user)) : everyone;
       audience.emit("read", { user, seq: this.#marks.get(user) });
     }
-    this.#untold.clear();
+    this.#unsent.clear();
   }
 }

@@ -1,5 +1,5 @@
-// `refresh-token` in a chat room: what the new token says of its user counts from then on. Verifying it, and its time, are the
-// server's (TOK-3).
+// `refresh-token` in a chat room: gives a connection the name and role of its new token. The Socket.IO server verifies the token
+// and keeps its time (TOK-3).
 import type { RefreshAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";

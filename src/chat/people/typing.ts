@@ -1,5 +1,5 @@
-// Who is typing: a set on the server, so that repeats are not told again and nobody types for ever. In memory
-// only: the room is kept awake while somebody types, which costs no row and is over in seconds (TYP-3).
+// Typing notices: the set of users who type, so that a repeat sends nothing and each notice ends by itself. In memory only: the
+// room stays awake while a user types, which writes no row and is over in seconds (TYP-3).
 import type { Message } from "../../protocol/chat-events.ts";
 import type { TypingAnswer, TypingPayload, TypingWelcome, Typist } from "../../protocol/typing-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
@@ -10,22 +10,22 @@ import { refuseReader } from "../room/roles.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 import { typingSchema } from "../../protocol/schemas/typing-payloads.ts";
 
-/** Who says nothing more of it for so long has stopped (TYP-2). */
+/** A notice that is not repeated for so long ends (TYP-2). */
 export const TYPING_MS = 5000;
 
-/** What it takes from the bucket of requests: each change goes out to everyone, so it is dearer than a question. */
+/** Requests that it costs: each change goes out to everyone. */
 export const TYPING_COST = 4;
 
-/** Typists that a newcomer is told of. */
+/** Typing users in a welcome. */
 export const TYPISTS_SHOWN_MAX = 20;
 
 interface CurrentTyping {
   readonly name: string;
-  /** The connection that said so last; its end ends the typing. */
+  /** The connection that sent the last notice; its end ends the typing. */
   readonly socketId: string;
   readonly untilMs: number;
-  /** Whether the others heard of it: in a large room they do not (TYP-1). */
-  readonly isTold: boolean;
+  /** Whether it was sent to the others: in a large room it is not (TYP-1). */
+  readonly isShown: boolean;
 }
 
 export class Typing implements Feature {
@@ -36,7 +36,7 @@ export class Typing implements Feature {
   readonly operations = {
     typing: operation(
       typingSchema,
-      (caller, payload, reply: (answer: TypingAnswer) => void) => reply(this.#hear(caller, payload)),
+      (caller, payload, reply: (answer: TypingAnswer) => void) => reply(this.#take(caller, payload)),
       () => TYPING_COST,
     ),
   };
@@ -52,11 +52,11 @@ export class Typing implements Feature {
 
   welcome(client: Client): TypingWelcome {
     const self = client.peek().user;
-    const others = [...this.#typists].filter(([user, { isTold }]) => isTold && user !== self);
+    const others = [...this.#typists].filter(([user, { isShown }]) => isShown && user !== self);
     return { typing: others.slice(0, TYPISTS_SHOWN_MAX).map(([user, { name }]): Typist => ({ user, name })) };
   }
 
-  /** Who said it has stopped typing it. */
+  /** A post ends the typing of its sender. */
   onPosted(messages: readonly Message[]): void {
     for (const { sender } of messages) this.#end(sender);
   }
@@ -66,7 +66,7 @@ export class Typing implements Feature {
     if (this.#typists.get(user)?.socketId === client.id) this.#end(user);
   }
 
-  #hear(caller: Caller, { on }: TypingPayload): TypingAnswer {
+  #take(caller: Caller, { on }: TypingPayload): TypingAnswer {
     const { user, name, client } = caller;
     if (!client) return refuse("FORBIDDEN", "Only a connection can type.");
     const refusal = refuseReader(caller, "type");
@@ -80,11 +80,11 @@ export class Typing implements Feature {
   #note(user: string, name: string, socketId: string): void {
     const known = this.#typists.get(user);
     const untilMs = this.#room.now() + TYPING_MS;
-    const isTold = known?.isTold ?? !this.#members.isLarge;
-    this.#typists.set(user, { name: known?.name ?? name, socketId, untilMs, isTold });
+    const isShown = known?.isShown ?? !this.#members.isLarge;
+    this.#typists.set(user, { name: known?.name ?? name, socketId, untilMs, isShown });
     this.#deadline.pull(untilMs);
-    // One who polls may miss this, and will hear of it the next time.
-    if (!known && isTold) this.#others(user).volatile.emit("typing", { user, name, on: true });
+    // Volatile: a client that polls may miss it.
+    if (!known && isShown) this.#others(user).volatile.emit("typing", { user, name, on: true });
   }
 
   #end(user: string): void {
@@ -92,11 +92,11 @@ export class Typing implements Feature {
     if (!typing) return;
     this.#typists.delete(user);
     if (this.#typists.size === 0) this.#deadline.clear();
-    // Not volatile: who heard the beginning must hear the end.
-    if (typing.isTold) this.#others(user).emit("typing", { user, name: typing.name, on: false });
+    // Not volatile: a client that got the beginning must get the end.
+    if (typing.isShown) this.#others(user).emit("typing", { user, name: typing.name, on: false });
   }
 
-  /** The user's other tabs need not be told (TYP-1). */
+  /** Not the user's own other connections (TYP-1). */
   #others(user: string): Room["everyone"] {
     return this.#room.everyone.except(this.#members.socketsOf(user));
   }

@@ -1,7 +1,7 @@
 // Presence is about people. Who hears what of whom, and when.
 import { describe, expect, it } from "vitest";
 
-import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../../src/chat/people/leavers.ts";
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../../src/chat/people/recently-left.ts";
 import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
 import { FIND_LENGTH_MAX } from "../../../src/protocol/schemas/payloads.ts";
 import type { Member, PresenceChange } from "../../../src/protocol/chat-events.ts";

@@ -5,8 +5,8 @@ import {
   READ_MARKS_SHOWN_MAX,
   READ_STORE_GATHER_MS,
   READ_STORE_INTERVAL_MS,
-  READ_TELL_WINDOW_MS,
-  READ_TOLD_MEMBERS_MAX,
+  READ_SEND_WINDOW_MS,
+  READ_SHARED_MEMBERS_MAX,
 } from "../../../src/chat/people/reading.ts";
 import { ChatRoom, roomWith } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
@@ -64,7 +64,7 @@ describe("READ-2: marks are told in bursts", () => {
       people[2]!.emit("read", { seq: seq + 1 });
     }
     expect(people[0]!.received("read")).toEqual([{ user: "ben", seq: 1 }]);
-    room.shell.advance(READ_TELL_WINDOW_MS - 1);
+    room.shell.advance(READ_SEND_WINDOW_MS - 1);
     expect(people[0]!.received("read")).toHaveLength(1);
     room.shell.advance(1);
     expect(people[0]!.received("read").slice(1)).toEqual([
@@ -74,7 +74,7 @@ describe("READ-2: marks are told in bursts", () => {
   });
 
   it("to nobody but the user's own tabs in a large room", async () => {
-    const users = Array.from({ length: READ_TOLD_MEMBERS_MAX + 1 }, (_, i) => `user-${i}`);
+    const users = Array.from({ length: READ_SHARED_MEMBERS_MAX + 1 }, (_, i) => `user-${i}`);
     const { room, people } = await roomToRead(2, ...users, "user-1");
     const [other, first, second] = [people[0]!, people[1]!, people.at(-1)!];
     first.emit("read", { seq: 1 });
