@@ -135,8 +135,8 @@ export class Presence implements Feature {
     const tokenRoles = sockets.map((id) => this.#room.clients.get(id)?.peek().role ?? "member");
     // The list has users who went a moment ago, too.
     if (tokenRoles.length === 0) tokenRoles.push("member");
-    const roles = tokenRoles.map((tokenRole) => this.#room.sanctions.roleOf({ user, tokenRole }));
-    const role = ROLES.findLast((one) => roles.includes(one)) ?? "member";
+    const roles = new Set(tokenRoles.map((tokenRole) => this.#room.sanctions.roleOf({ user, tokenRole })));
+    const role = ROLES.findLast((one) => roles.has(one)) ?? "member";
     if (role === "member") return {};
     return { role, ...(!tokenRoles.includes(role) && { granted: true as const }) };
   }
