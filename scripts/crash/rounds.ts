@@ -2,7 +2,7 @@
 // messages are compared with the recorded acks and messages.
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { Durability } from "../../src/chat/posting/posts.ts";
+import type { Durability } from "../../src/chat/room/room.ts";
 import { ownPerson, stockPerson, type Person } from "./people.ts";
 import { Backend, LINKS, ROOMS, type Histories } from "./rooms.ts";
 import type { SmallDisk } from "./small-disk.ts";

@@ -1,6 +1,6 @@
 // Checks the promises after a crash: compares all recorded acks and messages with the stored ones.
 import type { Message } from "../../src/protocol/chat-events.ts";
-import type { Durability } from "../../src/chat/posting/posts.ts";
+import type { Durability } from "../../src/chat/room/room.ts";
 import type { Person, Stretch } from "./people.ts";
 import { LINKS, type Histories } from "./rooms.ts";
 

@@ -5,7 +5,6 @@ import type { FilesWelcome } from "../protocol/files-events.ts";
 import { Announced } from "./announce/announced.ts";
 import { Attachments } from "./files/attachments.ts";
 import { AuditTrail } from "./moderation/audit-trail.ts";
-import { Changes } from "./messages/changes.ts";
 import { Direct, type OpenDirect } from "./direct/direct.ts";
 import { Editing } from "./messages/editing.ts";
 import { Bans } from "./moderation/bans.ts";
@@ -96,7 +95,7 @@ export function makeFeatures(
   const changes = new MessageChanges(room);
   const editing = new Editing(room, { changes, files, trail, guestRates: posting.guestRates });
   const links = new Links(room, changes, relay);
-  const relayed = new Relayed(room, { posting, editing });
+  const relayed = new Relayed(room, { editing });
   const reading = new Reading(room, members);
   const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
   const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby, () => direct.report);
@@ -112,7 +111,7 @@ export function makeFeatures(
     new History(room),
     editing,
     new Reacting(room, changes),
-    new Changes(changes),
+    changes,
     new Searching(room, index, searchAllowance),
     new Typing(room, members),
     reading,

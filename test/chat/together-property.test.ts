@@ -3,7 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 
-import type { Durability } from "../../src/chat/posting/posts.ts";
+import type { Durability } from "../../src/chat/room/room.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { RoomReport } from "../../src/protocol/room-list.ts";
 import type { SearchAnswer } from "../../src/protocol/search-events.ts";

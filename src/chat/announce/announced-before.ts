@@ -2,7 +2,7 @@
 // minutes only. What was announced lately is left to that; for what was not, the log is read from when it was accepted (ANN-3).
 import type { AnnouncedHere, AnnounceOutcome } from "../../protocol/announcement.ts";
 import type { Message } from "../../protocol/chat-events.ts";
-import { seqAtTime } from "../messages/history.ts";
+import { seqAtTime } from "../log/seq-at-time.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { DEDUPE_WINDOW_MS } from "../log/posted-ids.ts";
 import type { Room } from "../room/room.ts";

@@ -4,11 +4,10 @@ import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } f
 import { inOrder, receive, type IntakeMark } from "../../relay/intake.ts";
 import { furthest, type Position } from "../../relay/position.ts";
 import { isReadable, UNREADABLE } from "../../relay/readable-batch.ts";
-import type { Draft } from "../posting/commit.ts";
+import type { Draft } from "../log/draft.ts";
 import { Copies } from "./copies.ts";
 import type { Editing } from "../messages/editing.ts";
 import { makeOrigin, rootOf } from "../log/origin.ts";
-import type { Posting } from "../posting/posting.ts";
 import type { Feature, Leave, Room } from "../room/room.ts";
 
 /** In front of the room in the key of a row. */
@@ -17,7 +16,6 @@ const PREFIX = "relay:from:";
 type Fresh = Extract<ReturnType<typeof receive>, { is: "new" }>;
 
 export interface RelayedParts {
-  readonly posting: Posting;
   readonly editing: Editing;
 }
 
@@ -128,7 +126,7 @@ export class Relayed implements Feature {
 
   #post(drafts: readonly Draft[]): boolean {
     if (drafts.length === 0) return true;
-    const stored = this.#parts.posting.take(drafts);
+    const stored = this.#room.take(drafts);
     for (const { seq, origin } of stored ?? []) this.#copies.note(rootOf(origin!), seq);
     return stored !== undefined;
   }

@@ -5,6 +5,7 @@ import type { ErrorAnswer, HistoryAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../room/fitting.ts";
 import type { MessageLog, Page } from "../log/message-log.ts";
+import { seqAtTime } from "../log/seq-at-time.ts";
 import { operation } from "../room/operation.ts";
 import { historySchema } from "../../protocol/schemas/payloads.ts";
 import type { Feature, Room } from "../room/room.ts";
@@ -69,16 +70,4 @@ function pageAround(log: MessageLog, seq: number, limit: number): HistoryPage {
     hasMore: older.hasMore,
     hasMoreAfter: newer.hasMore || newest.length < newer.messages.length,
   };
-}
-
-/** The first place whose message is no older; `lastSeq + 1` where there is none. Messages are in the order of time. */
-export function seqAtTime(log: MessageLog, timeMs: number): number {
-  let [from, to] = [log.firstSeq, log.lastSeq + 1];
-  while (from < to) {
-    const middle = Math.floor((from + to) / 2);
-    const [message] = log.page({ after: middle - 1, limit: 1 }).messages;
-    if (!message || message.timestamp >= timeMs) to = middle;
-    else from = message.seq + 1;
-  }
-  return from;
 }

@@ -1,12 +1,15 @@
-// The way of every change: find the message, keep what becomes of it, and say how far everyone then knows. What may
-// change is the rule of those who call (editing, reacting).
-import type { ChangesAnswer, ChangesPayload } from "../../protocol/changes-events.ts";
+// Changes of messages: finds the message, keeps what becomes of it, and lists what changed while a client was away (MSG-6, MSG-10).
+// Editing and reacting call it, and have the rules about what may change.
+import type { ChangesAnswer, ChangesPayload, ChangesWelcome, MessageAnswer } from "../../protocol/changes-events.ts";
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { withChange, type Change, type Kept } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { placeOf } from "../log/message-id.ts";
-import type { KeptChange, Room } from "../room/room.ts";
+import { changesSchema, messageSchema } from "../../protocol/schemas/changes-payloads.ts";
+import type { Feature, KeptChange } from "../room/feature.ts";
+import { operation } from "../room/operation.ts";
+import type { Room } from "../room/room.ts";
 
 /**
  * Changes are ordered by the clock, because a counter would cost a row of its own with each of them, or a search when the
@@ -15,15 +18,35 @@ import type { KeptChange, Room } from "../room/room.ts";
  */
 export const CLOCK_SLACK_MS = 60_000;
 
-export class MessageChanges {
+/** What a page takes from the bucket of requests: it looks at everything that ever changed, … */
+export const CHANGES_COST = 10;
+/** … and one more for so many messages, each of which may stand in another batch. */
+export const CHANGES_PER_TOKEN = 5;
+
+export class MessageChanges implements Feature {
   readonly #room: Room;
   /** Of the latest change in this life of the room. */
   #lastRev = 0;
   /** Changes kept in this life of the room. */
   count = 0;
+  readonly operations = {
+    "get-message": operation(messageSchema, (_caller, { id }, reply: (answer: MessageAnswer) => void) => {
+      const found = this.find(id);
+      reply("error" in found ? found : { ok: true, message: withChange(found.posted, found.change) });
+    }),
+    changes: operation(
+      changesSchema,
+      (_caller, payload, reply: (answer: ChangesAnswer) => void) => reply(this.#after(payload)),
+      ({ limit }) => CHANGES_COST + Math.ceil(limit / CHANGES_PER_TOKEN),
+    ),
+  };
 
   constructor(room: Room) {
     this.#room = room;
+  }
+
+  welcome(): ChangesWelcome {
+    return { rev: this.toldRev };
   }
 
   /** A place among all changes for the next one. */
@@ -87,7 +110,7 @@ export class MessageChanges {
     }
   }
 
-  after({ after, limit }: Required<ChangesPayload>): ChangesAnswer {
+  #after({ after, limit }: Required<ChangesPayload>): ChangesAnswer {
     const { log, read } = this.#room;
     const changed = read(() => {
       const revs = log.changedAfter(after, limit + 1);

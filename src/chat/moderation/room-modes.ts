@@ -2,7 +2,7 @@
 // Called by the guard of operations; moderation.ts sets the modes.
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import type { RoomModes } from "../../protocol/moderation-events.ts";
-import { LastPosts } from "../log/last-posts.ts";
+import { LastPosts } from "./last-posts.ts";
 import { refuse } from "../room/answers.ts";
 import { isSpeech, type Caller, type Reply } from "../room/operation.ts";
 import { mayModerate } from "../room/roles.ts";

@@ -1,22 +1,15 @@
 // How a batch of posts gets from the room into the log and before everyone's eyes. This is `strict`: stored,
 // then seen, then acked.
-import type { Message, Role } from "../../protocol/chat-events.ts";
+import type { Message } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/authorship.ts";
 import { withMentions } from "../log/mentions.ts";
 import { messageId } from "../log/message-id.ts";
+import type { Draft } from "../log/draft.ts";
 import type { MessageLog } from "../log/message-log.ts";
 
 /** What waits to be stored; `draft` passed every rule, and has no place in the log yet. */
 export interface Post {
   readonly draft: Draft;
-}
-
-export interface Draft extends Pick<
-  Message,
-  "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment" | "origin"
-> {
-  /** What the author's token says; no part of the message that others see. */
-  readonly role?: Role;
 }
 
 /** A post that was given its place. */

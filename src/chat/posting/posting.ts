@@ -6,7 +6,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
 import { refuseReader } from "../room/roles.ts";
 import type { Attachments } from "../files/attachments.ts";
-import type { Draft } from "./commit.ts";
+import type { Draft } from "../log/draft.ts";
 import { contentProblem } from "../room/content.ts";
 import { GuestRates } from "../room/guest-rates.ts";
 import type { Members } from "../room/members.ts";

@@ -4,15 +4,14 @@ import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Meter } from "../../metrics/meter.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
-import { Commit, type CommitContext, type Draft, type Placed } from "./commit.ts";
+import { Commit, type CommitContext, type Placed } from "./commit.ts";
+import type { Draft } from "../log/draft.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import { countCommit } from "../room/metering.ts";
+import type { Durability } from "../room/room.ts";
 import { ThrottledRun } from "../../clock/throttle.ts";
 import { PostedIds, postKey } from "../log/posted-ids.ts";
 import { RelaxedCommit } from "./relaxed-commit.ts";
-
-/** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. Acked is always what is stored. */
-export type Durability = "strict" | "relaxed";
 
 /** Posts in one batch at most: nobody waits for company, and no burst keeps the first of them waiting. */
 export const BATCH_POSTS_MAX = 64;

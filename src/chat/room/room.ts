@@ -5,16 +5,19 @@ import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { Deadline, DeadlineOptions } from "../../clock/deadlines.ts";
 import type { NamespaceContext } from "../../socketio/server/namespace.ts";
 import type { Socket } from "../../socketio/server/socket.ts";
+import type { Draft } from "../log/draft.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import type { Feature, KeptChange } from "./feature.ts";
 import { Members } from "./members.ts";
 import { countPosted, DeliverySampler } from "./metering.ts";
-import type { Durability } from "../posting/posts.ts";
 import type { RateLimit } from "../../clock/token-bucket.ts";
 import type { Sanctions } from "./sanctions.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
 export type { Feature, KeptChange, Leave } from "./feature.ts";
+
+/** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. Acked is always what is stored. */
+export type Durability = "strict" | "relaxed";
 
 export interface ChatSettings {
   readonly messageRate: RateLimit;
@@ -65,6 +68,8 @@ export interface Writer {
   catchUp(): void;
   /** Stores and shows what has been said so far. */
   commit(): void;
+  /** Stores and shows what no user asked for, behind all that was said before. @returns `undefined` if that failed */
+  take(drafts: readonly Draft[]): readonly Message[] | undefined;
 }
 
 export interface RoomFeatures {
@@ -161,6 +166,9 @@ export class Room {
 
   /** Stores and shows what has been said so far: for what must not overtake it. */
   readonly commit = (): void => this.#writer.commit();
+
+  /** RLY-7: stores and shows messages of other rooms, in one piece. @returns `undefined` if that failed */
+  readonly take = (drafts: readonly Draft[]): readonly Message[] | undefined => this.#writer.take(drafts);
 
   /** Reads the log. A read error becomes an answer; the connection stays open. @returns `undefined` then */
   readonly read = <Result>(read: (log: MessageLog) => Result): Result | undefined => {

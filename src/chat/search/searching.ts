@@ -8,7 +8,7 @@ import type { FoundMessage, SearchAnswer } from "../../protocol/search-events.ts
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { seqAtTime } from "../messages/history.ts";
+import { seqAtTime } from "../log/seq-at-time.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import type { Feature, KeptChange, Room } from "../room/room.ts";
 import type { SearchAllowance } from "./search-allowance.ts";

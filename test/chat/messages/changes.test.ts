@@ -1,7 +1,7 @@
 // What changed while somebody was away: the point that a client remembers, and the pages that follow it.
 import { describe, expect, it } from "vitest";
 
-import { CHANGES_COST, CHANGES_PER_TOKEN } from "../../../src/chat/messages/changes.ts";
+import { CHANGES_COST, CHANGES_PER_TOKEN } from "../../../src/chat/messages/message-changes.ts";
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { CLOCK_SLACK_MS } from "../../../src/chat/messages/message-changes.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";

@@ -1,6 +1,6 @@
-// When each user last posted, for slow mode (MOD-8). The log is the truth, and it is read back after sleep; a post
+// Remembers when each user last posted, for slow mode (MOD-8). Called by room-modes.ts. After sleep it reads the log; a post
 // that waits to be stored counts from the moment it was taken.
-import type { MessageLog } from "./message-log.ts";
+import type { MessageLog } from "../log/message-log.ts";
 
 /** Messages read back at most. A room that was busier than that in one interval forgives the rest. */
 const READ_BACK_MAX = 5000;

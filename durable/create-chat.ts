@@ -1,0 +1,134 @@
+// Makes the chat of a room from its settings, its SQLite and the bindings of the Worker. Called by chat-room.ts when the object wakes.
+import type { Settings } from "../src/settings/settings.ts";
+import { Chat } from "../src/chat/chat.ts";
+import { isWatching, Watching } from "../src/chat/watching.ts";
+import type { FileOptions } from "../src/chat/features.ts";
+import { SearchAllowance } from "../src/chat/search/search-allowance.ts";
+import { directOpenings } from "../src/rpc/direct-openings.ts";
+import type { ReportToLobby } from "../src/chat/listing/lobby-report.ts";
+import { keptMsMax, type Retention } from "../src/chat/log/segments.ts";
+import { isDirectRoom } from "../src/protocol/direct-name.ts";
+import { lobbyOf } from "../src/protocol/room-list.ts";
+import { WATCH_NAMESPACE, WATCHED_CONNECTIONS_MAX } from "../src/protocol/watching.ts";
+import { pageOf, type RoomStats } from "../src/metrics/room-stats.ts";
+import type { Refusal } from "../src/socketio/server/namespace.ts";
+import { Server } from "../src/socketio/server/server.ts";
+import type { ServerPorts } from "../src/socketio/server/session-server.ts";
+import { noteReport } from "./analytics.ts";
+import { connectionsOf } from "./room-connections.ts";
+import { BucketFiles } from "./bucket-files.ts";
+import { countedStorage } from "./socketio/counted-storage.ts";
+import type { Env } from "./env.ts";
+import { goodSettingsOf } from "./good-settings.ts";
+import { transportOf } from "../src/rpc/transport.ts";
+import type { Application } from "./socketio/application.ts";
+import { SqlMessageLog } from "./sql/sql-message-log.ts";
+import { SqlSearchIndex } from "./sql/sql-search-index.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+export interface ChatParts extends Application {
+  readonly server: Server;
+  readonly chat: Chat;
+  readonly settings: Settings;
+}
+
+export function createChat(
+  ctx: DurableObjectState,
+  env: Env,
+  ports: ServerPorts,
+  awake: () => RoomStats["awake"],
+): ChatParts {
+  const settings = goodSettingsOf(env);
+  // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
+  const room = ctx.id.name!;
+  const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
+  const storage = ports.meter ? countedStorage(ctx.storage, ports.meter) : ctx.storage;
+  const log = new SqlMessageLog(storage, {
+    room,
+    retention,
+    nowMs: ports.now(),
+    newName,
+  });
+  const chat = new Chat({
+    room,
+    log,
+    state: storage.kv,
+    index: new SqlSearchIndex(storage),
+    searchAllowance: searchAllowanceOf(env),
+    ...(ports.meter && { meter: ports.meter }),
+    durable: () => storage.sync(),
+    ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
+    // Without its binding the Worker refuses everything.
+    ...(settings.webhook && { deliver: async (events) => void (await env.WEBHOOKS!.send({ room, events })) }),
+    reportToLobby: lobbyPort(env, room, settings.lobbies),
+    openings: directOpenings,
+    openDirect: async (name, users) => env.CHAT_ROOM.getByName(name).openDirect(users),
+    relay: transportOf(env, settings.relay),
+    settings: {
+      messageRate: { perSecond: settings.messageRate, burst: settings.messageBurst },
+      maxContentLength: settings.maxContentLength,
+      editWindowMs: settings.editWindowSeconds * 1000,
+      flushWindowMs: settings.flushWindowMs,
+      durability: settings.durability,
+      guestRatePerIp: settings.guestRatePerIp,
+      maxMembers: settings.maxMembers,
+      maxConnectionsPerUser: settings.maxConnectionsPerUser,
+      recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
+    },
+  });
+  const turnAway: Application["turnAway"] = (identity) => forbidden(chat.calls.refuseBearer(identity));
+  const watching = new Watching(chat, {
+    connectionCount: () => server.sessions.size,
+    look: () => {
+      const all = connectionsOf(server, (session) => Math.max(session.seenAtMs, ports.lastPongAtMs(session) ?? 0));
+      return { awake: awake(), ...pageOf(all, { limit: WATCHED_CONNECTIONS_MAX }) };
+    },
+  });
+  const server = new Server(settings, { static: { "/": chat, [WATCH_NAMESPACE]: watching } }, ports);
+  const onInput = (): void =>
+    server.outbox.turn(() => {
+      chat.room.endTurn();
+      watching.look();
+    });
+  return { server, limits: settings, settings, chat, turnAway, isWatching, onInput };
+}
+
+/** One for all rooms of the isolate, which share its environment. */
+function searchAllowanceOf(env: Env): SearchAllowance {
+  const known = searchAllowances.get(env) ?? new SearchAllowance();
+  searchAllowances.set(env, known);
+  return known;
+}
+
+const searchAllowances = new WeakMap<Env, SearchAllowance>();
+
+function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention): FileOptions {
+  const limits = { bytesMax: settings.fileBytesMax, types: settings.fileTypes };
+  return { store: new BucketFiles(bucket), limits, keptMs: keptMsMax(retention) };
+}
+
+/** The way to the lobby that lists the room, where there is one. */
+function lobbyPort({ LOBBY, ANALYTICS }: Env, room: string, lobbies: number): ReportToLobby | undefined {
+  if (!LOBBY) return undefined;
+  return async (report) => {
+    const answer = await LOBBY.getByName(lobbyOf(room, lobbies)).report(report);
+    // DM-3: who talks to whom is nobody's statistics.
+    if (ANALYTICS && !isDirectRoom(room)) noteReport(ANALYTICS, report);
+    return answer;
+  };
+}
+
+/** A refusal of the room's as an answer to the request of a connection: 403, and when to try again (MOD-3). */
+function forbidden(refusal: Refusal | undefined): Response | undefined {
+  if (!refusal) return undefined;
+  const { code, ...more } = refusal.data as { readonly code: string; readonly retryAfterMs?: number };
+  const { retryAfterMs } = more;
+  const headers = retryAfterMs === undefined ? {} : { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) };
+  return Response.json({ error: { code, message: refusal.message, ...more } }, { status: 403, headers });
+}
+
+/** Names a room's log, and makes its key: unique, short, and nothing that separates the parts of an id. */
+function newName(): string {
+  return crypto.randomUUID().replaceAll("-", "").slice(0, 20);
+}

@@ -1,0 +1,14 @@
+// Finds the place of a time in a log. Called by history, search and announcements.
+import type { MessageLog } from "./message-log.ts";
+
+/** The first place whose message is no older; `lastSeq + 1` where there is none. Messages are in the order of time. */
+export function seqAtTime(log: MessageLog, timeMs: number): number {
+  let [from, to] = [log.firstSeq, log.lastSeq + 1];
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const [message] = log.page({ after: middle - 1, limit: 1 }).messages;
+    if (!message || message.timestamp >= timeMs) to = middle;
+    else from = message.seq + 1;
+  }
+  return from;
+}
