@@ -3,20 +3,18 @@
 // it.
 import { io, type Socket } from "socket.io-client";
 
-import type { ClientToServerEvents, RefusalCode, ServerToClientEvents } from "../../src/protocol/chat-events.ts";
+import type { RefusalCode } from "../../src/protocol/chat-events.ts";
 import type { AuthAt, Connection, Token } from "./api.ts";
-import { ask } from "./asking.ts";
 import { APPOINTMENT_MAX_MS, readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import { systemClock } from "./clock.ts";
 import { ExtendablePolling, ExtendedWebSocket } from "./extended-transports.ts";
 import { Reconnection, type Failure } from "./reconnection.ts";
+import { ask, type StockSocket } from "./requests.ts";
 
 /** How long a transport may take to open. */
 const DIAL_TIMEOUT_MS = 10_000;
 /** How long the application's token function may take. */
 const TOKEN_TIMEOUT_MS = 30_000;
-
-export type StockSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
 
 /** Notices after which the room ends the connection. Others, such as `TOKEN_EXPIRING`, explain no end that follows them. */
 const ENDINGS = new Set<string>([

@@ -27,10 +27,10 @@ import type {
   Unsent,
   UploadOptions,
 } from "./api.ts";
-import { ask, fetchPage, post } from "./asking.ts";
+import { ask, fetchPage, post, type StockSocket } from "./requests.ts";
 import { claimsOf } from "./claims.ts";
 import { systemClock } from "./clock.ts";
-import { RoomConnection, type StockSocket } from "./connection.ts";
+import { RoomConnection } from "./connection.ts";
 import { Files } from "./files.ts";
 import { Listeners } from "./listeners.ts";
 import { lookUpPosted } from "./posted-lookup.ts";

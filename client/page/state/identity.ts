@@ -41,7 +41,7 @@ export function keptToken(name: string): string | undefined {
 }
 
 /** Another tab may have fetched the next token of the same reader. */
-export function adoptNewer(name: string): string | undefined {
+function adoptNewer(name: string): string | undefined {
   const newest = readIdentity();
   if (newest?.name !== name || newest.token === current?.token) return undefined;
   current = newest;
@@ -76,6 +76,18 @@ export function inheritanceOf(user: string): Inheritance {
 export function forgetToken(): void {
   current = undefined;
   keep(local, KEY, undefined);
+}
+
+/** Another token for the reader of that name: another tab's newer one, or a new guest token. @throws TokenNeeded */
+export async function renewToken(origin: string, name: string): Promise<string> {
+  const newer = adoptNewer(name);
+  if (newer !== undefined) return newer;
+  const kept = keptIdentity();
+  // A reader who brought a token must not become a guest silently.
+  if (kept?.name === name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
+  const token = await fetchGuestToken(origin, name, keptGuest(name)?.token);
+  keepGuest(name, token);
+  return token;
 }
 
 function readIdentity(): Identity | undefined {

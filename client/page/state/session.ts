@@ -3,17 +3,7 @@
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 import { claimsOf } from "../../core/claims.ts";
-import {
-  adoptNewer,
-  fetchGuestToken,
-  forgetToken,
-  keepGuest,
-  keepToken,
-  keptGuest,
-  keptIdentity,
-  keptToken,
-  TokenNeeded,
-} from "./identity.ts";
+import { forgetToken, keepToken, keptGuest, keptIdentity, keptToken, renewToken, TokenNeeded } from "./identity.ts";
 import { keep, readJson } from "./json-storage.ts";
 import { clearStoredData, countUnfinished, JOIN_KEY, type Owner, type Unfinished } from "./stored-data.ts";
 import { RoomDirectory } from "./room-directory.ts";
@@ -139,7 +129,10 @@ export class Session {
     if (this.view) this.directory?.saw(this.view.room, this.view.reading.seen);
     this.view?.leave();
     this.view = undefined;
-    const token = this.#ports.token ?? { current: () => this.#token(), renew: () => this.#renew() };
+    const token = this.#ports.token ?? {
+      current: () => this.#token(),
+      renew: () => renewToken(this.origin, this.#name),
+    };
     this.view = new RoomView(this.origin, room, token, {
       changed: () => this.#onViewChanged(),
       announce: (text) => this.announce(text),
@@ -295,18 +288,6 @@ export class Session {
 
   /** At once where it is known: whose draft it is must be known with the first letter. */
   #token(): Promise<string> | string {
-    return keptToken(this.#name) ?? this.#renew();
-  }
-
-  async #renew(): Promise<string> {
-    const name = this.#name;
-    const newer = adoptNewer(name);
-    if (newer !== undefined) return newer;
-    const kept = keptIdentity();
-    // A reader who came with a token of their own is not to become a guest on the way.
-    if (kept?.name === name && !kept.isGuest) throw new TokenNeeded("Your token is not accepted any more.");
-    const token = await fetchGuestToken(this.origin, name, keptGuest(name)?.token);
-    keepGuest(name, token);
-    return token;
+    return keptToken(this.#name) ?? renewToken(this.origin, this.#name);
   }
 }

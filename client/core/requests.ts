@@ -1,4 +1,4 @@
-// Questions to the room over the stock socket, and what becomes of them.
+// Sends requests to the room over the stock socket and waits for their answers. Room and connection call it.
 import type { Socket } from "socket.io-client";
 
 import type {
@@ -8,10 +8,11 @@ import type {
   ServerToClientEvents,
 } from "../../src/protocol/chat-events.ts";
 import type { AnswerTo } from "./api.ts";
-import type { StockSocket } from "./connection.ts";
 import { maxPayloadOf } from "./extended-transports.ts";
 import type { FetchDone } from "./ordered-messages.ts";
 import { tooLong } from "./post-limits.ts";
+
+export type StockSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
 
 /** How long a connected room may take to answer. */
 const ACK_TIMEOUT_MS = 10_000;
