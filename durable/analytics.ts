@@ -8,10 +8,10 @@ import type { RoomReport } from "../src/protocol/room-list.ts";
  * watches is counted with calls, because the platform takes twenty numbers. */
 export function noteReport(
   dataset: AnalyticsEngineDataset,
-  { room, members, connections, lastSeq, tallies = [] }: RoomReport,
+  { room, members, connections, lastSeq, deltas = [] }: RoomReport,
 ): void {
   const { wokenByWatch, ...counted } = usageOf(
-    tallies.reduce((usage, { counts }) => addUsage(usage, counts), addUsage([], {})),
+    deltas.reduce((usage, { counts }) => addUsage(usage, counts), addUsage([], {})),
   );
   const { wokenByCall } = counted;
   dataset.writeDataPoint({

@@ -6,7 +6,7 @@ import type { LobbyRpc } from "../src/rpc/lobby.ts";
 import { Lobby as Rooms } from "../src/lobby/lobby.ts";
 import type { Whereabouts } from "../src/protocol/announcement.ts";
 import type { DirectPage } from "../src/protocol/direct-room.ts";
-import type { ReportAnswer, RoomPage, RoomQuery, RoomReport, RoomTally } from "../src/protocol/room-list.ts";
+import type { ReportAnswer, RoomPage, RoomQuery, RoomReport, CounterDelta } from "../src/protocol/room-list.ts";
 import { Meter } from "../src/metrics/meter.ts";
 import type { RoomUse, Scrape, UseQuery } from "../src/metrics/room-use.ts";
 import { Deadlines } from "../src/clock/deadlines.ts";
@@ -56,8 +56,8 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
     return this.#rooms.list(query, Date.now());
   }
 
-  async count(source: string, tally: RoomTally): Promise<void> {
-    this.#rooms.count(source, tally, Date.now());
+  async count(source: string, delta: CounterDelta): Promise<void> {
+    this.#rooms.count(source, delta, Date.now());
   }
 
   async scrape(): Promise<Scrape> {

@@ -1,5 +1,5 @@
 // The rows of a lobby: JSON of many rooms each, and of what was counted.
-import type { Tally } from "../../src/metrics/meter.ts";
+import type { Counts } from "../../src/metrics/meter.ts";
 import type { KeptRoom, RoomUsage } from "../../src/lobby/kept-room.ts";
 import type { RoomTable } from "../../src/lobby/room-pages.ts";
 import type { DirectReport } from "../../src/protocol/direct-room.ts";
@@ -11,7 +11,7 @@ type Told = readonly [
   lastActivity: number | null,
   believedUntilMs: number,
 ];
-type Usage = readonly [sinceMs: number, tallyId: number, connections: number, ...numbers: number[]];
+type Usage = readonly [sinceMs: number, deltaId: number, connections: number, ...numbers: number[]];
 
 /** `usage` is absent, or `null`, where the room never said what it counted. */
 type Row = readonly [...told: Told, usage?: Usage | null, people?: string | null, direct?: DirectReport | undefined];
@@ -21,7 +21,7 @@ const PEOPLE_LENGTH_MAX = 1_000_000;
 
 interface Body {
   readonly rooms: readonly Row[];
-  readonly tally: Tally;
+  readonly counts: Counts;
 }
 
 export class SqlRoomTable implements RoomTable {
@@ -35,17 +35,17 @@ export class SqlRoomTable implements RoomTable {
     const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'room_pages'";
     if (this.#sql.exec(query).toArray().length === 0) return;
     for (const { page, body } of this.#sql.exec<{ page: number; body: string }>("SELECT page, body FROM room_pages")) {
-      const { rooms, tally } = JSON.parse(body) as Body;
-      yield { page, rooms: rooms.map(fromRow), tally };
+      const { rooms, counts } = JSON.parse(body) as Body;
+      yield { page, rooms: rooms.map(fromRow), counts };
     }
   }
 
-  write(page: number, rooms: readonly KeptRoom[], tally: Tally): void {
+  write(page: number, rooms: readonly KeptRoom[], counts: Counts): void {
     this.#sql.exec("CREATE TABLE IF NOT EXISTS room_pages (page INTEGER PRIMARY KEY, body TEXT NOT NULL)");
     this.#sql.exec(
       "INSERT INTO room_pages (page, body) VALUES (?, ?) ON CONFLICT (page) DO UPDATE SET body = excluded.body",
       page,
-      JSON.stringify({ rooms: toRows(rooms), tally } satisfies Body),
+      JSON.stringify({ rooms: toRows(rooms), counts } satisfies Body),
     );
   }
 }
@@ -61,7 +61,7 @@ function toRows(rooms: readonly KeptRoom[]): Row[] {
 function toRow(kept: Omit<KeptRoom, "people">, people: string | null): Row {
   const { room, members, lastSeq, lastActivity, believedUntilMs, usage, direct } = kept;
   const row = [room, members, lastSeq, lastActivity, believedUntilMs] as const;
-  const used = usage ? ([usage.sinceMs, usage.tallyId, usage.connections, ...usage.numbers] as const) : null;
+  const used = usage ? ([usage.sinceMs, usage.deltaId, usage.connections, ...usage.numbers] as const) : null;
   if (direct) return [...row, used, people, direct];
   if (people !== null) return [...row, used, people];
   return used ? [...row, used] : row;
@@ -80,9 +80,9 @@ function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, p
   };
 }
 
-const fromUsage = ([sinceMs, tallyId, connections, ...numbers]: Usage): RoomUsage => ({
+const fromUsage = ([sinceMs, deltaId, connections, ...numbers]: Usage): RoomUsage => ({
   sinceMs,
-  tallyId,
+  deltaId,
   connections,
   numbers,
 });

@@ -1,7 +1,7 @@
 // What a lobby keeps of a room, and what it makes of it as time goes by: LOB-4, MET-2.
 import { addRecent, type Recent } from "../metrics/recent.ts";
 import { addUsage, type UsageNumbers } from "../metrics/room-usage.ts";
-import type { Tally } from "../metrics/meter.ts";
+import type { Counts } from "../metrics/meter.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { DirectReport } from "../protocol/direct-room.ts";
 import type { RoomReport } from "../protocol/room-list.ts";
@@ -10,8 +10,8 @@ import type { RoomReport } from "../protocol/room-list.ts";
 export interface RoomUsage {
   /** Milliseconds since 1970. */
   readonly sinceMs: number;
-  /** Of the last tally that is in these numbers. */
-  readonly tallyId: number;
+  /** Of the last counter delta that is in these numbers. */
+  readonly deltaId: number;
   readonly connections: number;
   readonly numbers: UsageNumbers;
   readonly recent?: Recent;
@@ -27,10 +27,10 @@ export interface KeptRoom extends RoomOverview {
   readonly usage?: RoomUsage;
 }
 
-/** @param tally what the room counted since it said so last, unless that is known already */
-export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | undefined, tally?: Tally): KeptRoom {
+/** @param counts what the room counted since its last report, unless that is known already */
+export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | undefined, counts?: Counts): KeptRoom {
   const { room, members, lastSeq, lastActivity, believedMs, connections = 0, people, direct } = report;
-  const usage = withTally(before?.usage, report, nowMs, tally);
+  const usage = withCounts(before?.usage, report, nowMs, counts);
   return {
     room,
     members,
@@ -43,17 +43,17 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
   };
 }
 
-export function withTally(
+export function withCounts(
   before: RoomUsage | undefined,
   report: RoomReport,
   nowMs: number,
-  tally?: Tally,
+  counts?: Counts,
 ): RoomUsage | undefined {
-  if (!tally) return before;
+  if (!counts) return before;
   const { sinceMs = nowMs, numbers: used = [], connections = 0 } = before ?? {};
-  const recent = addRecent(before?.recent, tally, nowMs);
-  const tallyId = report.tallies?.at(-1)?.id ?? 0;
-  return { sinceMs, tallyId, connections, numbers: addUsage(used, tally), recent };
+  const recent = addRecent(before?.recent, counts, nowMs);
+  const deltaId = report.deltas?.at(-1)?.id ?? 0;
+  return { sinceMs, deltaId, connections, numbers: addUsage(used, counts), recent };
 }
 
 /** LOB-8: how long a conversation is listed in which nobody has said anything. */

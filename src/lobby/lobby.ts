@@ -12,17 +12,17 @@ import {
   type RoomPage,
   type RoomQuery,
   type RoomReport,
-  type RoomTally,
+  type CounterDelta,
 } from "../protocol/room-list.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
-import { Meter, type Tally } from "../metrics/meter.ts";
+import { Meter, type Counts } from "../metrics/meter.ts";
 import type { RoomUse, Scrape, UseQuery } from "../metrics/room-use.ts";
 import type { Deadline } from "../clock/deadlines.ts";
-import { keptRoom, seenAt, withTally } from "./kept-room.ts";
+import { keptRoom, seenAt, withCounts } from "./kept-room.ts";
 import { NewestReports } from "./newest-reports.ts";
 import { RoomPages, type RoomTable } from "./room-pages.ts";
 import { mostUsed, sumOf } from "./room-uses.ts";
-import { SeenTallies } from "./seen-tallies.ts";
+import { SeenDeltas } from "./seen-deltas.ts";
 import { SortedRooms } from "./sorted-rooms.ts";
 
 /**
@@ -58,7 +58,7 @@ export class Lobby {
   readonly #ports: LobbyPorts;
   readonly #rooms: RoomPages;
   readonly #newest = new NewestReports();
-  readonly #tallies = new SeenTallies();
+  readonly #deltas = new SeenDeltas();
   readonly #meter: Meter;
   readonly #sorted = new SortedRooms();
   readonly #forgetting = new Throttle(FORGET_INTERVAL_MS);
@@ -72,39 +72,39 @@ export class Lobby {
 
   report(report: RoomReport, nowMs: number): ReportAnswer {
     this.#meter.count("reports");
-    const tally = this.#takeTallies(report);
+    const counts = this.#takeDeltas(report);
     const overtakenByMs = this.#newest.overtaking(report);
-    if (overtakenByMs === undefined) this.#take(report, nowMs, tally);
-    else this.#takeLate(report, nowMs, tally);
+    if (overtakenByMs === undefined) this.#take(report, nowMs, counts);
+    else this.#takeLate(report, nowMs, counts);
     this.#saveInTime(nowMs);
     return { ...(this.wantsPeople && { wantsPeople: true }), ...(overtakenByMs !== undefined && { overtakenByMs }) };
   }
 
-  /** What a Worker counted. @param tally its id is higher than that of the one before; the same where it is told again: MET-3 */
-  count(source: string, tally: RoomTally, nowMs: number): void {
-    const [fresh] = this.#tallies.accept(source, [tally]);
+  /** Takes what a Worker counted. @param delta with a higher id than the one before, or the same where it is sent again: MET-3 */
+  count(source: string, delta: CounterDelta, nowMs: number): void {
+    const [fresh] = this.#deltas.accept(source, [delta]);
     if (!fresh) return;
     this.#rooms.count(fresh.counts);
     this.#saveInTime(nowMs);
   }
 
-  /** @returns what of the room's tallies is new; the sums have it from now on */
-  #takeTallies({ room, tallies = [] }: RoomReport): Tally | undefined {
-    const storedId = this.#rooms.get(room)?.usage?.tallyId;
-    const fresh = this.#tallies.accept(room, tallies, storedId);
+  /** @returns what is new in the room's deltas; the sums have it from now on */
+  #takeDeltas({ room, deltas = [] }: RoomReport): Counts | undefined {
+    const storedId = this.#rooms.get(room)?.usage?.deltaId;
+    const fresh = this.#deltas.accept(room, deltas, storedId);
     if (fresh.length === 0) return undefined;
     const news = new Meter();
     for (const { counts } of fresh) news.add(counts);
-    const tally = news.read();
-    this.#rooms.count(tally);
-    return tally;
+    const counts = news.read();
+    this.#rooms.count(counts);
+    return counts;
   }
 
-  #take(report: RoomReport, nowMs: number, tally: Tally | undefined): void {
+  #take(report: RoomReport, nowMs: number, counts: Counts | undefined): void {
     // Who is there counts only from a room that was told to keep it up to date; it hears so with this answer.
     const { people: _, ...told } = report;
     const before = this.#rooms.get(report.room);
-    const kept = keptRoom(this.wantsPeople ? report : told, nowMs, before, tally);
+    const kept = keptRoom(this.wantsPeople ? report : told, nowMs, before, counts);
     if (seenAt(kept, nowMs)) this.#rooms.set(kept);
     else this.#rooms.delete(kept.room);
     this.#forgetUnused(nowMs);
@@ -119,9 +119,9 @@ export class Lobby {
   }
 
   /** A later report overtook this one: only what the room counted is news. */
-  #takeLate(report: RoomReport, nowMs: number, tally: Tally | undefined): void {
+  #takeLate(report: RoomReport, nowMs: number, counts: Counts | undefined): void {
     const kept = this.#rooms.get(report.room);
-    const usage = kept && withTally(kept.usage, report, nowMs, tally);
+    const usage = kept && withCounts(kept.usage, report, nowMs, counts);
     if (usage) this.#rooms.set({ ...kept, usage });
   }
 

@@ -1,13 +1,13 @@
 // The rooms of a lobby in its storage, and the totals of what they counted. Called by lobby.ts.
-import { Meter, type Tally } from "../metrics/meter.ts";
+import { Meter, type Counts } from "../metrics/meter.ts";
 import { PagedMap } from "../storage/paged-map.ts";
 import type { KeptRoom } from "./kept-room.ts";
 
 /** The rows of a lobby. */
 export interface RoomTable {
-  read(): Iterable<{ readonly page: number; readonly rooms: readonly KeptRoom[]; readonly tally: Tally }>;
+  read(): Iterable<{ readonly page: number; readonly rooms: readonly KeptRoom[]; readonly counts: Counts }>;
   /** Replaces a row. */
-  write(page: number, rooms: readonly KeptRoom[], tally: Tally): void;
+  write(page: number, rooms: readonly KeptRoom[], counts: Counts): void;
 }
 
 /** Series that a lobby tells apart. */
@@ -17,7 +17,7 @@ export class RoomPages {
   readonly #table: RoomTable;
   readonly #rooms: PagedMap<KeptRoom>;
   /** What was counted, by the page whose row holds it: the next row that is written takes what is new, so that it costs no row. */
-  readonly #tallies: Meter[] = [];
+  readonly #meters: Meter[] = [];
   readonly #unstored = new Meter(TOTALS_SERIES_MAX);
   readonly #totals = new Meter(TOTALS_SERIES_MAX);
 
@@ -39,12 +39,12 @@ export class RoomPages {
   }
 
   /** All that was ever counted and is stored. */
-  get totals(): Tally {
+  get totals(): Counts {
     return this.#totals.read();
   }
 
-  count(tally: Tally): void {
-    this.#unstored.add(tally);
+  count(counts: Counts): void {
+    this.#unstored.add(counts);
   }
 
   get(room: string): KeptRoom | undefined {
@@ -74,25 +74,25 @@ export class RoomPages {
   }
 
   *#read(): Iterable<readonly [page: number, rooms: Array<readonly [room: string, kept: KeptRoom]>]> {
-    for (const { page, rooms, tally } of this.#table.read()) {
-      this.#tallyOf(page).add(tally);
-      this.#totals.add(tally);
+    for (const { page, rooms, counts } of this.#table.read()) {
+      this.#meterOf(page).add(counts);
+      this.#totals.add(counts);
       yield [page, rooms.map((kept) => [kept.room, kept])];
     }
   }
 
   #write(page: number, rooms: readonly KeptRoom[]): void {
     const news = this.#unstored.read();
-    const tally = new Meter(TOTALS_SERIES_MAX);
-    tally.add(this.#tallyOf(page).read());
-    tally.add(news);
-    this.#table.write(page, rooms, tally.read());
-    this.#tallies[page] = tally;
+    const meter = new Meter(TOTALS_SERIES_MAX);
+    meter.add(this.#meterOf(page).read());
+    meter.add(news);
+    this.#table.write(page, rooms, meter.read());
+    this.#meters[page] = meter;
     this.#totals.add(news);
     this.#unstored.take();
   }
 
-  #tallyOf(page: number): Meter {
-    return (this.#tallies[page] ??= new Meter(TOTALS_SERIES_MAX));
+  #meterOf(page: number): Meter {
+    return (this.#meters[page] ??= new Meter(TOTALS_SERIES_MAX));
   }
 }

@@ -38,8 +38,8 @@ export function sumOf(all: Iterable<KeptRoom>, nowMs: number): UseSums {
 function useOf(kept: KeptRoom, nowMs: number): RoomUse | undefined {
   const seen = seenAt(kept, nowMs);
   if (!seen) return undefined;
-  const { sinceMs = nowMs, connections: said = 0, numbers = [], tallyId = 0 } = kept.usage ?? {};
+  const { sinceMs = nowMs, connections: said = 0, numbers = [], deltaId = 0 } = kept.usage ?? {};
   const connections = seen.members === 0 ? 0 : said;
   const recent = usageOf(recentAt(kept.usage?.recent, nowMs));
-  return { ...seen, connections, sinceMs, usage: usageOf(numbers), recent, tallyId };
+  return { ...seen, connections, sinceMs, usage: usageOf(numbers), recent, deltaId };
 }

@@ -13,7 +13,7 @@ import {
   type HistogramName,
   type TopCounterName,
 } from "./families.ts";
-import type { Tally } from "./meter.ts";
+import type { Counts } from "./meter.ts";
 
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -24,7 +24,7 @@ export interface Sample {
 }
 
 export interface Exposed {
-  readonly totals: Tally;
+  readonly totals: Counts;
   readonly gauges: Readonly<Partial<Record<GaugeName, readonly Sample[]>>>;
   readonly top: Readonly<Partial<Record<TopCounterName, readonly Sample[]>>>;
 }
@@ -56,7 +56,7 @@ function uncounted({ labels, always = labels ? [] : [[]] }: CounterFamily, count
 }
 
 /** Series of families that nobody knows are those of another version: they are left out. */
-function byFamily(totals: Tally): Map<string, Sample[]> {
+function byFamily(totals: Counts): Map<string, Sample[]> {
   const families = new Map<string, Sample[]>();
   for (const [series, value] of Object.entries(totals)) {
     const [key, labels] = partsOf(series);
@@ -87,7 +87,7 @@ function samplesOf({ name, labels: names = [], scale = 1 }: CounterFamily, sampl
 }
 
 /** Buckets are cumulative. */
-function bucketsOf(key: HistogramName, { name, buckets }: HistogramFamily, totals: Tally): string[] {
+function bucketsOf(key: HistogramName, { name, buckets }: HistogramFamily, totals: Counts): string[] {
   let count = 0;
   const lines = [...buckets.map(String), "+Inf"].map((bound, place) => {
     count += totals[`${key}:${place}`] ?? 0;

@@ -1,11 +1,11 @@
-// Counting, as cheap as it gets: a number per series, in memory. What was counted travels as a tally, and tallies add up.
+// A meter counts in memory: one number per series. Rooms and Workers send what they counted to a lobby, which adds it up.
 import { HISTOGRAMS, isTrouble, type HistogramName } from "./families.ts";
 
 /**
  * Counts by series: a family's name, a colon and the values of its labels (`closed:ping timeout`, `wakes:alarm,ping`). A
  * histogram has a series per bucket, by the bucket's place, and one called `sum`.
  */
-export type Tally = Readonly<Record<string, number>>;
+export type Counts = Readonly<Record<string, number>>;
 
 /** Series that one meter tells apart. Labels come from closed lists; should one not, its values end up in one series. */
 export const SERIES_MAX = 500;
@@ -46,20 +46,20 @@ export class Meter {
     this.count(`${histogram}:sum`, value * times);
   }
 
-  add(tally: Tally): void {
-    for (const [series, by] of Object.entries(tally)) this.count(series, by);
+  add(counts: Counts): void {
+    for (const [series, by] of Object.entries(counts)) this.count(series, by);
   }
 
   /** What was counted so far. */
-  read(): Tally {
+  read(): Counts {
     return Object.fromEntries(this.#counts);
   }
 
   /** The same, and begins anew. */
-  take(): Tally {
-    const tally = this.read();
+  take(): Counts {
+    const counts = this.read();
     this.#counts = new Map();
     this.#hasTrouble = false;
-    return tally;
+    return counts;
   }
 }

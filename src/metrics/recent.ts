@@ -2,7 +2,7 @@
 // beginning name the rooms that were busy once.
 import { REPORT_AGAIN_MS } from "../protocol/room-list.ts";
 import { MEASURED_MS_MIN } from "./cost.ts";
-import type { Tally } from "./meter.ts";
+import type { Counts } from "./meter.ts";
 import { addUsage, type UsageNumbers } from "./room-usage.ts";
 
 export const HOUR_MS = 3_600_000;
@@ -24,10 +24,10 @@ export function recentAt(recent: Recent | undefined, nowMs: number): UsageNumber
   return recent.numbers.map((number) => number * share);
 }
 
-/** @param tally what was counted since the last one was added */
-export function addRecent(before: Recent | undefined, tally: Tally, nowMs: number): Recent {
+/** @param counts what was counted since the last one was added */
+export function addRecent(before: Recent | undefined, counts: Counts, nowMs: number): Recent {
   const share = meanShare(before ? nowMs - before.atMs : 0);
-  const news = addUsage([], tally).map((number) => number * share);
+  const news = addUsage([], counts).map((number) => number * share);
   const known = recentAt(before, nowMs);
   // To six digits: it is stored as text, and what fades away between two reports must not be less than that.
   const numbers = news.map((number, place) => Number((number + (known[place] ?? 0)).toPrecision(6)));

@@ -1,7 +1,7 @@
 // What a room says of itself to those who look after it: why it is awake, and who is connected.
-import type { RoomTally } from "../protocol/room-list.ts";
+import type { CounterDelta } from "../protocol/room-list.ts";
 import type { ConnectionFacts } from "../protocol/watching.ts";
-import type { Tally } from "./meter.ts";
+import type { Counts } from "./meter.ts";
 
 export interface StatsQuery {
   readonly limit: number;
@@ -16,7 +16,7 @@ export interface RoomStats {
   readonly connections: readonly ConnectionFacts[];
   readonly hasMore: boolean;
   /** What was counted and not told to the lobby; and what was told, where it is not known to have arrived. */
-  readonly unreported: { readonly told: readonly RoomTally[]; readonly counts: Tally };
+  readonly unreported: { readonly told: readonly CounterDelta[]; readonly counts: Counts };
 }
 
 /** @param all of the room */

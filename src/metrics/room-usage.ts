@@ -1,6 +1,6 @@
 // What one room has used so far, as few numbers: a lobby keeps them for each of its rooms, in the row that it writes for
 // them anyway.
-import type { Tally } from "./meter.ts";
+import type { Counts } from "./meter.ts";
 
 /** The numbers in the order in which they are stored: new ones come last. */
 export const USAGE_NAMES = [
@@ -54,9 +54,9 @@ const NUMBER_BY_BEGINNING: ReadonlyArray<readonly [beginning: string, name: keyo
   ["wakes:watch", "wokenByWatch"],
 ];
 
-export function addUsage(before: UsageNumbers, tally: Tally): UsageNumbers {
+export function addUsage(before: UsageNumbers, counts: Counts): UsageNumbers {
   const after = USAGE_NAMES.map((_name, place) => before[place] ?? 0);
-  for (const [series, by] of Object.entries(tally)) {
+  for (const [series, by] of Object.entries(counts)) {
     for (const [beginning, name] of NUMBER_BY_BEGINNING) {
       if (series.startsWith(beginning)) after[USAGE_NAMES.indexOf(name)]! += by;
     }

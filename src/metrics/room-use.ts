@@ -1,6 +1,6 @@
 // What a lobby says of what its rooms use, as it travels: sums for those who watch, and the rooms that use most.
 import type { RoomOverview } from "../protocol/chat-events.ts";
-import type { Tally } from "./meter.ts";
+import type { Counts } from "./meter.ts";
 import { costOf } from "./cost.ts";
 import { trafficOf, wakesOf, type Usage } from "./room-usage.ts";
 
@@ -28,8 +28,8 @@ export interface RoomUse extends RoomOverview {
   readonly usage: Usage;
   /** What of it counts as recent now. */
   readonly recent: Usage;
-  /** Of the last tally that is in it. */
-  readonly tallyId: number;
+  /** Of the last counter delta that is in it. */
+  readonly deltaId: number;
 }
 
 /** What all rooms of a lobby come to. */
@@ -44,7 +44,7 @@ export interface UseSums {
 
 export interface Scrape extends UseSums {
   /** All that was ever counted, of rooms and Workers. */
-  readonly totals: Tally;
+  readonly totals: Counts;
   /** The rooms with the most traffic lately. */
   readonly top: readonly RoomUse[];
 }

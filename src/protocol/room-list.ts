@@ -6,9 +6,9 @@ import type { DirectReport } from "./direct-room.ts";
 /** An occupied room says so again when it wakes after this: LOB-4. */
 export const REPORT_AGAIN_MS = 30 * 60_000;
 
-/** What a room has counted since it last said so: MET-2. */
-export interface RoomTally {
-  /** Higher than that of the tally before; the same where it is told again because it may not have arrived. */
+/** What a room or a Worker has counted since its last delta: MET-2. */
+export interface CounterDelta {
+  /** Higher than that of the delta before; the same where a delta is sent again because it may not have arrived. */
   readonly id: number;
   /** By series. */
   readonly counts: Readonly<Record<string, number>>;
@@ -25,8 +25,8 @@ export interface RoomReport extends RoomOverview {
   /** By the room's own clock, in milliseconds since 1970: of two reports the later one counts, whichever arrives last. */
   readonly madeAtMs: number;
   readonly connections?: number;
-  /** What was counted since; first of all, what was told before and may not have arrived. */
-  readonly tallies?: readonly RoomTally[];
+  /** What was counted since; before it, deltas that were sent before and may not have arrived. */
+  readonly deltas?: readonly CounterDelta[];
 }
 
 export interface ReportAnswer {

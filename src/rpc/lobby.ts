@@ -9,7 +9,7 @@ import {
   type RoomPage,
   type RoomQuery,
   type RoomReport,
-  type RoomTally,
+  type CounterDelta,
 } from "../protocol/room-list.ts";
 
 export interface LobbyRpc {
@@ -19,7 +19,7 @@ export interface LobbyRpc {
   list(query: RoomQuery): Promise<RoomPage>;
 
   /** A Worker says what it has counted. */
-  count(source: string, tally: RoomTally): Promise<void>;
+  count(source: string, delta: CounterDelta): Promise<void>;
 
   scrape(): Promise<Scrape>;
 

@@ -1,5 +1,5 @@
 // A lobby over rows in memory, with a clock turned by hand, that can lose its life and be away.
-import { Meter, type Tally } from "../../src/metrics/meter.ts";
+import { Meter, type Counts } from "../../src/metrics/meter.ts";
 import type { RoomUse, Scrape, UseQuery } from "../../src/metrics/room-use.ts";
 import { Lobby } from "../../src/lobby/lobby.ts";
 import type { KeptRoom } from "../../src/lobby/kept-room.ts";
@@ -22,7 +22,7 @@ export class MemoryLobby {
     },
   };
   readonly problems: string[] = [];
-  readonly #rows = new Map<number, { readonly rooms: readonly KeptRoom[]; readonly tally: Tally }>();
+  readonly #rows = new Map<number, { readonly rooms: readonly KeptRoom[]; readonly counts: Counts }>();
   readonly #roomsMax: number | undefined;
   readonly #meter = new Meter();
   #deadlines!: Deadlines;
@@ -39,11 +39,11 @@ export class MemoryLobby {
     this.#lobby = new Lobby({
       table: {
         read: () => [...this.#rows].map(([page, row]) => ({ page, ...structuredClone(row) })),
-        write: (page, rooms, tally) => {
+        write: (page, rooms, counts) => {
           if (this.failure) throw this.failure;
           this.writes++;
           this.#meter.count("rows:lobby");
-          this.#rows.set(page, structuredClone({ rooms, tally }));
+          this.#rows.set(page, structuredClone({ rooms, counts }));
         },
       },
       people: this.people,

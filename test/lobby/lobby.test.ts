@@ -216,7 +216,7 @@ describe("storing: LOB-7", () => {
   it("counts its own rows: the last one goes along with the next, whatever is looked at meanwhile", () => {
     const lobby = new MemoryLobby();
     for (let round = 1; round <= 5; round++) {
-      lobby.report(reportOf("general", { lastSeq: round, tallies: [{ id: round, counts: { posted: 1 } }] }));
+      lobby.report(reportOf("general", { lastSeq: round, deltas: [{ id: round, counts: { posted: 1 } }] }));
       lobby.advance(2 * SAVE_WINDOW_MS_MAX);
       for (let i = 0; i < 3; i++) lobby.scrape();
       expect(lobby.scrape().totals).toMatchObject({ posted: round, reports: round });

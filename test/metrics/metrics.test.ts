@@ -6,15 +6,15 @@ import { describe, expect, it } from "vitest";
 import { costOf, MEASURED_MS_MIN, monthlyCost, PRICES } from "../../src/metrics/cost.ts";
 import { expose } from "../../src/metrics/exposition.ts";
 import { COUNTERS, GAUGES, HISTOGRAMS, TOP_COUNTERS } from "../../src/metrics/families.ts";
-import { Meter, OVERFLOW, SERIES_MAX, type Tally } from "../../src/metrics/meter.ts";
+import { Meter, OVERFLOW, SERIES_MAX, type Counts } from "../../src/metrics/meter.ts";
 import { addRecent, recentAt, recentHours, type Recent } from "../../src/metrics/recent.ts";
 import type { UseSort } from "../../src/metrics/room-use.ts";
 import { addUsage, USAGE_NAMES, usageOf, wakesOf } from "../../src/metrics/room-usage.ts";
 import { countCommit } from "../../src/chat/room/metering.ts";
 import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/lobby/lobby.ts";
 import { ENTRIES_PER_PAGE } from "../../src/storage/paged-map.ts";
-import { SeenTallies } from "../../src/lobby/seen-tallies.ts";
-import type { RoomTally } from "../../src/protocol/room-list.ts";
+import { SeenDeltas } from "../../src/lobby/seen-deltas.ts";
+import type { CounterDelta } from "../../src/protocol/room-list.ts";
 import { expositionOf } from "../host/exposition.ts";
 import { MemoryLobby } from "../host/memory-lobby.ts";
 
@@ -53,20 +53,20 @@ describe("a meter", () => {
   it("tells only so many series apart, whatever it is given", () => {
     const meter = new Meter();
     for (let i = 0; i < 2 * SERIES_MAX; i++) meter.count(`events:made-up-${i}`, 3);
-    const tally = meter.read();
-    expect(Object.keys(tally)).toHaveLength(SERIES_MAX + 1);
-    expect(tally[OVERFLOW]).toBe(SERIES_MAX);
+    const counts = meter.read();
+    expect(Object.keys(counts)).toHaveLength(SERIES_MAX + 1);
+    expect(counts[OVERFLOW]).toBe(SERIES_MAX);
     meter.count("events:made-up-0", 3);
     expect(meter.read()["events:made-up-0"]).toBe(6);
   });
 
-  it("adds the tallies of others up to what one meter would have counted, in any order", () => {
-    const tally = fc.dictionary(fc.constantFrom("a", "b:x", "c:y,z", "__proto__x"), fc.integer({ min: 1, max: 100 }));
+  it("adds up the counts of others to what one meter would have counted, in any order", () => {
+    const counts = fc.dictionary(fc.constantFrom("a", "b:x", "c:y,z", "__proto__x"), fc.integer({ min: 1, max: 100 }));
     fc.assert(
-      fc.property(fc.array(tally), (tallies) => {
+      fc.property(fc.array(counts), (added) => {
         const [there, back] = [new Meter(), new Meter()];
-        for (const each of tallies) there.add(each);
-        for (const each of tallies.toReversed()) back.add(each);
+        for (const each of added) there.add(each);
+        for (const each of added.toReversed()) back.add(each);
         expect(there.read()).toEqual(back.read());
       }),
     );
@@ -146,8 +146,8 @@ describe("the exposition: MET-1", () => {
 });
 
 describe("what a room used", () => {
-  it("is taken out of its tallies", () => {
-    const tally = {
+  it("is read from what it counted", () => {
+    const counts = {
       posted: 2,
       "frames_in:websocket": 40,
       "frames_in:polling": 7,
@@ -161,7 +161,7 @@ describe("what a room used", () => {
       "wakes:poll,polling": 1,
       "events:typing": 8,
     };
-    const usage = usageOf(addUsage(addUsage([1], tally), {}));
+    const usage = usageOf(addUsage(addUsage([1], counts), {}));
     const expected = {
       posted: 3,
       framesIn: 40,
@@ -190,8 +190,8 @@ describe("what a room used", () => {
 
   it("ranks rooms by what they used lately, not since they are there", () => {
     const lobby = new MemoryLobby();
-    const tell = (room: string, counts: Tally): void =>
-      void lobby.report({ ...ROOM_REPORT, room, madeAtMs: lobby.nowMs, tallies: [{ id: lobby.nowMs, counts }] });
+    const tell = (room: string, counts: Counts): void =>
+      void lobby.report({ ...ROOM_REPORT, room, madeAtMs: lobby.nowMs, deltas: [{ id: lobby.nowMs, counts }] });
     const first = (sort: UseSort): string => lobby.uses({ sort, limit: 1 })[0]!.room;
     tell("old", { delivered: 1e6, rows: 1e6, "wakes:alarm,ping": 1e6, awake_ms: 1e10 });
     lobby.advance(24 * 3_600_000);
@@ -228,7 +228,7 @@ describe("what a room used", () => {
         ...ROOM_REPORT,
         room,
         madeAtMs: lobby.nowMs,
-        tallies: [{ id: lobby.nowMs, counts: { delivered } }],
+        deltas: [{ id: lobby.nowMs, counts: { delivered } }],
       });
     for (let i = 0; i < 2 * TOP_ROOMS; i++) tell(`once-${i}`, 10_000);
     const named = (): string[] => lobby.scrape().top.map(({ room }) => room);
@@ -250,16 +250,16 @@ describe("what a room used", () => {
   });
 });
 
-describe("tallies that are told again: MET-2", () => {
+describe("deltas that are sent again: MET-2", () => {
   it("count once, however long the lobby's answers were lost for, and though it slept meanwhile", () => {
     for (const isAsleepBetween of [false, true]) {
       const lobby = new MemoryLobby();
-      const tallies: RoomTally[] = [];
+      const deltas: CounterDelta[] = [];
       // As a room makes its reports anew: after a minute, then two, then four; none of them is answered.
       for (const afterMs of [0, 60_000, 120_000, 240_000]) {
         lobby.advance(afterMs);
-        tallies.push({ id: lobby.nowMs, counts: { posted: 1 } });
-        lobby.report({ ...ROOM_REPORT, madeAtMs: lobby.nowMs, tallies: [...tallies] });
+        deltas.push({ id: lobby.nowMs, counts: { posted: 1 } });
+        lobby.report({ ...ROOM_REPORT, madeAtMs: lobby.nowMs, deltas: [...deltas] });
         lobby.advance(2 * SAVE_WINDOW_MS_MAX);
         if (isAsleepBetween) lobby.restart();
       }
@@ -275,7 +275,7 @@ describe("tallies that are told again: MET-2", () => {
       return { all: totals["delivered"], ...Object.fromEntries(top.map(({ room, usage }) => [room, usage.delivered])) };
     };
     const tell = (room: string, id: number, delivered: number): void =>
-      void lobby.report({ ...ROOM_REPORT, room, tallies: [{ id, counts: { delivered } }] });
+      void lobby.report({ ...ROOM_REPORT, room, deltas: [{ id, counts: { delivered } }] });
     // Two that stand in different rows, with a row full of rooms between them.
     tell("first", 1, 10);
     for (let i = 0; i < ENTRIES_PER_PAGE; i++) tell(`room-${i}`, 1, 1);
@@ -289,7 +289,7 @@ describe("tallies that are told again: MET-2", () => {
   });
 
   it("count once, in whatever order they come", () => {
-    const seen = new SeenTallies();
+    const seen = new SeenDeltas();
     const accepted = (source: string, ...ids: readonly number[]): number[] =>
       seen
         .accept(
@@ -307,7 +307,7 @@ describe("tallies that are told again: MET-2", () => {
   });
 
   it("are known from storage after the lobby slept, and a clock that was set back stops nothing", () => {
-    const seen = new SeenTallies();
+    const seen = new SeenDeltas();
     expect(seen.accept("a", [{ id: 1_000_000 }], 1_000_000)).toHaveLength(0);
     expect(seen.accept("a", [{ id: 1_000_001 }], 1_000_000)).toHaveLength(1);
     expect(seen.accept("a", [{ id: 1000 }])).toHaveLength(1);

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { Lobby } from "../../durable/lobby.ts";
 import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncedHere } from "../../src/protocol/announcement.ts";
-import { lobbyOf, type RoomTally } from "../../src/protocol/room-list.ts";
+import { lobbyOf, type CounterDelta } from "../../src/protocol/room-list.ts";
 import type { Bindings } from "../../src/rpc/bindings.ts";
 import { OPEN_METRICS_EVERY_MS } from "../../src/worker/deployment.ts";
 import { WorkerMeter } from "../../src/worker/metrics/worker-meter.ts";
@@ -203,11 +203,11 @@ describe("what was counted: MET-2, MET-3", () => {
   });
 
   it("by the Worker is told once, though the answer was lost, and not while nothing happened", async () => {
-    const told: RoomTally[] = [];
+    const told: CounterDelta[] = [];
     let isLost = true;
     const door = {
-      count: async (_source: string, tally: RoomTally) => {
-        told.push(tally);
+      count: async (_source: string, delta: CounterDelta) => {
+        told.push(delta);
         if (isLost) throw new Error("the line broke");
       },
     };
@@ -263,7 +263,7 @@ describe("what was counted: MET-2, MET-3", () => {
     const room = freshRoom();
     const reports = vi.spyOn(Lobby.prototype, "report");
     await stubOf(room).deleteRoom();
-    const told = () => reports.mock.calls.flatMap(([report]) => (report.room === room ? (report.tallies ?? []) : []));
+    const told = () => reports.mock.calls.flatMap(([report]) => (report.room === room ? (report.deltas ?? []) : []));
     await vi.waitFor(() => expect(told()).not.toEqual([]));
     expect(told().map(({ counts }) => counts["requests:call"])).toEqual([1]);
   });
@@ -276,7 +276,7 @@ describe("what was counted: MET-2, MET-3", () => {
         room,
         ...believed,
         connections: 1,
-        tallies: [{ id: 1, counts: { delivered: 1000 + i } }],
+        deltas: [{ id: 1, counts: { delivered: 1000 + i } }],
       });
     }
     const named = (await scrape()).labelsOf("parley_top_room_message_deliveries_total", "room");

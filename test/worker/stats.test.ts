@@ -105,12 +105,12 @@ describe("GET /api/stats", () => {
       "a-2": { posted: 9, "rows:room": 2, awake_ms: 9000 },
     };
     const door = env.LOBBY.getByName(lobbyOf("any", 1));
-    for (const [room, tally] of Object.entries(counts)) {
+    for (const [room, counted] of Object.entries(counts)) {
       const told = { room, members: 0, lastSeq: 1, lastActivity: 1, believedMs: 1, madeAtMs: 1 };
       await door.report({
         ...told,
         connections: 0,
-        tallies: [{ id: 1, counts: { ...tally, delivered: tally.posted } }],
+        deltas: [{ id: 1, counts: { ...counted, delivered: counted.posted } }],
       });
     }
     const names = async (query: string): Promise<string[]> => {
@@ -132,7 +132,7 @@ describe("GET /api/stats", () => {
     });
     // By the hour, as if it had been there for ten minutes.
     expect(body.rooms[0].lately.rows).toBeCloseTo(50 / 0.1575, 0);
-    expect(body.rooms[0]).not.toHaveProperty("tallyId");
+    expect(body.rooms[0]).not.toHaveProperty("deltaId");
   });
 
   it("is for those who look after rooms", async () => {

@@ -116,7 +116,7 @@ export class LobbyReport implements Feature {
     this.#window.restore(lobby);
     this.#isOwed = lobby.isOwed === true;
     this.#connectionsSaid = lobby.connections;
-    if (lobby.tally) this.#unreported.restore(lobby.tally);
+    if (lobby.delta) this.#unreported.restore(lobby.delta);
     this.#wantsPeople = lobby.wantsPeople === true;
     this.#isUrgent = this.#isOwed && (this.#wantsPeople || this.#facts.direct !== undefined);
     if (lobby.failing) {
@@ -264,9 +264,9 @@ export class LobbyReport implements Feature {
     this.#sending = this.#isOwed ? "owed" : "idle";
     this.#isUrgent = false;
     this.#isOwed = false;
-    const tallies = this.#unreported.take(nowMs);
+    const deltas = this.#unreported.take(nowMs);
     this.#keep();
-    void this.#deliver(tallies.length > 0 ? { ...report, tallies } : report);
+    void this.#deliver(deltas.length > 0 ? { ...report, deltas } : report);
   }
 
   #describe(nowMs: number): RoomReport | undefined {
@@ -371,7 +371,7 @@ export class LobbyReport implements Feature {
     const retryAtMs = this.#retry.atMs;
     const failing = this.#failures > 0 && retryAtMs !== undefined && { times: this.#failures, retryAtMs };
     const connections = this.#sending ? undefined : this.#connectionsSaid;
-    const tally = this.#unreported.record();
+    const delta = this.#unreported.record();
     const lobby: Reported = {
       ...this.#window.state,
       ...(isOwed && { isOwed }),
@@ -379,7 +379,7 @@ export class LobbyReport implements Feature {
       ...(!isOwed && alongAtMs !== undefined && { alongAtMs }),
       ...(connections !== undefined && { connections }),
       ...(this.#wantsPeople && { wantsPeople: true }),
-      ...(tally && { tally }),
+      ...(delta && { delta }),
     };
     this.#kept.put(KEPT, lobby);
   }

@@ -1,7 +1,7 @@
 // What the room has counted and the lobby has not heard of: it goes along with the next report, once. A report that was
 // lost, or only its answer, is told again under the same number, so that the lobby can tell it from a new one (MET-2).
-import type { Meter, Tally } from "../../metrics/meter.ts";
-import type { RoomTally } from "../../protocol/room-list.ts";
+import type { Meter, Counts } from "../../metrics/meter.ts";
+import type { CounterDelta } from "../../protocol/room-list.ts";
 import type { ThrottleState } from "../../clock/throttle.ts";
 import { Window } from "../../clock/window.ts";
 
@@ -14,15 +14,15 @@ export const KEPT_SERIES_MAX = 96;
  */
 export const KEPT_PER_SECOND = 10;
 
-/** Tallies that are told again along with a new one. While there are so many, what is counted waits. */
+/** Deltas that are told again along with a new one. While there are so many, what is counted waits. */
 export const TOLD_MAX = 4;
 
 /** As it is kept on a connection. */
-export interface KeptTally {
+export interface KeptDelta {
   readonly lastId: number;
   /** What was told and may not have arrived. */
-  readonly told: readonly RoomTally[];
-  readonly counts: Tally;
+  readonly told: readonly CounterDelta[];
+  readonly counts: Counts;
 }
 
 /** What is remembered of reports through sleep, on one of the connections: it costs no row. */
@@ -35,7 +35,7 @@ export interface Reported extends ThrottleState {
   readonly connections?: number;
   /** When to see whether there is something to tell, where nothing is owed: milliseconds since 1970. */
   readonly alongAtMs?: number;
-  readonly tally?: KeptTally;
+  readonly delta?: KeptDelta;
   /** Whether the lobby wants to know who is there. */
   readonly wantsPeople?: true;
 }
@@ -43,7 +43,7 @@ export interface Reported extends ThrottleState {
 export class Unreported {
   readonly #meter: Meter;
   #lastId = 0;
-  #told: readonly RoomTally[] = [];
+  #told: readonly CounterDelta[] = [];
   readonly #second = new Window(1000);
 
   constructor(meter: Meter) {
@@ -56,7 +56,7 @@ export class Unreported {
   }
 
   /** What is to be told now: what was told before and may not have arrived, and what was counted since. */
-  take(nowMs: number): readonly RoomTally[] {
+  take(nowMs: number): readonly CounterDelta[] {
     if (this.#meter.isEmpty || this.#told.length >= TOLD_MAX) return this.#told;
     this.#lastId = Math.max(nowMs, this.#lastId + 1);
     this.#told = [...this.#told, { id: this.#lastId, counts: this.#meter.take() }];
@@ -69,7 +69,7 @@ export class Unreported {
   }
 
   /** All that the lobby may not know. */
-  read(): { readonly told: readonly RoomTally[]; readonly counts: Tally } {
+  read(): { readonly told: readonly CounterDelta[]; readonly counts: Counts } {
     return { told: this.#told, counts: this.#meter.read() };
   }
 
@@ -78,10 +78,10 @@ export class Unreported {
     return !this.#meter.isEmpty && this.#second.count("", nowMs) <= KEPT_PER_SECOND;
   }
 
-  record(): KeptTally | undefined {
+  record(): KeptDelta | undefined {
     if (this.#lastId === 0 && this.#meter.isEmpty) return undefined;
     let space = KEPT_SERIES_MAX;
-    const few = (counts: Tally): Tally => {
+    const few = (counts: Counts): Counts => {
       const kept = Object.entries(counts).slice(0, space);
       space -= kept.length;
       return Object.fromEntries(kept);
@@ -90,7 +90,7 @@ export class Unreported {
     return { lastId: this.#lastId, told, counts: few(this.#meter.read()) };
   }
 
-  restore({ lastId, told, counts }: KeptTally): void {
+  restore({ lastId, told, counts }: KeptDelta): void {
     this.#lastId = lastId;
     this.#told = told;
     this.#meter.add(counts);

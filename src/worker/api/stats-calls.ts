@@ -68,7 +68,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const nowMs = Date.now();
       const rooms = ranked(uses, sort)
         .slice(0, limit)
-        .map(({ sinceMs, usage, recent, tallyId: _tallyId, ...told }) => ({
+        .map(({ sinceMs, usage, recent, deltaId: _deltaId, ...told }) => ({
           ...told,
           ...shown({ sinceMs, usage, recent }, nowMs),
         }));
@@ -81,7 +81,7 @@ type Used = Pick<RoomUse, "usage" | "recent">;
 
 /** What the lobby knows, and what the room has counted since: of what was told, only what had not arrived by then. */
 function withUnreported(known: RoomUse | undefined, { told, counts }: RoomStats["unreported"]): Used {
-  const missing = told.filter(({ id }) => id > (known?.tallyId ?? 0)).map((tally) => tally.counts);
+  const missing = told.filter(({ id }) => id > (known?.deltaId ?? 0)).map((delta) => delta.counts);
   const whole = (before: Usage | undefined): Usage => {
     const numbers = before ? USAGE_NAMES.map((name) => before[name]) : [];
     return usageOf([...missing, counts].reduce(addUsage, numbers));

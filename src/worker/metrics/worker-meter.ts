@@ -3,7 +3,7 @@
 import { hasPassed } from "../../clock/has-passed.ts";
 import type { LobbyRpc } from "../../rpc/lobby.ts";
 import { Meter } from "../../metrics/meter.ts";
-import { lobbyOf, type RoomTally } from "../../protocol/room-list.ts";
+import { lobbyOf, type CounterDelta } from "../../protocol/room-list.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 
 /** What keeps an isolate at work after its answer. */
@@ -18,7 +18,7 @@ const WAITING_MS_MAX = 30_000;
 export class WorkerMeter extends Meter {
   readonly #lobbyRpc: () => LobbyRpc | undefined;
   readonly #source = `worker ${crypto.randomUUID()}`;
-  #told: RoomTally | undefined;
+  #told: CounterDelta | undefined;
   #lastId = 0;
   #waitingSinceMs = -Infinity;
   #toldAtMs = -Infinity;

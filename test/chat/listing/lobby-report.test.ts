@@ -20,7 +20,7 @@ describe("when a room reports: LOB-2", () => {
     await reporting.settle();
     const empty = { room: ROOM, lastSeq: 0, lastActivity: null, believedMs: REPORT_BELIEVED_MS };
     const here = { members: 1, connections: 1, madeAtMs: START_MS, people: marksOf(["ada"]) };
-    expect(reporting.reports).toEqual([{ ...empty, ...here, tallies: [expect.anything()] }]);
+    expect(reporting.reports).toEqual([{ ...empty, ...here, deltas: [expect.anything()] }]);
     await reporting.advance(HOUR_MS);
     reporting.take();
     await reporting.post();

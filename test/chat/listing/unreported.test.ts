@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
 import { KEPT_PER_SECOND, KEPT_SERIES_MAX, TOLD_MAX, Unreported } from "../../../src/chat/listing/unreported.ts";
-import { SeenTallies } from "../../../src/lobby/seen-tallies.ts";
-import { Meter, type Tally } from "../../../src/metrics/meter.ts";
+import { SeenDeltas } from "../../../src/lobby/seen-deltas.ts";
+import { Meter, type Counts } from "../../../src/metrics/meter.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";
 import { RECORD_BYTES_MAX } from "../../host/harness.ts";
 
@@ -46,7 +46,7 @@ describe("what is told", () => {
     await reporting.settle();
     await reporting.post();
     await reporting.advance(60_000);
-    const told = reporting.reports.flatMap(({ tallies = [] }) => tallies);
+    const told = reporting.reports.flatMap(({ deltas = [] }) => deltas);
     expect(told.reduce((sum, { counts }) => sum + (counts["posted"] ?? 0), 0)).toBe(1);
     expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
     const count = reporting.reports.length;
@@ -63,7 +63,7 @@ describe("what is told", () => {
     reporting.reports.length = 0;
     await reporting.post();
     const counts = { posted: 1, "batch:0": 1, "batch:sum": 1, "commit:0": 1 };
-    expect(reporting.reports).toMatchObject([{ lastSeq: 1, tallies: [{ counts }] }]);
+    expect(reporting.reports).toMatchObject([{ lastSeq: 1, deltas: [{ counts }] }]);
   });
 
   it("is told for its own sake where it is a refusal or a failure, also after a sleep, and wakes nobody", async () => {
@@ -74,7 +74,7 @@ describe("what is told", () => {
       await reporting.settle();
     };
     const told = (): number[] =>
-      reporting.reports.splice(0).map(({ tallies = [] }) => tallies.at(-1)?.counts["rejects:INVALID_PAYLOAD"] ?? 0);
+      reporting.reports.splice(0).map(({ deltas = [] }) => deltas.at(-1)?.counts["rejects:INVALID_PAYLOAD"] ?? 0);
     await reporting.advance(60_000);
     told();
     const { shell } = reporting.room;
@@ -96,7 +96,7 @@ describe("what is told", () => {
     const told = (): number =>
       reporting.reports
         .splice(0)
-        .flatMap(({ tallies = [] }) => tallies)
+        .flatMap(({ deltas = [] }) => deltas)
         .reduce((sum, { counts }) => sum + (counts["connects:UNAUTHORIZED"] ?? 0), 0);
     const knock = async (): Promise<void> => {
       const stranger = room.shell.open();
@@ -130,7 +130,7 @@ describe("what is told", () => {
     const { room } = reporting;
     const counted = (series: string): number =>
       reporting.reports
-        .flatMap(({ tallies = [] }) => tallies)
+        .flatMap(({ deltas = [] }) => deltas)
         .filter(({ id }, at, all) => all.findIndex((other) => other.id === id) === at)
         .reduce((sum, { counts }) => sum + (counts[series] ?? 0), 0);
     const ada = await room.join("ada");
@@ -174,7 +174,7 @@ describe("what is told", () => {
     reporting.reports.length = 0;
     await reporting.room.joinWithToken("of nobody");
     await reporting.settle();
-    const told = reporting.reports.map(({ tallies = [] }) => tallies.at(-1)?.counts);
+    const told = reporting.reports.map(({ deltas = [] }) => deltas.at(-1)?.counts);
     expect(told).toMatchObject([{ "connects:UNAUTHORIZED": expect.any(Number) }]);
   });
 
@@ -208,7 +208,7 @@ describe("what is told", () => {
     expect(reporting.reports.length).toBeLessThanOrEqual(3);
     reporting.failure = undefined;
     await reporting.live(300_000, 30_000);
-    const told = new Map(reporting.reports.at(-1)!.tallies!.map(({ id, counts }) => [id, counts]));
+    const told = new Map(reporting.reports.at(-1)!.deltas!.map(({ id, counts }) => [id, counts]));
     expect([...told.values()].reduce((sum, counts) => sum + (counts["rejects:INVALID_PAYLOAD"] ?? 0), 0)).toBe(100);
   });
 
@@ -228,7 +228,7 @@ describe("what is told", () => {
     reporting.failure = undefined;
     await reporting.live(150_000, 30_000);
     expect(reports).toHaveLength(2);
-    expect(reports[1]!.tallies![0]).toEqual(reports[0]!.tallies![0]);
+    expect(reports[1]!.deltas![0]).toEqual(reports[0]!.deltas![0]);
   });
 
   it("where the log cannot be read, it is not tried again for each refusal", async () => {
@@ -247,7 +247,7 @@ describe("what is told", () => {
     reporting.room.log.unreadable = undefined;
     reporting.reports.length = 0;
     await reporting.advance(60_000);
-    expect(reporting.reports.at(-1)?.tallies?.at(-1)?.counts["rejects:INVALID_PAYLOAD"]).toBe(100);
+    expect(reporting.reports.at(-1)?.deltas?.at(-1)?.counts["rejects:INVALID_PAYLOAD"]).toBe(100);
   });
 });
 
@@ -288,13 +288,13 @@ describe("what is remembered", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(step, pauseMs), { maxLength: 60 }), (steps) => {
         let { meter, unreported } = fresh();
-        const seen = new SeenTallies();
+        const seen = new SeenDeltas();
         let [counted, arrived, nowMs] = [0, 0, 0];
         const tell = ({ isHeard, isAnswered }: { isHeard: boolean; isAnswered: boolean }): void => {
-          const tallies = unreported.take(nowMs);
+          const deltas = unreported.take(nowMs);
           if (!isHeard) return;
-          const add = (counts: Tally): void => void (arrived += counts["posted"] ?? 0);
-          for (const { counts } of seen.accept("room", tallies)) add(counts);
+          const add = (counts: Counts): void => void (arrived += counts["posted"] ?? 0);
+          for (const { counts } of seen.accept("room", deltas)) add(counts);
           if (isAnswered) unreported.arrived();
         };
         for (const [each, afterMs] of [...steps, ["tell", 7], ["tell", 7]] as const) {

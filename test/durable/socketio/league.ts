@@ -1,6 +1,6 @@
 // A third-party application whose rooms tell each other things: races report to the league, and the league asks them.
 import { SocketObject } from "../../../durable/socketio/socket-object.ts";
-import type { Tally } from "../../../src/metrics/meter.ts";
+import type { Counts } from "../../../src/metrics/meter.ts";
 import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";
 import { Server } from "../../../src/socketio/server/server.ts";
 import type { ServerHandlers } from "../../../src/socketio/server/server-side.ts";
@@ -67,7 +67,7 @@ export class LeagueRoom extends SocketObject<LeagueEnv> {
   }
 
   /** What was counted here. */
-  async counted(): Promise<Tally> {
+  async counted(): Promise<Counts> {
     return this.activity.meter.read();
   }
 }

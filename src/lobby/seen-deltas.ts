@@ -1,5 +1,5 @@
-// Which tally of whom was counted last: one that is told again, because its answer was lost, must not count twice (MET-2).
-import type { RoomTally } from "../protocol/room-list.ts";
+// Remembers the last counter delta of each source, so that one that is sent again, because its answer was lost, counts once (MET-2).
+import type { CounterDelta } from "../protocol/room-list.ts";
 
 /** Of whom is remembered what was counted last; of a room that is listed, storage knows it too. In memory only. */
 const SOURCES_MAX = 10_000;
@@ -7,26 +7,26 @@ const SOURCES_MAX = 10_000;
 /** An id that is lower by more than this comes of a clock that was set back. */
 const OVERTAKEN_MS_MAX = 60_000;
 
-export class SeenTallies {
+export class SeenDeltas {
   /** By source, the one that was heard of last comes last. */
   readonly #lastIds = new Map<string, number>();
 
   /**
-   * @param tallies that are told together, the oldest first. What is told again may be hours older than the newest of them,
+   * @param deltas that are told together, the oldest first. What is told again may be hours older than the newest of them,
    *   which alone says whether a clock was set back.
    * @param storedId of the last one that storage knows of
    * @returns those that are to be counted; the next time they are known
    */
-  accept<Told extends Pick<RoomTally, "id">>(
+  accept<Told extends Pick<CounterDelta, "id">>(
     source: string,
-    tallies: readonly Told[],
+    deltas: readonly Told[],
     storedId?: number,
   ): readonly Told[] {
-    const newest = tallies.at(-1);
+    const newest = deltas.at(-1);
     if (!newest) return [];
     const lastId = this.#lastIds.get(source) ?? storedId ?? -Infinity;
     const wasSetBack = lastId - newest.id > OVERTAKEN_MS_MAX;
-    const fresh = wasSetBack ? tallies : tallies.filter(({ id }) => id > lastId);
+    const fresh = wasSetBack ? deltas : deltas.filter(({ id }) => id > lastId);
     if (fresh.length > 0) this.#remember(source, newest.id);
     return fresh;
   }
