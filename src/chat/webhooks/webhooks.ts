@@ -3,7 +3,7 @@
 // that a crash could take.
 import type { WebhookEvent } from "../../protocol/webhook-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
-import { Attendance, type AttendanceMark, type Telling } from "../people/attendance.ts";
+import { Attendance, type AttendanceMark, type Telling } from "./attendance.ts";
 import { UnreadableBatch } from "../log/batch-format.ts";
 import type { Members } from "../room/members.ts";
 import { PendingChanges } from "../log/pending-changes.ts";

@@ -2,7 +2,7 @@
 // books by what it carries ends with the truth.
 import { expect, it } from "vitest";
 
-import { RESTART_GRACE_MS } from "../../../src/chat/people/attendance.ts";
+import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/attendance.ts";
 import { WEBHOOK_RETRY_MS_MAX } from "../../../src/chat/webhooks/webhooks.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { WebhookEvent } from "../../../src/protocol/webhook-events.ts";

@@ -1,11 +1,11 @@
 // Who is in the room, compared with what the outside was told of that: HOOK-4. Told is the difference, so what happened
 // while nobody could be told, or in a crash, comes out right by itself; who came and went in between is not told of.
 // What is about to be told is stored before, because afterwards the outside may have heard it and we may be gone.
-import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "./recently-left.ts";
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../people/recently-left.ts";
 import type { Members } from "../room/members.ts";
 import type { Room } from "../room/room.ts";
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
-import { joined, left, occupied, vacated, type WebhookBatch } from "../webhooks/webhook-batch.ts";
+import { joined, left, occupied, vacated, type WebhookBatch } from "./webhook-batch.ts";
 
 /** After a crash or a deploy everybody is disconnected, and may come back for so long without having left. */
 export const RESTART_GRACE_MS = 30_000;

@@ -1,9 +1,9 @@
 // Tells another object or a queue what happens in the room: one call at a time, at once after quiet, then at most one per
 // window, with doubled waits after failures. Used by listing, links and webhooks, each of which hands in an errand.
-import { waitAfter, type Backoff } from "../clock/backoff.ts";
-import type { Deadline } from "../clock/deadlines.ts";
-import type { Throttle } from "../clock/throttle.ts";
-import type { Room } from "./room/room.ts";
+import { waitAfter, type Backoff } from "../../clock/backoff.ts";
+import type { Deadline } from "../../clock/deadlines.ts";
+import type { Throttle } from "../../clock/throttle.ts";
+import type { Room } from "./room.ts";
 
 /** All times are milliseconds since 1970. */
 export type CourierState =

@@ -2,10 +2,10 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
-import { Courier, CourierClock, type CourierState, type Retry } from "../../src/chat/courier.ts";
-import { Deadlines } from "../../src/clock/deadlines.ts";
-import { Throttle } from "../../src/clock/throttle.ts";
-import { fc, PATIENT, runs } from "../host/properties.ts";
+import { Courier, CourierClock, type CourierState, type Retry } from "../../../src/chat/room/courier.ts";
+import { Deadlines } from "../../../src/clock/deadlines.ts";
+import { Throttle } from "../../../src/clock/throttle.ts";
+import { fc, PATIENT, runs } from "../../host/properties.ts";
 
 const WINDOW_MS = 1000;
 const TIMEOUT_MS = 10_000;
