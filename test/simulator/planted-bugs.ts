@@ -129,10 +129,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     isCostly: true,
   },
   {
-    bug: "a link takes what could not be handed over for handed over",
+    bug: "a link takes a batch for sent that no transport took",
     file: "src/chat/links/links.ts",
-    find: "(error: unknown) => end(() => this.#fail(link, error)),",
-    replace: "() => end(() => this.#settle(link, collected, { ok: true, isThere: false })),",
+    find: "send: ({ batch }) => this.#transport!.sendBatch(batch),",
+    replace: "send: ({ batch }) => this.#transport!.sendBatch(batch).catch(() => ({ ok: true })),",
     breaks: "relayed once",
     isCostly: true,
   },

@@ -1,5 +1,4 @@
-// One link to another room: what is still to cross it, packed, and how far it has come. What crosses is read from the
-// log, so nothing waits in memory that a crash could take (RLY-2).
+// One link to another room: packs what is left to pass on, as the log has it, and keeps how far that has come (RLY-2). Used by links.ts.
 import { hasPassed } from "../../clock/has-passed.ts";
 import type { Message } from "../../protocol/chat-events.ts";
 import { RELAY_VERSION } from "../../protocol/relay-batch.ts";
@@ -23,36 +22,28 @@ import { rootOf, routeOf } from "../log/origin.ts";
 import { readableAfter } from "../room/readable.ts";
 import type { Room } from "../room/room.ts";
 
-/** After a failure it is tried again: the first time after this, then after twice as long each time, … */
-export const RELAY_RETRY_MS = 1000;
-/** … up to this. */
-export const RELAY_RETRY_MS_MAX = 300_000;
-
-/** Messages that do not cross are looked at anew in the room's next life, unless it was so many. */
+/** The next life of the room looks again at messages that do not cross, unless there were so many since the last row. */
 export const SEEN_AGAIN_MAX = 1000;
 
-/** What was handed over again may be under way for so long before it is taken for lost, too, in ms. */
+/** A link goes back at most this often, in ms: what it sends again needs time to arrive. */
 export const REWIND_AGAIN_MS = 60_000;
 
-/** What is kept of a link. */
+/** The state of a link that outlives the room's sleep. */
 export interface LinkMark {
   readonly to: string;
   readonly since: number;
   readonly linkedAtMs: number;
-  /** What the other side has been handed: messages up to here, … */
+  /** The transport has taken messages up to here, … */
   readonly seq: number;
   /** … and changes. */
   readonly rev: number;
-  /** Up to here nothing more is to be handed over. */
+  /** Messages up to here were looked at. */
   readonly seenSeq: number;
-  readonly failures: number;
-  readonly retryAtMs?: number | undefined;
 }
 
-/** What is to be handed over. */
-export interface Collected {
+export interface Parcel {
   readonly batch: RelayBatch;
-  /** When the oldest of it was said, in milliseconds since 1970. */
+  /** When the oldest of it was posted or changed, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
@@ -63,9 +54,6 @@ export class Link {
   #seenRev: number;
   /** Whether a message may have changed since it was looked at. */
   #isChanged = true;
-  /** Names the try that is under way, and when it began. */
-  sending: { atMs: number } | undefined;
-  ranAtMs = -Infinity;
   #rewoundAtMs = -Infinity;
 
   constructor(room: Room, mark: LinkMark) {
@@ -77,20 +65,19 @@ export class Link {
 
   static begin(room: Room, to: string, linkedAtMs: number): Link {
     const since = room.log.lastSeq;
-    return new Link(room, { to, since, linkedAtMs, seq: since, rev: linkedAtMs, seenSeq: since, failures: 0 });
+    return new Link(room, { to, since, linkedAtMs, seq: since, rev: linkedAtMs, seenSeq: since });
   }
 
-  /** What is to be kept of it. */
   get mark(): LinkMark {
     return this.#mark;
   }
 
-  get info(): LinkInfo {
-    const { to, linkedAtMs: at, seq, failures } = this.#mark;
-    return { to, at, seq, failures };
+  get info(): Omit<LinkInfo, "failures"> {
+    const { to, linkedAtMs: at, seq } = this.#mark;
+    return { to, at, seq };
   }
 
-  /** Whether it is this one, and none that was there before it. */
+  /** Whether the name is that of this link, and not of an earlier one between the same rooms. */
   is({ epoch, since, linkedAtMs }: LinkName): boolean {
     const { log } = this.#room;
     return log.lastSeq > 0 && epoch === log.epoch && since === this.#mark.since && linkedAtMs === this.#mark.linkedAtMs;
@@ -100,22 +87,14 @@ export class Link {
     return this.#isChanged || this.#room.seenSeq() > this.#seenSeq;
   }
 
-  /** Nothing lies further ahead than it could, also where the clock was set back since. */
-  keepTo(nowMs: number): void {
-    this.ranAtMs = Math.min(this.ranAtMs, nowMs);
-    if (this.sending) this.sending.atMs = Math.min(this.sending.atMs, nowMs);
-    const latestMs = nowMs + RELAY_RETRY_MS_MAX;
-    if ((this.#mark.retryAtMs ?? 0) > latestMs) this.#mark = { ...this.#mark, retryAtMs: latestMs };
-  }
-
   noteChange(): void {
     this.#isChanged = true;
   }
 
-  /** @returns `undefined` where nothing is to be handed over */
-  collect(): Collected | undefined {
+  /** @returns `undefined` where nothing is to be passed on */
+  collect(): Parcel | undefined {
     const { name: from, log } = this.#room;
-    // Nor is a log to be made for the question's sake.
+    // Asking an empty log for its name would store one.
     if (log.lastSeq === 0) return void (this.#isChanged = false);
     const { to, since, linkedAtMs, seq, rev } = this.#mark;
     const packing = new Packing();
@@ -248,31 +227,24 @@ export class Link {
 
   // ---- how far ---------------------------------------------------------------------------------------------
 
-  /** Nothing was to be handed over. @returns whether that is to be kept */
+  /** Nothing was to be passed on. @returns whether that is worth a row */
   pass(): boolean {
-    const isWorthARow = this.#mark.failures > 0 || this.#seenSeq - this.#mark.seenSeq >= SEEN_AGAIN_MAX;
-    if (isWorthARow) this.#mark = { ...this.#settled, seenSeq: this.#seenSeq };
+    const isWorthARow = this.#seenSeq - this.#mark.seenSeq >= SEEN_AGAIN_MAX;
+    if (isWorthARow) this.#mark = { ...this.#mark, seenSeq: this.#seenSeq };
     return isWorthARow;
   }
 
-  /** The other side, or the queue, has taken it. */
+  /** The other room, or the queue, has taken the batch. */
   settle({ posts, changes }: RelayBatch): void {
-    this.sending = undefined;
-    this.#mark = { ...this.#settled, seq: posts.upTo, seenSeq: posts.upTo, rev: changes.upTo };
+    this.#mark = { ...this.#mark, seq: posts.upTo, seenSeq: posts.upTo, rev: changes.upTo };
   }
 
-  get #settled(): LinkMark {
-    const { retryAtMs: _, ...mark } = this.#mark;
-    return { ...mark, failures: 0 };
-  }
-
-  /** Goes back to where the other side is: what was handed over since is lost. @returns whether it did */
+  /** Goes back to where the other room is, because what was sent since is lost. @returns whether it did */
   rewind({ rev, ...place }: Reached, nowMs: number): boolean {
     const seq = this.#isLost(place) ? this.#mark.since : place.seq;
-    const isAsked = hasPassed(this.#rewoundAtMs, REWIND_AGAIN_MS, nowMs);
-    if (!isAsked || (seq >= this.#mark.seq && rev >= this.#mark.rev)) return false;
+    const isTime = hasPassed(this.#rewoundAtMs, REWIND_AGAIN_MS, nowMs);
+    if (!isTime || (seq >= this.#mark.seq && rev >= this.#mark.rev)) return false;
     this.#rewoundAtMs = nowMs;
-    this.sending = undefined;
     const reached = { seq: Math.min(seq, this.#mark.seq), rev: Math.min(rev, this.#mark.rev) };
     this.#mark = { ...this.#mark, ...reached, seenSeq: reached.seq };
     this.#seenSeq = reached.seq;
@@ -281,22 +253,17 @@ export class Link {
     return true;
   }
 
-  /** What the other side has last, a restored backup took away from here: nobody knows since when. */
+  /** Whether a restored backup took away from here what the other room has last, since an unknown place. */
   #isLost({ seq, life }: Pick<Reached, "seq" | "life">): boolean {
     const { log } = this.#room;
     return seq > log.lastSeq || isBeyond({ seq, life: log.lifeAt(seq) }, { seq, life });
   }
 
-  /** @returns how long to wait, in ms */
-  fail(nowMs: number): number {
-    this.sending = undefined;
-    const { failures } = this.#mark;
-    const delayMs = Math.min(RELAY_RETRY_MS * 2 ** failures, RELAY_RETRY_MS_MAX);
-    this.#mark = { ...this.#mark, failures: failures + 1, retryAtMs: nowMs + delayMs };
+  /** The batch that was collected last was not taken: it is collected again. */
+  fail(): void {
     this.#seenSeq = Math.min(this.#seenSeq, this.#mark.seenSeq);
     this.#seenRev = this.#mark.rev;
     this.#isChanged = true;
-    return delayMs;
   }
 }
 

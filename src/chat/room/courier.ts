@@ -16,7 +16,8 @@ export type CourierState =
 export type Retry = Pick<Extract<CourierState, { is: "retrying" }>, "attempt" | "atMs">;
 
 export interface Collected<Parcel> {
-  readonly parcel: Parcel;
+  /** Absent where there is nothing to tell after all. */
+  readonly parcel?: Parcel | undefined;
   /** More is left than a call takes: the next call need not wait for the window. */
   readonly isFull?: boolean;
 }
@@ -31,8 +32,8 @@ export interface Errand<Parcel, Receipt> {
   readonly timeoutMs?: number;
   /** Whether there is something to tell. */
   readonly isBehind: () => boolean;
-  /** @returns `undefined` where there is nothing to tell after all; @throws where that cannot be read: a failure */
-  readonly collect: (nowMs: number) => Collected<Parcel> | undefined;
+  /** @throws where that cannot be read: a failure */
+  readonly collect: (nowMs: number) => Collected<Parcel>;
   readonly send: (parcel: Parcel) => Promise<Receipt>;
   /** A call was answered. @returns why that is a failure, where it is one */
   readonly settle: (parcel: Parcel, receipt: Receipt) => string | undefined;
@@ -145,16 +146,16 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
 
   #send(nowMs: number): void {
     const { collect, send, throttle } = this.#errand;
-    let collected: Collected<Parcel> | undefined;
+    let collected: Collected<Parcel>;
     try {
       collected = collect(nowMs);
     } catch (error) {
       return this.#fail(error);
     }
     throttle.pass(nowMs);
-    if (!collected) return this.#settled(this.#failures > 0);
     const { parcel, isFull } = collected;
     if (isFull) throttle.reopen();
+    if (parcel === undefined) return this.#settled(this.#failures > 0);
     const call = ++this.#call;
     this.#change({ is: "sending", sinceMs: nowMs });
     const end = (outcome: () => void): void =>

@@ -2,7 +2,7 @@
 // changes, and that nothing crosses in vain.
 import { describe, expect, it } from "vitest";
 
-import { RELAY_RETRY_MS_MAX } from "../../../src/chat/links/link.ts";
+import { RELAY_RETRY_MS } from "../../../src/chat/links/links.ts";
 import type { RelayBatch } from "../../../src/protocol/relay-batch.ts";
 import { change, linked, RelayWorld, say } from "../../host/relay-world.ts";
 
@@ -27,7 +27,7 @@ describe("a clock that was set back", () => {
     setBack(world, HOUR_MS);
     world.room("a").shell.crash();
     world.mood = "takes";
-    await world.pass(RELAY_RETRY_MS_MAX + 1000);
+    await world.pass(RELAY_RETRY_MS.max + 1000);
     expect(world.story("b")).toEqual(["ada: 1 (a 1)"]);
   });
 
@@ -55,7 +55,7 @@ describe("a clock that was set back", () => {
     const revs = log.changedAfter(0, 10).map(({ rev }) => rev);
     expect(revs).toEqual([revs[0], revs[0]]);
     world.mood = "takes";
-    await world.pass(RELAY_RETRY_MS_MAX + 1000);
+    await world.pass(RELAY_RETRY_MS.max + 1000);
     expect(world.story("b")).toEqual(["ada: one (a 1)", "ada: two (a 2)"]);
   });
 
@@ -119,7 +119,7 @@ describe("a link", () => {
         .room("a")
         .ask(`mo-${seq % 50}`, "edit-message", { id, content: `${"語".repeat(seq > 150 ? 900 : 1)} ${seq}` });
     world.mood = "takes";
-    await world.pass(RELAY_RETRY_MS_MAX);
+    await world.pass(RELAY_RETRY_MS.max);
     const copies = world.room("b").log.messages.slice(0, 250);
     expect(copies.filter(({ content, seq }) => content.endsWith(`語 ${seq}`))).toHaveLength(250);
   });

@@ -1,8 +1,8 @@
 // How rooms pass on what is said in them: when, in what pieces, at what price, and what becomes of trouble.
 import { describe, expect, it } from "vitest";
 
-import { RELAY_RETRY_MS_MAX, SEEN_AGAIN_MAX } from "../../../src/chat/links/link.ts";
-import { RELAY_SEND_MS_MAX } from "../../../src/chat/links/links.ts";
+import { SEEN_AGAIN_MAX } from "../../../src/chat/links/link.ts";
+import { RELAY_RETRY_MS, RELAY_SEND_MS_MAX } from "../../../src/chat/links/links.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { RELAY_VERSION, type RelayBatch } from "../../../src/protocol/relay-batch.ts";
 import { ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";
@@ -68,7 +68,7 @@ describe("how it is passed on", () => {
     await world.pass(10_000);
     expect(shell.reports).toHaveLength(10);
     world.mood = "takes";
-    await world.pass(RELAY_RETRY_MS_MAX);
+    await world.pass(RELAY_RETRY_MS.max);
     expect([world.story("b"), world.story("c")]).toEqual([["ada: 1 (a 1)"], ["ada: 1 (a 1)"]]);
   });
 
@@ -125,7 +125,7 @@ describe("how it is passed on", () => {
       await say(world, "a", `while ${name} fails`);
       world.room(name).shell.crash();
       world.room(name).state.failure = undefined;
-      await world.pass(RELAY_RETRY_MS_MAX);
+      await world.pass(RELAY_RETRY_MS.max);
     }
     expect(world.arrived("b", "a")).toEqual([1, 2]);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { exportPiece } from "../../../src/chat/log/export.ts";
-import { RELAY_RETRY_MS_MAX } from "../../../src/chat/links/link.ts";
+import { RELAY_RETRY_MS } from "../../../src/chat/links/links.ts";
 import { RELAY_HOPS_MAX } from "../../../src/relay/intake.ts";
 import { change, linked, RelayWorld, say } from "../../host/relay-world.ts";
 
@@ -201,7 +201,7 @@ describe("edits and deletions", () => {
     await say(world, "a", "oops");
     await change(world, "a", "delete-message");
     world.mood = "takes";
-    await world.pass(RELAY_RETRY_MS_MAX);
+    await world.pass(RELAY_RETRY_MS.max);
     expect(world.story("b")).toEqual([]);
   });
 

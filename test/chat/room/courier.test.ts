@@ -43,7 +43,7 @@ class Numbers {
       collect: () => {
         if (this.isUnreadable) throw new Error("unreadable");
         const count = Math.min(3, this.last - this.told);
-        if (count === 0) return undefined;
+        if (count === 0) return {};
         return {
           parcel: Array.from({ length: count }, (_, i) => this.told + 1 + i),
           isFull: this.last - this.told > 3,
