@@ -1,23 +1,26 @@
 // The types of the client that applications see. The build puts them into client.d.ts, below those of src/protocol.
-import type { MessageDeleted, MessageEdited, Reaction } from "../../src/protocol/changes-events.ts";
 import type {
+  Attachment,
   ClientToServerEvents,
   ErrorAnswer,
   HistoryAnswer,
   HistoryPayload,
   Message,
+  MessageDeleted,
+  MessageEdited,
+  ModerationChange,
   Notice,
   PostAnswer,
   PresenceAnswer,
   PresenceChange,
+  Reaction,
+  ReadMark,
   RefusalCode,
+  SearchAnswer,
+  SearchPayload,
+  TypingChange,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
-import type { Attachment } from "../../src/protocol/files-events.ts";
-import type { ModerationChange } from "../../src/protocol/moderation-events.ts";
-import type { ReadMark } from "../../src/protocol/reading-events.ts";
-import type { SearchAnswer, SearchPayload } from "../../src/protocol/search-events.ts";
-import type { TypingChange } from "../../src/protocol/typing-events.ts";
 
 /**
  * A function is called anew for each attempt to connect, and is told why the room refused its last token, if it did. When

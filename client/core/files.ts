@@ -1,6 +1,6 @@
 // Files of a room: up, and back. What passes by itself (a rate limit, a broken line, a token that ended) is tried again;
 // everything else rejects with the server's own words.
-import type { Attachment } from "../../src/protocol/files-events.ts";
+import type { Attachment } from "../../src/protocol/chat-events.ts";
 import type { DownloadOptions, FileError, UploadOptions } from "./api.ts";
 import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";

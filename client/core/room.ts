@@ -1,16 +1,17 @@
 // A chat room for applications: joins connection, outbox and ordered messages. The page imports it directly, applications
 // through client.ts (/client.js).
 import type {
+  Attachment,
   ClientToServerEvents,
   HistoryAnswer,
   HistoryPayload,
   Message,
   PresenceAnswer,
+  SearchAnswer,
+  SearchPayload,
   Welcome,
 } from "../../src/protocol/chat-events.ts";
-import type { Attachment } from "../../src/protocol/files-events.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
-import type { SearchAnswer, SearchPayload } from "../../src/protocol/search-events.ts";
 import type {
   AnswerTo,
   Connection,

@@ -1,7 +1,7 @@
 // The features of a chat room. To add one: a folder with its class, and a line in `all` below, whose order is that in which hooks
 // are called. Called by chat.ts.
+import type { FilesWelcome } from "../protocol/chat-events.ts";
 import type { Meter } from "../metrics/meter.ts";
-import type { FilesWelcome } from "../protocol/files-events.ts";
 import { Announced } from "./announce/announced.ts";
 import { Attachments } from "./files/attachments.ts";
 import { AuditTrail } from "./moderation/audit-trail.ts";

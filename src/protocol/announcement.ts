@@ -1,6 +1,8 @@
 // What is said to many rooms, or to people wherever they are, as it travels: ANN-1 to ANN-6.
 import type { ServerToClientEvents } from "./chat-events.ts";
 
+export type { AnnounceProgress } from "./schemas/relay.ts";
+
 /** What clients are told by where no event is named. */
 export const ANNOUNCEMENT_EVENT = "announcement";
 
@@ -125,18 +127,6 @@ export interface AnnounceTotal {
   readonly id: string;
   readonly accepted: number;
   readonly parts: number;
-}
-
-export interface AnnounceProgress {
-  readonly id: string;
-  /** When it was accepted, in milliseconds since 1970. */
-  readonly at: number;
-  readonly accepted: number;
-  readonly delivered: number;
-  /** Known once it is done. */
-  readonly absent: number;
-  readonly failed: number;
-  readonly done: boolean;
 }
 
 /** Where users are, as far as a lobby knows. */

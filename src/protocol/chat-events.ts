@@ -1,93 +1,37 @@
-// The vocabulary of a chat room: events, messages and notices as they travel.
-// Shared by the chat core, the client and the tests; the rules are in src/chat/SPEC.md.
-import type { AnnouncementEvents } from "./announcement-events.ts";
-import type { ChangesClientEvents, ChangesServerEvents, ChangesWelcome, ReactionSummary } from "./changes-events.ts";
-import type { DirectClientEvents } from "./direct-events.ts";
-import type { Attachment, FilesWelcome } from "./files-events.ts";
-import type { ModerationClientEvents, ModerationServerEvents, ModerationWelcome } from "./moderation-events.ts";
-import type { ReadingClientEvents, ReadingServerEvents, ReadingWelcome } from "./reading-events.ts";
-import type { SearchClientEvents } from "./search-events.ts";
-import type { TypingClientEvents, TypingServerEvents, TypingWelcome } from "./typing-events.ts";
+// The vocabulary of a chat room: its events, and the types of what they carry. Used by room, Worker, client and tests. The
+// schemas beside this file say what is checked; the types of that derive from them. Rules: src/chat/SPEC.md.
+import type { ChangesPayload, EditPayload, MessagePayload, ReactPayload, Version } from "./schemas/changes.ts";
+import type { Sent } from "./schemas/fields.ts";
+import type {
+  HistoryPayload,
+  Message,
+  pageSchema,
+  postedSchema,
+  PostPayload,
+  ReactionSummary,
+} from "./schemas/messages.ts";
+import type {
+  ActionPayload,
+  auditPageSchema,
+  AuditPayload,
+  moderationPageSchema,
+  ModerationAction,
+  ModerationChange,
+  ModerationStatePayload,
+  RoomModes,
+} from "./schemas/moderation.ts";
+import type { Member, PresencePayload, Role } from "./schemas/presence.ts";
+import type { ReadPayload } from "./schemas/reading.ts";
+import type { foundSchema, SearchPayload } from "./schemas/search.ts";
+import type { RefreshPayload } from "./schemas/tokens.ts";
+import type { TypingPayload } from "./schemas/typing.ts";
 
-/** One message of a room. `seq` rises by exactly 1 per message; `timestamp` is in milliseconds since 1970 (UTC). */
-export interface Message {
-  /** Opaque, unique everywhere. */
-  readonly id: string;
-  readonly seq: number;
-  readonly room: string;
-  /** The user id of the author. */
-  readonly sender: string;
-  /** The author's display name when the message was posted. */
-  readonly name: string;
-  readonly content: string;
-  readonly timestamp: number;
-  readonly clientMsgId?: string;
-  /** The `id` of the message that this one answers. */
-  readonly replyTo?: string;
-  /** When it was last edited, in milliseconds since 1970. */
-  readonly editedAt?: number;
-  /** The user id of who edited it last, where that is not the author. */
-  readonly editedBy?: string;
-  /** Nothing but its place is left of it: `content` is empty. */
-  readonly deleted?: true;
-  /** The user id of who deleted it, where that is not the author. */
-  readonly deletedBy?: string;
-  /** In the order in which the emoji came. */
-  readonly reactions?: readonly ReactionSummary[];
-  /** User ids that its content speaks to as `@user`. */
-  readonly mentions?: readonly string[];
-  readonly attachment?: Attachment;
-  /** Of a mirrored message: where it began. */
-  readonly origin?: Origin;
-}
-
-/** A place in a room. */
-export interface Origin {
-  readonly room: string;
-  readonly seq: number;
-}
-
-/** A person present in a room; several tabs are one member. */
-export interface Member {
-  readonly user: string;
-  readonly name: string;
-  /** Open connections; 0 of somebody who went a moment ago and may be back before anybody is told. */
-  readonly connections: number;
-  /** Since when the member is here, in milliseconds since 1970; a reload does not end that. */
-  readonly since: number;
-  /** What the member may do here, where that is not what a plain member may (PRES-7). */
-  readonly role?: Role;
-  /** Whether the room itself gave that role, so that `revoke` takes it back. */
-  readonly granted?: true;
-}
-
-export interface PresencePayload {
-  /** Only members whose name or id has this in it; at most 64 characters (PRES-6). */
-  readonly find?: string;
-}
-
-export interface PostPayload {
-  /** May be empty beside an attachment. */
-  readonly content: string;
-  /** At most 64 characters; makes sending again safe. */
-  readonly clientMsgId?: string;
-  readonly replyTo?: string;
-  /** What an upload was answered with, unchanged. */
-  readonly attachment?: Attachment;
-}
-
-/** At most one of these bounds, all of them exclusive; without any the newest messages are meant. */
-export interface HistoryPayload {
-  /** Of `seq`. */
-  readonly before?: number;
-  readonly after?: number;
-  /** A `seq` that is to stand in the middle. */
-  readonly around?: number;
-  /** Of `timestamp`, in milliseconds since 1970. */
-  readonly beforeTime?: number;
-  readonly afterTime?: number;
-  readonly limit?: number;
-}
+export type * from "./schemas/changes.ts";
+export type * from "./schemas/files.ts";
+export type * from "./schemas/messages.ts";
+export type * from "./schemas/moderation.ts";
+export type * from "./schemas/presence.ts";
+export type * from "./schemas/search.ts";
 
 export interface ErrorAnswer {
   readonly error: { readonly code: AnswerCode; readonly message: string; readonly retryAfterMs?: number };
@@ -95,39 +39,179 @@ export interface ErrorAnswer {
 
 export type Answer<Good extends object> = ({ readonly ok: true } & Good) | ErrorAnswer;
 
-export type PostAnswer = Answer<{
-  readonly id: string;
-  readonly seq: number;
-  readonly timestamp: number;
-  readonly duplicate?: true;
-}>;
+export type PostAnswer = Answer<Sent<typeof postedSchema>>;
 /**
  * `hasMore`: whether there are more in the direction of the question; older ones where it was about `around`, and
  * `hasMoreAfter` tells of newer ones.
  */
-export type HistoryAnswer = Answer<{
-  readonly messages: readonly Message[];
-  readonly hasMore: boolean;
-  readonly hasMoreAfter?: boolean;
-}>;
+export type HistoryAnswer = Answer<Sent<typeof pageSchema>>;
 /** In a large room `members` holds fewer than `count`: those who have been here longest. */
 export type PresenceAnswer = Answer<{ readonly count: number; readonly members: readonly Member[] }>;
 export type RefreshAnswer = Answer<{ readonly exp: number | null }>;
+/** As it stands now. */
+export type MessageAnswer = Answer<{ readonly message: Message }>;
+export type EditAnswer = Answer<{ readonly editedAt: number }>;
+/** The oldest first, the present one last; none of a deleted message. `hasMore`: older ones do not fit in the answer. */
+export type VersionsAnswer = Answer<{ readonly versions: readonly Version[]; readonly hasMore?: true }>;
+/** With all users. `hasMore`: not all of them fit in the answer. */
+export type ReactionsAnswer = Answer<{ readonly reactions: readonly ReactionSummary[]; readonly hasMore?: true }>;
+/** Messages that changed, as they stand now, in the order of their last changes. `rev`: where to go on. */
+export type ChangesAnswer = Answer<{
+  readonly messages: readonly Message[];
+  readonly rev: number;
+  readonly hasMore: boolean;
+}>;
+/** The furthest first; clipped where there are many. */
+export type ReadMarksAnswer = Answer<{ readonly marks: readonly ReadMark[] }>;
+/**
+ * Newest first. `hasMore`: there are older messages that have not been looked at; asking again with `before` goes on with
+ * them, and may find none. Only then a page may hold fewer than `limit`.
+ */
+export type SearchAnswer = Answer<Sent<typeof foundSchema>>;
+export type AuditAnswer = Answer<Sent<typeof auditPageSchema>>;
+export type ModerationStateAnswer = Answer<Sent<typeof moderationPageSchema>>;
+export type OpenDirectAnswer = Answer<{ readonly room: string; readonly isNew: boolean }>;
+
+type Ask<Payload, Good extends Answer<object> = Answer<object>> = (
+  payload: Payload,
+  ack?: (answer: Good) => void,
+) => void;
 
 /** What a client may send. Arguments are untrusted until a schema has seen them. */
-export interface ClientToServerEvents
-  extends
-    ChangesClientEvents,
-    DirectClientEvents,
-    ModerationClientEvents,
-    ReadingClientEvents,
-    SearchClientEvents,
-    TypingClientEvents {
-  "chat-message": (payload: PostPayload, ack?: (answer: PostAnswer) => void) => void;
-  history: (payload: HistoryPayload, ack?: (answer: HistoryAnswer) => void) => void;
-  presence: (payload: PresencePayload, ack?: (answer: PresenceAnswer) => void) => void;
-  "refresh-token": (payload: { readonly token: string }, ack?: (answer: RefreshAnswer) => void) => void;
+export interface ClientToServerEvents extends ModerationActions {
+  "chat-message": Ask<PostPayload, PostAnswer>;
+  history: Ask<HistoryPayload, HistoryAnswer>;
+  presence: Ask<PresencePayload, PresenceAnswer>;
+  "refresh-token": Ask<RefreshPayload, RefreshAnswer>;
+  "get-message": Ask<MessagePayload, MessageAnswer>;
+  "edit-message": Ask<EditPayload, EditAnswer>;
+  "delete-message": Ask<MessagePayload>;
+  versions: Ask<MessagePayload, VersionsAnswer>;
+  react: Ask<ReactPayload>;
+  reactions: Ask<MessagePayload, ReactionsAnswer>;
+  changes: Ask<ChangesPayload, ChangesAnswer>;
+  read: Ask<ReadPayload>;
+  "read-marks": Ask<Record<string, never>, ReadMarksAnswer>;
+  typing: Ask<TypingPayload>;
+  search: Ask<SearchPayload, SearchAnswer>;
+  audit: Ask<AuditPayload, AuditAnswer>;
+  "moderation-state": Ask<ModerationStatePayload, ModerationStateAnswer>;
+  /** Between oneself and that user; `room` is to be connected to like any other. */
+  "open-dm": Ask<{ readonly user: string }, OpenDirectAnswer>;
 }
+
+type ModerationActions = { readonly [Action in ModerationAction]: Ask<ActionPayload<Action>> };
+
+/** What every change of a message carries. */
+interface ChangeEvent {
+  readonly id: string;
+  readonly seq: number;
+  /** A client that heard this knows all changes up to here. */
+  readonly rev: number;
+}
+
+export interface MessageEdited extends ChangeEvent {
+  readonly content: string;
+  readonly editedAt: number;
+  /** The user id of who edited it. */
+  readonly by: string;
+  readonly mentions?: readonly string[];
+}
+
+export interface MessageDeleted extends ChangeEvent {
+  /** The user id of who deleted it. */
+  readonly by: string;
+}
+
+export interface Reaction extends ChangeEvent {
+  readonly emoji: string;
+  readonly user: string;
+  readonly on: boolean;
+  /** Users who have set this emoji, after the change. */
+  readonly count: number;
+}
+
+/** How far a user has read. */
+export interface ReadMark {
+  readonly user: string;
+  readonly seq: number;
+}
+
+export interface Typist {
+  readonly user: string;
+  readonly name: string;
+}
+
+export interface TypingChange extends Typist {
+  readonly on: boolean;
+}
+
+/** In a large room only the count is sent, and both lists stay empty. */
+export interface PresenceChange {
+  readonly count: number;
+  readonly joined: ReadonlyArray<Pick<Member, "user" | "name" | "role" | "granted">>;
+  readonly left: ReadonlyArray<{ readonly user: string }>;
+}
+
+export interface Notice {
+  readonly code: NoticeCode;
+  readonly message: string;
+  readonly retryAfterMs?: number;
+}
+
+/** What the room sends. `error` answers an event that carried no ack callback. */
+export interface ServerToClientEvents {
+  welcome: (welcome: Welcome) => void;
+  "chat-message": (message: Message) => void;
+  "message-edited": (edited: MessageEdited) => void;
+  "message-deleted": (deleted: MessageDeleted) => void;
+  reaction: (reaction: Reaction) => void;
+  presence: (change: PresenceChange) => void;
+  read: (mark: ReadMark) => void;
+  typing: (change: TypingChange) => void;
+  moderation: (change: ModerationChange) => void;
+  notice: (notice: Notice) => void;
+  error: (error: ErrorAnswer["error"]) => void;
+  /** To everybody in many rooms, or to some people wherever they are; `id` is the same where it comes twice (ANN-1). */
+  announcement: (announcement: { readonly id: string; readonly data: unknown }) => void;
+}
+
+/** The part of `welcome` about changes. */
+export interface ChangesWelcome {
+  /** Opaque and growing: `changes {after: rev}` tells what changes from now on. */
+  readonly rev: number;
+}
+
+/** The part of `welcome` about uploads. */
+export interface FilesWelcome {
+  /** Absent where no files are taken. */
+  readonly files?: {
+    /** Of one file. */
+    readonly bytesMax: number;
+    /** Media types that are taken: `image/png`, `audio/…` with a star for all of a kind, two stars for any. */
+    readonly types: readonly string[];
+  };
+}
+
+/** The part of `welcome` about the user's own reading. */
+export interface ReadingWelcome {
+  /** How far the user has read, 0 where they never said. */
+  readonly readSeq: number;
+  /** Messages after that which the room still keeps, the user's own among them. */
+  readonly unread: number;
+}
+
+/** The part of `welcome` about typing. */
+export interface TypingWelcome {
+  /** Others who are typing; the first few of them where there are many. */
+  readonly typing: readonly Typist[];
+}
+
+/** The part of `welcome` about moderation. */
+export type ModerationWelcome = RoomModes & {
+  /** Until when this user may not speak, in milliseconds since 1970. */
+  readonly mutedUntil?: number;
+};
 
 /** The first event after CONNECT: where the client is, and the limits it lives under. */
 export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, TypingWelcome {
@@ -157,42 +241,6 @@ export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, T
   };
   readonly moderation: ModerationWelcome;
 }
-
-/** A room as those see it who are not in it. */
-export interface RoomOverview {
-  readonly room: string;
-  /** People, not connections. */
-  readonly members: number;
-  /** The `seq` of the newest message, 0 in an empty room. */
-  readonly lastSeq: number;
-  /** When the newest message was posted, in milliseconds since 1970; `null` in an empty room. */
-  readonly lastActivity: number | null;
-}
-
-/** In a large room only the count is told, and both lists stay empty. */
-export interface PresenceChange {
-  readonly count: number;
-  readonly joined: ReadonlyArray<Pick<Member, "user" | "name" | "role" | "granted">>;
-  readonly left: ReadonlyArray<{ readonly user: string }>;
-}
-
-export interface Notice {
-  readonly code: NoticeCode;
-  readonly message: string;
-  readonly retryAfterMs?: number;
-}
-
-/** What the room sends. `error` answers an event that carried no ack callback. */
-export interface ServerToClientEvents
-  extends AnnouncementEvents, ChangesServerEvents, ModerationServerEvents, ReadingServerEvents, TypingServerEvents {
-  welcome: (welcome: Welcome) => void;
-  "chat-message": (message: Message) => void;
-  presence: (change: PresenceChange) => void;
-  notice: (notice: Notice) => void;
-  error: (error: ErrorAnswer["error"]) => void;
-}
-
-export type Role = "member" | "moderator" | "reader" | "service";
 
 export type NoticeCode =
   | "TOKEN_EXPIRING"

@@ -4,6 +4,9 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 import { encodeBase64 } from "../socketio/wire/base64.ts";
 import { DIRECT_PREFIX } from "./direct-name.ts";
+import type { DirectOverview } from "./schemas/direct.ts";
+
+export type { DirectOverview };
 
 /**
  * The room of two users, whoever of them asks: a hash, because user ids are longer than names of rooms, and of any characters.
@@ -31,19 +34,6 @@ export interface DirectReport {
   readonly users: DirectUsers;
   /** How far each of them has read. */
   readonly read: readonly [number, number];
-}
-
-/** One of a user's conversations. */
-export interface DirectOverview {
-  readonly room: string;
-  /** The other one. */
-  readonly user: string;
-  /** The `seq` of the newest message, 0 where there is none. */
-  readonly lastSeq: number;
-  /** When the newest message was posted, in milliseconds since 1970; `null` where there is none. */
-  readonly lastActivity: number | null;
-  /** Messages behind one's own read mark, as the room last said. */
-  readonly unread: number;
 }
 
 export interface DirectPage {

@@ -2,6 +2,8 @@
 import type { AnnouncePart } from "./announcement.ts";
 import type { Role } from "./chat-events.ts";
 
+export type * from "./schemas/relay.ts";
+
 /** The place where a message began: in which room, in which life of it, and where. */
 export interface Root {
   readonly room: string;
@@ -95,44 +97,4 @@ export type RelayOutcome =
 export interface DeadBatch {
   readonly batch: RelayBatch | AnnouncePart;
   readonly reason: string;
-}
-
-/** The same, as those see it who look after it: whose it is, and nothing of what was said. */
-export interface DeadLetter {
-  // Names are empty where it is nothing that this code can read.
-  readonly id: number;
-  /** When it was given up, in milliseconds since 1970. */
-  readonly at: number;
-  /** The room that passed it on; absent of what was announced. */
-  readonly from?: string;
-  /** The id of what was announced. */
-  readonly announcement?: string;
-  readonly to: string;
-  readonly messages: number;
-  readonly changes: number;
-  readonly reason: string;
-}
-
-/** A link as it is shown. */
-export interface LinkInfo {
-  readonly to: string;
-  /** Since when, in milliseconds since 1970. */
-  readonly at: number;
-  /** Messages up to this `seq` are handed over. */
-  readonly seq: number;
-  /** Tries in a row that have failed by now. */
-  readonly failures: number;
-}
-
-/** What a room passes on, and what it is passed. */
-export interface RoomLinks {
-  readonly links: readonly LinkInfo[];
-  readonly feeds: readonly FeedInfo[];
-}
-
-/** A room that passes on to this one. */
-export interface FeedInfo {
-  readonly from: string;
-  /** Its messages up to this `seq` have arrived. */
-  readonly seq: number;
 }

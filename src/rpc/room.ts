@@ -1,11 +1,9 @@
 // What the Worker can ask of a room besides connections: calls to its object, each with one answer. Who may ask has
 // been decided when a room is called; what comes back is for the caller's eyes as it is.
 
-import type { Answer, ErrorAnswer, Role, RoomOverview } from "../protocol/chat-events.ts";
+import type { Answer, Attachment, ErrorAnswer, OpenDirectAnswer, Role, RoomOverview } from "../protocol/chat-events.ts";
 import type { RoomStats, StatsQuery } from "../metrics/room-stats.ts";
 import type { DirectUsers } from "../protocol/direct-room.ts";
-import type { OpenDirectAnswer } from "../protocol/direct-events.ts";
-import type { Attachment } from "../protocol/files-events.ts";
 
 /** On whose behalf the Worker asks. */
 export interface OutsideCaller {

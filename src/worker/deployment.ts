@@ -8,7 +8,7 @@ import { TokenVerifier } from "../settings/tokens/tokens.ts";
 import { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Bindings } from "../rpc/bindings.ts";
 import { ConnectRate } from "./connect/connect-rate.ts";
-import { FileReaders } from "./api/file-readers.ts";
+import { FileReaders } from "./api/files/readers.ts";
 import { KnownSessions } from "./connect/known-sessions.ts";
 import { SharedText } from "./metrics/shared-text.ts";
 import { UnderWay } from "./http/under-way.ts";

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
-import type { SearchAnswer } from "../../src/protocol/search-events.ts";
+import type { SearchAnswer } from "../../src/protocol/chat-events.ts";
 import { EPOCH, UNLIMITED } from "../host/chat-room.ts";
 import { FileRoom } from "../host/file-room.ts";
 import { MemoryFiles } from "../host/memory-files.ts";

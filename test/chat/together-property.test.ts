@@ -4,9 +4,8 @@ import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 
 import type { Durability } from "../../src/chat/room/room.ts";
-import type { Message } from "../../src/protocol/chat-events.ts";
+import type { Message, SearchAnswer } from "../../src/protocol/chat-events.ts";
 import type { RoomReport } from "../../src/protocol/room-list.ts";
-import type { SearchAnswer } from "../../src/protocol/search-events.ts";
 import { EPOCH, UNLIMITED } from "../host/chat-room.ts";
 import { DAY_MS, FileRoom } from "../host/file-room.ts";
 import type { Client } from "../host/harness.ts";

@@ -1,7 +1,7 @@
 // Files as people send them: images of each kind by their first bytes, and the two calls about them.
 import { exports } from "cloudflare:workers";
 
-import type { Attachment } from "../../src/protocol/files-events.ts";
+import type { Attachment } from "../../src/protocol/chat-events.ts";
 import { ORIGIN, type UpgradeOptions } from "./raw-client.ts";
 import { tokenFor } from "./rooms.ts";
 

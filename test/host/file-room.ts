@@ -1,9 +1,9 @@
 // A room that takes files, and what the Worker does for somebody who uploads one.
 import { setImmediate } from "node:timers/promises";
 
+import type { Attachment } from "../../src/protocol/chat-events.ts";
 import type { ChatDependencies } from "../../src/chat/features.ts";
 import type { ChatSettings } from "../../src/chat/room/room.ts";
-import type { Attachment } from "../../src/protocol/files-events.ts";
 import { ChatRoom, identityOf, type Person } from "./chat-room.ts";
 import { MemoryFiles } from "./memory-files.ts";
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, inject, it, vi } from "vitest";
 
-import type { ReadMark } from "../../src/protocol/reading-events.ts";
+import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { launchBrowser } from "../../scripts/chromium.ts";
 import { HOST } from "./dev-server.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";

@@ -3,7 +3,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import type { ReadMark } from "../../src/protocol/reading-events.ts";
+import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import { launchBrowser } from "../../scripts/chromium.ts";
 import { startSelfHosted, type DevServer } from "./dev-server.ts";
 import { ScrollMeter } from "./scroll-meter.ts";

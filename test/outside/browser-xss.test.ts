@@ -5,8 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
-import type { Attachment } from "../../src/protocol/files-events.ts";
+import type { Attachment, Message, PostAnswer } from "../../src/protocol/chat-events.ts";
 import { launchBrowser } from "../../scripts/chromium.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import { PAGE_PAYLOADS } from "../attacks/page-payloads.ts";

@@ -1,5 +1,5 @@
 // How far everybody has read: what a room answered with ok is there in the end, and nothing that nobody said.
-import type { ReadMark } from "../../src/protocol/reading-events.ts";
+import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import type { Witness } from "./witness.ts";
 
 interface Reader {

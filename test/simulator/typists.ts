@@ -1,5 +1,5 @@
 // Whom a client believes to be typing: who heard the beginning has to hear the end.
-import type { TypingChange, TypingWelcome } from "../../src/protocol/typing-events.ts";
+import type { TypingChange, TypingWelcome } from "../../src/protocol/chat-events.ts";
 
 interface Line {
   on(event: "welcome", hear: (welcome: TypingWelcome) => void): unknown;

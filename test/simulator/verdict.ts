@@ -1,7 +1,6 @@
 // What has to be true once everything works again and everybody is back, and once everybody has left.
-import { SEARCH_LIMIT_MAX } from "../../src/protocol/schemas/search-payloads.ts";
-import type { Message, RoomOverview } from "../../src/protocol/chat-events.ts";
-import type { ReadMarksAnswer } from "../../src/protocol/reading-events.ts";
+import { SEARCH_LIMIT_MAX } from "../../src/protocol/limits.ts";
+import type { Message, ReadMarksAnswer, RoomOverview } from "../../src/protocol/chat-events.ts";
 import { checkQuietSizes } from "./bounds.ts";
 import { Deployment } from "./deployment.ts";
 import type { ObjectHost } from "./object-host.ts";

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
 import type { ChatRoom } from "../../durable/chat-room.ts";
-import { READER_MS } from "../../src/worker/api/file-readers.ts";
+import { READER_MS } from "../../src/worker/api/files/readers.ts";
 import { callApi, refusal } from "../durable/api-caller.ts";
 import { png, read, text, uploaded } from "../durable/files.ts";
 import { ORIGIN, RawClient } from "../durable/raw-client.ts";

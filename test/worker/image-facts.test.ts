@@ -1,7 +1,7 @@
 // What the first bytes of an image say: real ones of each kind, and bytes that want to do harm. FILE-1
 import { describe, expect, it } from "vitest";
 
-import { IMAGE_HEAD_BYTES, imageFacts } from "../../src/worker/images/image-facts.ts";
+import { IMAGE_HEAD_BYTES, imageFacts } from "../../src/worker/api/files/image-facts.ts";
 import { contentDisposition, fileNameOf, isTypeAllowed, mediaTypeOf } from "../../src/protocol/media-type.ts";
 import { fileKey, filesOf, FILE_KEY_LENGTH_MAX, parseFileKey } from "../../src/protocol/file-key.ts";
 import { fc } from "../host/properties.ts";

@@ -1,5 +1,5 @@
 // A message's file: an image as a preview whose place is kept free before it comes, anything else as a button that saves it.
-import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { isPicture, type Picture } from "../state/pictures.ts";
 import type { Session } from "../state/session.ts";
 import { bytesText } from "../state/times.ts";

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { openMentionIn, suggestionsFor, withMention } from "../state/completion.ts";
 import { mentionOf } from "../state/mentions.ts";
 import { lineOf } from "../state/parsed.ts";

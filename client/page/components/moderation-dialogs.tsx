@@ -1,7 +1,7 @@
 // The dialogs in which a moderator acts on one person or on the room. The app's dialogs draw them.
 import { useEffect, useState } from "preact/hooks";
 
-import type { ModeratedUser } from "../../../src/protocol/moderation-events.ts";
+import type { ModeratedUser } from "../../../src/protocol/chat-events.ts";
 import { named } from "../state/names.ts";
 import { exactTime } from "../state/times.ts";
 import type { RoomView } from "../state/room-view.ts";

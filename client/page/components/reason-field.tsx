@@ -1,5 +1,5 @@
 // The field for the reason of a kick, ban or mute. The moderation dialogs and the operator page draw it.
-import { REASON_LENGTH_MAX } from "../../../src/protocol/moderation-events.ts";
+import { REASON_LENGTH_MAX } from "../../../src/protocol/limits.ts";
 
 interface ReasonFieldProps {
   readonly reason: string;

@@ -1,5 +1,5 @@
 // Gives a message's file to the reader, in their folder of downloads: nothing but an image is shown in this page.
-import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { messageOf } from "../state/room-answers.ts";
 import type { RoomView } from "../state/room-view.ts";
 

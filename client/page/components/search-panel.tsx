@@ -1,7 +1,7 @@
 // Finding messages: words in, messages out, newest first, each a way to its place in the room.
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { FoundMessage } from "../../../src/protocol/search-events.ts";
+import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
 import type { Session } from "../state/session.ts";
 import { describeFailure, settled } from "../state/room-answers.ts";
 import { exactTime, dayTitle, clockTime } from "../state/times.ts";

@@ -1,5 +1,5 @@
 // Sends the reader's actions on messages and people, besides posting, and reports refusals in words. The room view owns it.
-import type { ModerationClientEvents } from "../../../src/protocol/moderation-events.ts";
+import type { ActionPayload, ModerationAction, ModerationStateAnswer } from "../../../src/protocol/chat-events.ts";
 import type { Room } from "../../core/api.ts";
 import { describeFailure, isOut, settled } from "./room-answers.ts";
 
@@ -7,9 +7,6 @@ interface DeedPorts {
   readonly room: Room;
   readonly failed: (text: string) => void;
 }
-
-/** What a moderator asks for, as the event has it. */
-export type ModerationAction = Exclude<keyof ModerationClientEvents, "audit" | "moderation-state">;
 
 export class Actions {
   readonly #room: Room;
@@ -34,13 +31,9 @@ export class Actions {
     return this.#done("The reaction was not set", () => this.#room.ask("react", { id, emoji, on }));
   }
 
-  moderate<Action extends ModerationAction>(
-    action: Action,
-    payload: Parameters<ModerationClientEvents[Action]>[0],
-  ): Promise<boolean> {
-    type Any = Parameters<ModerationClientEvents["kick"]>[0];
+  moderate<Action extends ModerationAction>(action: Action, payload: ActionPayload<Action>): Promise<boolean> {
     // All of these events are answered alike.
-    return this.#done("That was not done", () => this.#room.ask(action as "kick", payload as Any));
+    return this.#done("That was not done", () => this.#room.ask(action as "kick", payload as ActionPayload<"kick">));
   }
 
   async moderated(): Promise<ModeratedPage | undefined> {
@@ -64,7 +57,4 @@ export class Actions {
   }
 }
 
-type ModeratedPage = Extract<
-  Parameters<NonNullable<Parameters<ModerationClientEvents["moderation-state"]>[1]>>[0],
-  { readonly ok: true }
->;
+type ModeratedPage = Extract<ModerationStateAnswer, { readonly ok: true }>;

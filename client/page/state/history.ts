@@ -1,7 +1,12 @@
 // Fetches what the timeline shows of the room's history: the newest page, pages around it, jumps, and what has changed while
 // the reader was away. The view owns it.
-import type { ChangesAnswer } from "../../../src/protocol/changes-events.ts";
-import type { ErrorAnswer, HistoryAnswer, HistoryPayload, Message } from "../../../src/protocol/chat-events.ts";
+import type {
+  ChangesAnswer,
+  ErrorAnswer,
+  HistoryAnswer,
+  HistoryPayload,
+  Message,
+} from "../../../src/protocol/chat-events.ts";
 import type { Room } from "../../core/api.ts";
 import type { People } from "./people.ts";
 import { describeFailure, isOut, settled } from "./room-answers.ts";

@@ -1,5 +1,5 @@
 // The pictures that messages carry: which of them the page shows, and their bytes, fetched once and kept while they are few.
-import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import type { RoomView } from "./room-view.ts";
 
 /** Images that the server knew by their bytes; none of them can carry a script. */

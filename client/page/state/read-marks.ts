@@ -1,6 +1,5 @@
 // The read marks of all members, from the room's events. Pure state; the presence owns it.
-import type { Message } from "../../../src/protocol/chat-events.ts";
-import type { ReadMark } from "../../../src/protocol/reading-events.ts";
+import type { Message, ReadMark } from "../../../src/protocol/chat-events.ts";
 
 export class ReadMarks {
   readonly #marks = new Map<string, number>();

@@ -1,8 +1,14 @@
 // One stay in one room, from joining to leaving: keeps what the page shows up to date with the room, and does what the
 // reader asks for. The page starts it and draws it after each change; it knows nothing of the document.
-import type { Message, RefusalCode, Role, Welcome } from "../../../src/protocol/chat-events.ts";
-import type { Attachment } from "../../../src/protocol/files-events.ts";
-import type { ModerationChange, RoomModes } from "../../../src/protocol/moderation-events.ts";
+import type {
+  Attachment,
+  Message,
+  ModerationChange,
+  RefusalCode,
+  Role,
+  RoomModes,
+  Welcome,
+} from "../../../src/protocol/chat-events.ts";
 import type { Connection as RoomConnection, Gap, MessageState, Room, SendOptions, SentAnswer } from "../../core/api.ts";
 import { claimsOf } from "../../core/claims.ts";
 import { draftOf } from "../../core/outbox-storage.ts";

@@ -1,9 +1,14 @@
 // The messages of one view in the order of their seq, and the reader's own that are still on their way.
 // A window over the room's history: it ends at the newest message, or, after a jump back, somewhere before it.
 // Pure state: the view feeds it, the message list draws it.
-import type { MessageDeleted, MessageEdited, Reaction, ReactionSummary } from "../../../src/protocol/changes-events.ts";
-import type { Message } from "../../../src/protocol/chat-events.ts";
-import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type {
+  Attachment,
+  Message,
+  MessageDeleted,
+  MessageEdited,
+  Reaction,
+  ReactionSummary,
+} from "../../../src/protocol/chat-events.ts";
 import type { Gap } from "../../core/api.ts";
 
 /** Messages kept that came while an older part of the history was shown; what is older is loaded again. */

@@ -1,6 +1,6 @@
 // The members who are typing now, from the room's events. Pure state; the presence owns it.
+import type { TypingChange, Typist } from "../../../src/protocol/chat-events.ts";
 import { named } from "./names.ts";
-import type { Typist, TypingChange } from "../../../src/protocol/typing-events.ts";
 
 /** More names than that are a crowd. */
 const NAMED_MAX = 3;

@@ -1,6 +1,6 @@
 // Files on their way to the room, before their message is sent: each with its progress, and a way to call it off. What has
 // arrived goes with the draft.
-import type { Attachment, FilesWelcome } from "../../../src/protocol/files-events.ts";
+import type { Attachment, FilesWelcome } from "../../../src/protocol/chat-events.ts";
 import type { FileError, Room, UploadProgress } from "../../core/api.ts";
 import { describeFailure } from "./room-answers.ts";
 import { bytesText } from "./times.ts";

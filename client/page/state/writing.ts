@@ -1,7 +1,6 @@
 // The composer's state in one room: a draft, possibly a reply, or an edit while the draft waits. Both are stored from the
 // first letter until sent, saved or discarded, and the reader's tabs share them. The room view owns it.
-import type { Message } from "../../../src/protocol/chat-events.ts";
-import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Attachment, Message } from "../../../src/protocol/chat-events.ts";
 import type { Claims } from "../../core/claims.ts";
 import {
   EMPTY,

@@ -1,5 +1,5 @@
 // A picture on its way through a room.
-import type { Attachment } from "../../../src/protocol/files-events.ts";
+import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { body, good, refused, type Stage } from "../stage.ts";
 
 /** The smallest picture that there is: one pixel. */

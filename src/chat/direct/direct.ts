@@ -1,5 +1,6 @@
 // A room between two people: nobody else comes in, whatever their token says, and none of the two is a moderator (DM-2).
 // And what opens such a room, from wherever its user is (DM-1).
+import { openDirectSchema, TOO_MANY_OPENINGS } from "../../protocol/schemas/direct.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import {
   DIRECT_OPENINGS,
@@ -9,11 +10,9 @@ import {
   type DirectUsers,
 } from "../../protocol/direct-room.ts";
 import type { Identity } from "../../protocol/identity.ts";
-import type { OpenDirectAnswer } from "../../protocol/direct-events.ts";
-import type { ErrorAnswer, Role } from "../../protocol/chat-events.ts";
+import type { ErrorAnswer, OpenDirectAnswer, Role } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";
-import { openDirectSchema, TOO_MANY_OPENINGS } from "../../protocol/schemas/direct-payloads.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature, Membership, Room } from "../room/room.ts";

@@ -4,12 +4,11 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
-import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
+import { uploadSchema } from "../../protocol/schemas/files.ts";
+import type { Answer, Attachment, ErrorAnswer, FilesWelcome } from "../../protocol/chat-events.ts";
 import { fileKey, parseFileKey, type FileKey } from "../../protocol/file-key.ts";
-import type { Attachment, FilesWelcome } from "../../protocol/files-events.ts";
 import { refuse } from "../room/answers.ts";
 import type { FileSweep } from "./file-sweep.ts";
-import { uploadSchema } from "../../protocol/schemas/files-payloads.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
 import { refuseReader } from "../room/roles.ts";
 import type { Feature, Room } from "../room/room.ts";

@@ -10,8 +10,7 @@
 //
 // What a reader can derive is not stored: room and epoch are the log's, `seq` and `id` follow from the place of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
-import type { Message, Origin } from "../../protocol/chat-events.ts";
-import type { Attachment } from "../../protocol/files-events.ts";
+import type { Attachment, Message, Origin } from "../../protocol/chat-events.ts";
 import { isStaff, staffRoleOf, writtenAs, type StaffRole } from "./authorship.ts";
 import { UNNAMED_LIFE } from "../../socketio/recovery/lives.ts";
 import { messageId } from "./message-id.ts";

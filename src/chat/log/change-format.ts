@@ -7,8 +7,8 @@
 //   l   of a copy that was edited here since: the edit that came along, like one of `e`
 //
 // A new optional key needs no new version; a key that changes what another one means does.
+import type { Version } from "../../protocol/chat-events.ts";
 import { UnreadableBatch } from "./batch-format.ts";
-import type { Version } from "../../protocol/changes-events.ts";
 import type { Change } from "./change.ts";
 
 const VERSION = 1;

@@ -1,6 +1,5 @@
 // What became of a message after it was posted, and how that is laid over it for whoever reads it.
-import type { ReactionSummary, Version } from "../../protocol/changes-events.ts";
-import type { Message } from "../../protocol/chat-events.ts";
+import type { Message, ReactionSummary, Version } from "../../protocol/chat-events.ts";
 import { staffRoleOf, writtenAs } from "./authorship.ts";
 import { withMentions } from "./mentions.ts";
 

@@ -1,14 +1,20 @@
 // Editing (MSG-1, MSG-2) and deleting (MSG-3) messages: one's own, or a moderator those of who ranks below (MOD-2).
 import type { z } from "zod";
 
-import type { DeleteAnswer, EditAnswer, Version, VersionsAnswer } from "../../protocol/changes-events.ts";
-import type { Answer, ErrorAnswer, Message } from "../../protocol/chat-events.ts";
-import type { AuditAction } from "../../protocol/moderation-events.ts";
+import { editSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
+import type {
+  Answer,
+  AuditAction,
+  EditAnswer,
+  ErrorAnswer,
+  Message,
+  Version,
+  VersionsAnswer,
+} from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import type { AuditTrail } from "../moderation/audit-trail.ts";
 import { staffRoleOf } from "../log/authorship.ts";
 import { UNCHANGED, withChange, type Change, type Kept } from "../log/change.ts";
-import { editSchema, messageSchema } from "../../protocol/schemas/changes-payloads.ts";
 import { contentProblem } from "../room/content.ts";
 import { fitLast } from "../room/fitting.ts";
 import type { FileSweep } from "../files/file-sweep.ts";
@@ -54,12 +60,12 @@ export class Editing implements Feature {
       () => EDIT_COST,
     ),
     "delete-message": operation(
-      messageSchema,
-      (caller, { id }, reply: (answer: DeleteAnswer) => void) => reply(this.#delete(caller, id)),
+      whichMessageSchema,
+      (caller, { id }, reply: (answer: Answer<object>) => void) => reply(this.#delete(caller, id)),
       () => DELETE_COST,
     ),
     versions: operation(
-      messageSchema,
+      whichMessageSchema,
       (caller, { id }, reply: (answer: VersionsAnswer) => void) => reply(this.#versions(caller, id)),
       () => VERSIONS_COST,
     ),
@@ -139,7 +145,7 @@ export class Editing implements Feature {
     return { ok: true, editedAt };
   }
 
-  #delete(caller: Caller, id: string): DeleteAnswer {
+  #delete(caller: Caller, id: string): Answer<object> {
     const problem = refuseReader(caller, "change messages");
     if (problem) return problem;
     const found = this.#parts.changes.find(id);
@@ -152,7 +158,7 @@ export class Editing implements Feature {
   }
 
   /** Keeps a deletion that may be made, and tells everyone. */
-  keepDeletion({ id, seq, attachment }: Message, by: string, rootRev?: number): DeleteAnswer {
+  keepDeletion({ id, seq, attachment }: Message, by: string, rootRev?: number): Answer<object> {
     const failure = this.#parts.changes.rewrite(seq, {
       ...UNCHANGED,
       deletedBy: by,

@@ -1,13 +1,13 @@
 // Reading back: pages of the room's log (MSG-9).
 import type { z } from "zod";
 
+import { historySchema } from "../../protocol/schemas/messages.ts";
 import type { ErrorAnswer, HistoryAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../room/fitting.ts";
 import type { MessageLog, Page } from "../log/message-log.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import { operation } from "../room/operation.ts";
-import { historySchema } from "../../protocol/schemas/payloads.ts";
 import type { Feature, Room } from "../room/room.ts";
 
 /** A page takes one token of the request bucket for each so many messages. */

@@ -1,12 +1,12 @@
 // Changes of messages: finds the message, keeps what becomes of it, and lists what changed while a client was away (MSG-6, MSG-10).
 // Editing and reacting call it, and have the rules about what may change.
-import type { ChangesAnswer, ChangesPayload, ChangesWelcome, MessageAnswer } from "../../protocol/changes-events.ts";
-import type { ErrorAnswer } from "../../protocol/chat-events.ts";
+import { changesSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
+import type { Sent } from "../../protocol/schemas/fields.ts";
+import type { ChangesAnswer, ChangesWelcome, ErrorAnswer, MessageAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { withChange, type Change, type Kept } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { placeOf } from "../log/message-id.ts";
-import { changesSchema, messageSchema } from "../../protocol/schemas/changes-payloads.ts";
 import type { Feature, KeptChange } from "../room/feature.ts";
 import { operation } from "../room/operation.ts";
 import type { Room } from "../room/room.ts";
@@ -30,7 +30,7 @@ export class MessageChanges implements Feature {
   /** Changes kept in this life of the room. */
   count = 0;
   readonly operations = {
-    "get-message": operation(messageSchema, (_caller, { id }, reply: (answer: MessageAnswer) => void) => {
+    "get-message": operation(whichMessageSchema, (_caller, { id }, reply: (answer: MessageAnswer) => void) => {
       const found = this.find(id);
       reply("error" in found ? found : { ok: true, message: withChange(found.posted, found.change) });
     }),
@@ -110,7 +110,7 @@ export class MessageChanges implements Feature {
     }
   }
 
-  #after({ after, limit }: Required<ChangesPayload>): ChangesAnswer {
+  #after({ after, limit }: Sent<typeof changesSchema>): ChangesAnswer {
     const { log, read } = this.#room;
     const changed = read(() => {
       const revs = log.changedAfter(after, limit + 1);

@@ -1,12 +1,11 @@
 // Reactions: emoji below a message, each user's once (MSG-4).
 import type { z } from "zod";
 
-import type { ReactAnswer, ReactionsAnswer } from "../../protocol/changes-events.ts";
-import type { ErrorAnswer } from "../../protocol/chat-events.ts";
+import { reactSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
+import type { Answer, ErrorAnswer, ReactionsAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { refuseReader } from "../room/roles.ts";
 import { summaries, UNCHANGED, type Change } from "../log/change.ts";
-import { messageSchema, reactSchema } from "../../protocol/schemas/changes-payloads.ts";
 import { fitFirst } from "../room/fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { operation, type Caller } from "../room/operation.ts";
@@ -29,11 +28,11 @@ export class Reacting implements Feature {
   readonly operations = {
     react: operation(
       reactSchema,
-      (caller, payload, reply: (answer: ReactAnswer) => void) => reply(this.#react(caller, payload)),
+      (caller, payload, reply: (answer: Answer<object>) => void) => reply(this.#react(caller, payload)),
       () => REACT_COST,
     ),
     reactions: operation(
-      messageSchema,
+      whichMessageSchema,
       (_caller, { id }, reply: (answer: ReactionsAnswer) => void) => reply(this.#list(id)),
       () => REACTIONS_COST,
     ),
@@ -44,7 +43,7 @@ export class Reacting implements Feature {
     this.#changes = changes;
   }
 
-  #react(caller: Caller, { id, emoji, on }: z.output<typeof reactSchema>): ReactAnswer {
+  #react(caller: Caller, { id, emoji, on }: z.output<typeof reactSchema>): Answer<object> {
     const refusal = refuseReader(caller, "react");
     if (refusal) return refusal;
     const { user } = caller;

@@ -1,7 +1,6 @@
 // The audit list: which moderator did what to whom (MOD-11). A ring of rows: each entry takes the place of the oldest, so it
 // costs one row and the list never grows. Called by moderation.ts and, for messages of others, by messages/editing.ts.
-import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
-import type { AuditEntry } from "../../protocol/moderation-events.ts";
+import type { Answer, AuditEntry, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { fitLast } from "../room/fitting.ts";
 import type { Room } from "../room/room.ts";

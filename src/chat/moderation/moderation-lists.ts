@@ -1,10 +1,15 @@
 // The lists that moderators read: the audit list, and users with a ban, a mute or a granted role (MOD-11).
-import type { Answer } from "../../protocol/chat-events.ts";
-import type { AuditAnswer, Decision, ModeratedUser, ModerationStateAnswer } from "../../protocol/moderation-events.ts";
+import { auditSchema, moderationStateSchema } from "../../protocol/schemas/moderation.ts";
+import type {
+  Answer,
+  AuditAnswer,
+  Decision,
+  ModeratedUser,
+  ModerationStateAnswer,
+} from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import type { AuditTrail } from "./audit-trail.ts";
 import { fitFirst } from "../room/fitting.ts";
-import { auditSchema, moderationStateSchema } from "../../protocol/schemas/moderation-payloads.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import { refuseUnlessModerator } from "../room/roles.ts";
 import type { Feature, Room } from "../room/room.ts";

@@ -2,11 +2,6 @@
 // notified before it is answered, and comes after everything that was posted before it: MOD-1. Called as operations of the room.
 import type { z } from "zod";
 
-import type { Answer, ErrorAnswer, Welcome } from "../../protocol/chat-events.ts";
-import type { ModerationAction, ModerationChange, RoomModes } from "../../protocol/moderation-events.ts";
-import { refuse } from "../room/answers.ts";
-import type { AuditTrail } from "./audit-trail.ts";
-import type { Bans } from "./bans.ts";
 import {
   banSchema,
   grantSchema,
@@ -15,7 +10,18 @@ import {
   readOnlySchema,
   slowModeSchema,
   userSchema,
-} from "../../protocol/schemas/moderation-payloads.ts";
+} from "../../protocol/schemas/moderation.ts";
+import type {
+  Answer,
+  ErrorAnswer,
+  ModerationAction,
+  ModerationChange,
+  RoomModes,
+  Welcome,
+} from "../../protocol/chat-events.ts";
+import { refuse } from "../room/answers.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import type { Bans } from "./bans.ts";
 import { operation, type Caller, type Operation, type Reply } from "../room/operation.ts";
 import { RANKS, refuseUnlessModerator } from "../room/roles.ts";
 import type { Client, Feature, Room } from "../room/room.ts";

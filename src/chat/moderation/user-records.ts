@@ -1,8 +1,7 @@
 // What moderators have decided about each user: bans, mutes, granted roles. One row per user concerned, read when that user is
 // first asked for, so a room with thousands of bans wakes as fast as one with none. One rule holds throughout: a ruling binds
 // users who rank below its author, and only their equals or betters undo it (MOD-2).
-import type { Role } from "../../protocol/chat-events.ts";
-import type { GrantedRole } from "../../protocol/moderation-events.ts";
+import type { GrantedRole, Role } from "../../protocol/chat-events.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 import type { Members } from "../room/members.ts";
 import type { Caller } from "../room/operation.ts";

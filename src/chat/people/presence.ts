@@ -1,12 +1,12 @@
 // Presence: lists the members of a room and notifies everyone when it changes (PRES-1). A reload changes nothing: a user without
 // connections stays a member for a grace period (PRES-2).
+import { presenceSchema } from "../../protocol/schemas/presence.ts";
 import type { Member, PresenceAnswer, Welcome } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { RecentlyLeft, type LeftUser } from "./recently-left.ts";
 import type { Members } from "../room/members.ts";
 import { operation } from "../room/operation.ts";
 import { ThrottledRun } from "../../clock/throttle.ts";
-import { presenceSchema } from "../../protocol/schemas/payloads.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 import { ROLES } from "../room/roles.ts";
 import { Slot } from "../room/slot.ts";

@@ -1,14 +1,14 @@
 // Read marks: how far each user has read. A mark only moves forward; the room sends marks to everyone in bursts and stores them
 // every few seconds. Between two writes a mark stands on its connection, so sleep loses none and a crash a few seconds: READ-4.
+import { readMarksSchema, type ReadPayload, readSchema } from "../../protocol/schemas/reading.ts";
+import type { Answer, ReadingWelcome, ReadMarksAnswer } from "../../protocol/chat-events.ts";
 import { hasPassed } from "../../clock/has-passed.ts";
-import type { ReadAnswer, ReadingWelcome, ReadMarksAnswer, ReadPayload } from "../../protocol/reading-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import type { Members } from "../room/members.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import { ThrottledRun } from "../../clock/throttle.ts";
 import { ReadMarks } from "./read-marks.ts";
-import { readMarksSchema, readSchema } from "../../protocol/schemas/reading-payloads.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
@@ -48,7 +48,7 @@ export class Reading implements Feature {
   #failures = 0;
   #storedAtMs = -Infinity;
   readonly operations = {
-    read: operation(readSchema, (caller, payload, reply: (answer: ReadAnswer) => void) =>
+    read: operation(readSchema, (caller, payload, reply: (answer: Answer<object>) => void) =>
       reply(this.#advance(caller, payload)),
     ),
     "read-marks": operation(
@@ -101,7 +101,7 @@ export class Reading implements Feature {
   }
 
   /** READ-1. */
-  #advance({ user, client }: Caller, { seq }: ReadPayload): ReadAnswer {
+  #advance({ user, client }: Caller, { seq }: ReadPayload): Answer<object> {
     if (!client) return refuse("FORBIDDEN", "Only a connection reads.");
     const seenSeq = this.#room.seenSeq();
     if (seq > seenSeq) return refuse("INVALID_PAYLOAD", `seq: the newest message is ${seenSeq}`);

@@ -1,11 +1,11 @@
 // `refresh-token` in a chat room: gives a connection the name and role of its new token. The Socket.IO server verifies the token
 // and keeps its time (TOK-3).
+import { refreshTokenSchema } from "../../protocol/schemas/tokens.ts";
 import type { RefreshAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
 import type { Members } from "../room/members.ts";
 import { operation } from "../room/operation.ts";
-import { refreshTokenSchema } from "../../protocol/schemas/payloads.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
 
 export class Refreshing implements Feature {

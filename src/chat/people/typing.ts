@@ -1,14 +1,13 @@
 // Typing notices: the set of users who type, so that a repeat sends nothing and each notice ends by itself. In memory only: the
 // room stays awake while a user types, which writes no row and is over in seconds (TYP-3).
-import type { Message } from "../../protocol/chat-events.ts";
-import type { TypingAnswer, TypingPayload, TypingWelcome, Typist } from "../../protocol/typing-events.ts";
+import { type TypingPayload, typingSchema } from "../../protocol/schemas/typing.ts";
+import type { Answer, Message, TypingWelcome, Typist } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import type { Members } from "../room/members.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import { refuseReader } from "../room/roles.ts";
 import type { Client, Feature, Room } from "../room/room.ts";
-import { typingSchema } from "../../protocol/schemas/typing-payloads.ts";
 
 /** A notice that is not repeated for so long ends (TYP-2). */
 export const TYPING_MS = 5000;
@@ -36,7 +35,7 @@ export class Typing implements Feature {
   readonly operations = {
     typing: operation(
       typingSchema,
-      (caller, payload, reply: (answer: TypingAnswer) => void) => reply(this.#take(caller, payload)),
+      (caller, payload, reply: (answer: Answer<object>) => void) => reply(this.#take(caller, payload)),
       () => TYPING_COST,
     ),
   };
@@ -66,7 +65,7 @@ export class Typing implements Feature {
     if (this.#typists.get(user)?.socketId === client.id) this.#end(user);
   }
 
-  #take(caller: Caller, { on }: TypingPayload): TypingAnswer {
+  #take(caller: Caller, { on }: TypingPayload): Answer<object> {
     const { user, name, client } = caller;
     if (!client) return refuse("FORBIDDEN", "Only a connection can type.");
     const refusal = refuseReader(caller, "type");

@@ -1,6 +1,7 @@
 // Posting: who may, how often, and what; what passes goes to the batch that is open.
 import type { z } from "zod";
 
+import { postSchema } from "../../protocol/schemas/messages.ts";
 import type { ErrorAnswer, Message, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
@@ -12,7 +13,6 @@ import { GuestRates } from "../room/guest-rates.ts";
 import type { Members } from "../room/members.ts";
 import { placeOf } from "../log/message-id.ts";
 import { operation, type Caller } from "../room/operation.ts";
-import { postSchema } from "../../protocol/schemas/payloads.ts";
 import { Posts } from "./posts.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import { Carried } from "../room/carried.ts";

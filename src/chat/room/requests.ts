@@ -1,8 +1,8 @@
 // Runs what is asked of a room, step by step. Called by chat.ts for the events of its members, and by room-calls.ts for callers
 // from outside.
+import { describeIssues } from "../../protocol/schemas/fields.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
 import { readAs } from "../../protocol/read-as.ts";
-import { describeIssues } from "../../protocol/schemas/payloads.ts";
 import { TokenBuckets, type RateLimit } from "../../clock/token-bucket.ts";
 import { refuse } from "./answers.ts";
 import type { Feature } from "./feature.ts";

@@ -1,7 +1,6 @@
 // What somebody looks for, and whether a message is it. A query is never handed on as it was written: it is taken apart
 // into words here, and what the index is asked is made of those.
-import type { Message } from "../../protocol/chat-events.ts";
-import type { MatchRange } from "../../protocol/search-events.ts";
+import type { MatchRange, Message } from "../../protocol/chat-events.ts";
 import { wordsIn, type Effort, type Word } from "./words.ts";
 
 /** Ranges that a found message carries at most. */

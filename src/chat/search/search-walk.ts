@@ -1,7 +1,6 @@
 // One search on its way through the log, from the newest message back, a bounded piece at a time: what is indexed block by
 // block as the index proposes, what is not message by message; and what is old enough is indexed in passing.
-import type { Message } from "../../protocol/chat-events.ts";
-import type { FoundMessage } from "../../protocol/search-events.ts";
+import type { FoundMessage, Message } from "../../protocol/chat-events.ts";
 import type { MessageLog } from "../log/message-log.ts";
 import {
   termsOf,

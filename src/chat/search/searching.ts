@@ -3,8 +3,9 @@
 // stays awake for it.
 import type { z } from "zod";
 
-import type { ErrorAnswer } from "../../protocol/chat-events.ts";
-import type { FoundMessage, SearchAnswer } from "../../protocol/search-events.ts";
+import { searchSchema } from "../../protocol/schemas/search.ts";
+import { QUERY_WORDS_MAX } from "../../protocol/limits.ts";
+import type { ErrorAnswer, FoundMessage, SearchAnswer } from "../../protocol/chat-events.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
 import { fitFirst } from "../room/fitting.ts";
@@ -13,7 +14,6 @@ import { operation, type Caller, type Reply } from "../room/operation.ts";
 import type { Feature, KeptChange, Room } from "../room/room.ts";
 import type { SearchAllowance } from "./search-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { QUERY_WORDS_MAX, searchSchema } from "../../protocol/schemas/search-payloads.ts";
 import { parsePhrases, withoutRepeats, type Query } from "./search-query.ts";
 import { SearchWalk } from "./search-walk.ts";
 

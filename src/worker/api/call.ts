@@ -14,6 +14,13 @@ export type GivenSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodOb
 
 export const room = z.string().regex(ROOM_NAME).describe("A room's name");
 
+/** A good answer with these fields. */
+export const answering = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =>
+  z.object({ ok: z.literal(true), ...shape });
+
+/** A good answer that says no more. */
+export const done = z.object({ ok: z.literal(true) });
+
 export interface GoodAnswer {
   readonly description: string;
   /** Absent where there is no body. */

@@ -22,6 +22,8 @@ export const guestSchema = z.object({
   name: typedNameSchema.optional(),
 });
 
+export const guestAnswerSchema = z.object({ token: z.string(), user: z.string(), name: z.string() });
+
 /** `POST /api/guest {name?}` → `{token, user, name}`. */
 export async function issueGuestToken(request: Request, { settings, guestRate }: Deployment): Promise<Response> {
   const { secret, issuer, audience } = settings.jwt;

@@ -9,13 +9,25 @@ import {
   type ZodOpenApiResponsesObject,
 } from "zod-openapi";
 
-import { guestSchema } from "./guest.ts";
-import * as answers from "./answers.ts";
+import { guestAnswerSchema, guestSchema } from "./guest.ts";
 import { choicesOf, hasBody, pathParameters, shapeOf, type ApiCall, type GoodAnswer } from "./call.ts";
 import { CALLS } from "./calls.ts";
 
 const JSON_TYPE = "application/json";
 const BYTES = { "*/*": { schema: { type: "string", format: "binary" } } } as const;
+
+const refusalSchema = z
+  .object({
+    error: z.object({
+      code: z.string().describe("For programs: one of a closed list"),
+      message: z.string().describe("For people"),
+      retryAfterMs: z.exactOptional(z.int().min(0)).describe("When a retry may help"),
+      issues: z
+        .exactOptional(z.array(z.object({ path: z.string(), message: z.string() })))
+        .describe("Each field that was wrong, and how"),
+    }),
+  })
+  .meta({ id: "Refusal" });
 
 const REFUSALS = {
   400: refusal(400, "Something that was given is wrong; `issues` names each field"),
@@ -100,7 +112,7 @@ function refusal(
   description: string,
   headers: Record<string, z.ZodType> = {},
 ): ZodOpenApiResponseObject {
-  const content = { [JSON_TYPE]: { schema: answers.refusal } };
+  const content = { [JSON_TYPE]: { schema: refusalSchema } };
   return { id: `Refused${status}`, description, headers: z.object(headers), content };
 }
 
@@ -124,7 +136,7 @@ const GUEST: ZodOpenApiOperationObject = {
   security: [{}, { token: [] }],
   requestBody: { content: { [JSON_TYPE]: { schema: guestSchema } } },
   responses: {
-    200: goodResponse({ description: "A user of their own, for a day", schema: answers.guest }),
+    200: goodResponse({ description: "A user of their own, for a day", schema: guestAnswerSchema }),
     ...refusals(400, 401, 403, 413, "default"),
   },
 };

@@ -1,10 +1,10 @@
 // When files go: with their message, with its being forgotten, with the room. FILE-5, FILE-6
 import { describe, expect, it } from "vitest";
 
+import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { POST_WINDOW_MS } from "../../../src/chat/files/attachments.ts";
 import { SWEEP_RETRY_MS } from "../../../src/chat/files/file-sweep.ts";
 import { fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
-import type { Attachment } from "../../../src/protocol/files-events.ts";
 import { EPOCH, identityOf, ROOM } from "../../host/chat-room.ts";
 import { DAY_MS, FileRoom, KEPT_MS, quietRoomWithFile, roomWithFile } from "../../host/file-room.ts";
 import { MemoryFiles } from "../../host/memory-files.ts";

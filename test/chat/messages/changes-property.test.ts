@@ -3,8 +3,7 @@
 import { expect, it } from "vitest";
 
 import { CLOCK_SLACK_MS } from "../../../src/chat/messages/message-changes.ts";
-import type { ReactionSummary } from "../../../src/protocol/changes-events.ts";
-import type { Message, ServerToClientEvents } from "../../../src/protocol/chat-events.ts";
+import type { Message, ReactionSummary, ServerToClientEvents } from "../../../src/protocol/chat-events.ts";
 import { ChatRoom, EPOCH, UNLIMITED } from "../../host/chat-room.ts";
 import type { Client } from "../../host/harness.ts";
 import { PATIENT, fc, runs } from "../../host/properties.ts";

@@ -1,9 +1,9 @@
 // History: pages of the log, as a client asks for them, and the welcome that says where to start.
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../../src/protocol/limits.ts";
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
 import { HISTORY_PER_TOKEN, HISTORY_TIME_COST } from "../../../src/chat/messages/history.ts";
-import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../../src/protocol/schemas/payloads.ts";
 import { messageId } from "../../../src/chat/log/message-id.ts";
 import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { START_MS, type Client } from "../../host/harness.ts";

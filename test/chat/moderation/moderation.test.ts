@@ -1,7 +1,7 @@
 // MOD-1, MOD-11: what moderators can do at all: who may, what everyone hears, what is refused, what is listed.
 import { describe, expect, it } from "vitest";
 
-import type { ModerationChange } from "../../../src/protocol/moderation-events.ts";
+import type { ModerationChange } from "../../../src/protocol/chat-events.ts";
 import type { AnyAnswer } from "../../host/client.ts";
 import { expiresIn } from "../../host/chat-room.ts";
 import { START_MS } from "../../host/harness.ts";

@@ -1,9 +1,9 @@
 // Presence is about people. Who hears what of whom, and when.
 import { describe, expect, it } from "vitest";
 
+import { FIND_LENGTH_MAX } from "../../../src/protocol/limits.ts";
 import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "../../../src/chat/people/recently-left.ts";
 import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
-import { FIND_LENGTH_MAX } from "../../../src/protocol/schemas/payloads.ts";
 import type { Member, PresenceChange } from "../../../src/protocol/chat-events.ts";
 import { PRESENCE_WINDOW_LARGE_MS, PRESENCE_WINDOW_MS } from "../../../src/chat/people/presence.ts";
 import { ChatRoom, roomWith } from "../../host/chat-room.ts";

@@ -2,9 +2,9 @@
 // was indexed on the way, a search finds what reading everything would find.
 import { expect, it } from "vitest";
 
+import type { FoundMessage, SearchPayload } from "../../../src/protocol/chat-events.ts";
 import { messageId } from "../../../src/chat/log/message-id.ts";
 import { match, parsePhrases } from "../../../src/chat/search/search-query.ts";
-import type { FoundMessage, SearchPayload } from "../../../src/protocol/search-events.ts";
 import { ChatRoom, EPOCH, UNLIMITED } from "../../host/chat-room.ts";
 import { PATIENT, fc, runs } from "../../host/properties.ts";
 

@@ -1,16 +1,16 @@
 // Searching as a client asks for it: what is found by which words, in which order, and what is refused.
 import { describe, expect, it } from "vitest";
 
-import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
-import { SEARCH_COST } from "../../../src/chat/search/searching.ts";
-import { MATCHES_MAX } from "../../../src/chat/search/search-query.ts";
+import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
 import {
   QUERY_LENGTH_MAX,
   QUERY_WORDS_MAX,
   SEARCH_LIMIT_DEFAULT,
   SEARCH_LIMIT_MAX,
-} from "../../../src/protocol/schemas/search-payloads.ts";
-import type { FoundMessage } from "../../../src/protocol/search-events.ts";
+} from "../../../src/protocol/limits.ts";
+import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
+import { SEARCH_COST } from "../../../src/chat/search/searching.ts";
+import { MATCHES_MAX } from "../../../src/chat/search/search-query.ts";
 import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { START_MS, type Client } from "../../host/harness.ts";
 

@@ -1,9 +1,9 @@
 // Tests the composer's state: no typed text is lost by starting something else, by refusals or by reloads.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { UPLOADED_MAX_MS } from "../../../client/page/state/drafts.ts";
 import { Writing } from "../../../client/page/state/writing.ts";
-import type { Attachment } from "../../../src/protocol/files-events.ts";
 import { MemoryStorage } from "../../simulator/memory-storage.ts";
 
 /** What the room says to each change, in order; empty: it is done. */

@@ -1,15 +1,13 @@
 // Readers of what people and deployers give: events, requests of the HTTP API, tokens, settings.
 import type { z } from "zod";
 
-import { readSettings, SETTING_NAMES } from "../../../src/settings/settings.ts";
-import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
-import {
-  changesSchema,
-  editSchema,
-  messageSchema,
-  reactSchema,
-} from "../../../src/protocol/schemas/changes-payloads.ts";
-import { uploadSchema } from "../../../src/protocol/schemas/files-payloads.ts";
+import { typingSchema } from "../../../src/protocol/schemas/typing.ts";
+import { searchSchema } from "../../../src/protocol/schemas/search.ts";
+import { readMarksSchema, readSchema } from "../../../src/protocol/schemas/reading.ts";
+import { refreshTokenSchema } from "../../../src/protocol/schemas/tokens.ts";
+import { presenceSchema } from "../../../src/protocol/schemas/presence.ts";
+import { historySchema, postSchema } from "../../../src/protocol/schemas/messages.ts";
+import { describeIssues } from "../../../src/protocol/schemas/fields.ts";
 import {
   auditSchema,
   banSchema,
@@ -20,17 +18,11 @@ import {
   readOnlySchema,
   slowModeSchema,
   userSchema,
-} from "../../../src/protocol/schemas/moderation-payloads.ts";
-import {
-  describeIssues,
-  historySchema,
-  postSchema,
-  presenceSchema,
-  refreshTokenSchema,
-} from "../../../src/protocol/schemas/payloads.ts";
-import { readMarksSchema, readSchema } from "../../../src/protocol/schemas/reading-payloads.ts";
-import { searchSchema } from "../../../src/protocol/schemas/search-payloads.ts";
-import { typingSchema } from "../../../src/protocol/schemas/typing-payloads.ts";
+} from "../../../src/protocol/schemas/moderation.ts";
+import { uploadSchema } from "../../../src/protocol/schemas/files.ts";
+import { changesSchema, editSchema, reactSchema, whichMessageSchema } from "../../../src/protocol/schemas/changes.ts";
+import { readSettings, SETTING_NAMES } from "../../../src/settings/settings.ts";
+import { signToken, TokenVerifier } from "../../../src/settings/tokens/tokens.ts";
 import { readAs } from "../../../src/protocol/read-as.ts";
 import { CALLS } from "../../../src/worker/api/calls.ts";
 import { hasBody } from "../../../src/worker/api/call.ts";
@@ -44,7 +36,7 @@ const SCHEMAS: ReadonlyArray<readonly [event: string, schema: z.ZodType]> = [
   ["presence", presenceSchema],
   ["refresh-token", refreshTokenSchema],
   ["edit-message", editSchema],
-  ["get-message", messageSchema],
+  ["get-message", whichMessageSchema],
   ["react", reactSchema],
   ["changes", changesSchema],
   ["upload", uploadSchema],

@@ -6,7 +6,7 @@ import { termsOf, termsSought } from "../../../src/chat/search/search-index.ts";
 import { match, parsePhrases, withoutRepeats } from "../../../src/chat/search/search-query.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { FILE_KEY_LENGTH_MAX, fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";
-import { imageFacts } from "../../../src/worker/images/image-facts.ts";
+import { imageFacts } from "../../../src/worker/api/files/image-facts.ts";
 import { contentDisposition, FILE_NAME_LENGTH_MAX, fileNameOf, mediaTypeOf } from "../../../src/protocol/media-type.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 import { Recovery } from "../../../src/socketio/recovery/recovery.ts";

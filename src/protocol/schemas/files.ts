@@ -1,8 +1,9 @@
-// The schemas of files: what a message may carry, and what the Worker says of an upload.
+// Files: what a message carries of one, and what the Worker tells a room of an upload.
 import { z } from "zod";
 
 import { FILE_KEY_LENGTH_MAX } from "../file-key.ts";
 import { FILE_NAME_LENGTH_MAX } from "../media-type.ts";
+import type { Sent } from "./fields.ts";
 
 const TYPE_LENGTH_MAX = 127;
 const PIXELS_MAX = 1_000_000;
@@ -21,11 +22,16 @@ const facts = z.object({
   height: pixels,
 });
 
-/** Only what the room signed gets further, so this but keeps away what cannot be that. */
+/** Keeps away what cannot be an attachment; the room checks the key's signature. */
 export const attachmentSchema = z.object({
   key: z.string().min(1).max(FILE_KEY_LENGTH_MAX).describe("Opaque; names the file everywhere"),
   ...facts.shape,
 });
+
+/** A file that a message carries: the answer of an upload, unchanged. `GET /files/KEY` reads it. */
+export type Attachment = Sent<typeof attachmentSchema>;
+
+export const uploadedSchema = z.object({ attachment: attachmentSchema.meta({ id: "Attachment" }) });
 
 /** @see Attachments */
 export const uploadSchema = facts.extend({

@@ -1,13 +1,13 @@
 // Gives a file back to who may read it: whole, in part, or the word that it has not changed. What is at a key never
 // changes, so the key itself makes the ETag and no condition needs a look into the storage. Source: RFC 9110.
-import { logProblem } from "../../settings/log.ts";
-import { filesOf, type FileKey } from "../../protocol/file-key.ts";
-import { roomAllowed } from "../../protocol/room-name.ts";
-import { contentDisposition } from "../../protocol/media-type.ts";
-import { refuseRequest } from "../http/refusals.ts";
-import type { ApiRequest } from "./call.ts";
-import { refuseWithoutBucket } from "./file-upload.ts";
-import { respond } from "./responses.ts";
+import { logProblem } from "../../../settings/log.ts";
+import { filesOf, type FileKey } from "../../../protocol/file-key.ts";
+import { roomAllowed } from "../../../protocol/room-name.ts";
+import { contentDisposition } from "../../../protocol/media-type.ts";
+import { refuseRequest } from "../../http/refusals.ts";
+import type { ApiRequest } from "../call.ts";
+import { refuseWithoutBucket } from "./upload.ts";
+import { respond } from "../responses.ts";
 
 type Asked = ApiRequest<{ readonly key: string }>;
 type Range = { readonly offset: number; readonly length?: number } | { readonly suffix: number };

@@ -1,8 +1,8 @@
 // Saying something to many rooms, or to people wherever they are, and how far that has come: ANN-1, ANN-2, ANN-6.
 import { z } from "zod";
 
-import { lobbiesOf, whereabouts } from "../../rpc/lobby.ts";
-import { userSchema } from "../../settings/tokens/claims.ts";
+import { lobbiesOf, whereabouts } from "../../../rpc/lobby.ts";
+import { userSchema } from "../../../settings/tokens/claims.ts";
 import {
   ANNOUNCE_VERSION,
   ANNOUNCEMENT_ID_CHARS_MAX,
@@ -10,18 +10,19 @@ import {
   POSTED_EVENT,
   type AnnounceItem,
   type Announcement,
-} from "../../protocol/announcement.ts";
-import type { Identity } from "../../protocol/identity.ts";
-import { readAs } from "../../protocol/read-as.ts";
-import { ANNOUNCE_DATA_BYTES_MAX, bytesOf, packLooks, packRooms, packUsers } from "../../relay/announce-packing.ts";
-import { LOOK_AGAIN_SECONDS } from "../../relay/announcing.ts";
-import { announcementsOf } from "../../rpc/announcements.ts";
-import { transportOf } from "../../rpc/transport.ts";
-import { refuseIssues, refuseRequest } from "../http/refusals.ts";
-import { refuseRoom } from "./access.ts";
-import * as answers from "./announce-answers.ts";
-import { call, room, type ApiCall, type ApiRequest } from "./call.ts";
-import { SERVICE } from "./callers.ts";
+} from "../../../protocol/announcement.ts";
+import { count } from "../../../protocol/schemas/fields.ts";
+import { progressSchema } from "../../../protocol/schemas/relay.ts";
+import type { Identity } from "../../../protocol/identity.ts";
+import { readAs } from "../../../protocol/read-as.ts";
+import { ANNOUNCE_DATA_BYTES_MAX, bytesOf, packLooks, packRooms, packUsers } from "../../../relay/announce-packing.ts";
+import { LOOK_AGAIN_SECONDS } from "../../../relay/announcing.ts";
+import { announcementsOf } from "../../../rpc/announcements.ts";
+import { transportOf } from "../../../rpc/transport.ts";
+import { refuseIssues, refuseRequest } from "../../http/refusals.ts";
+import { refuseRoom } from "../access.ts";
+import { answering, call, room, type ApiCall, type ApiRequest } from "../call.ts";
+import { SERVICE } from "../callers.ts";
 
 /** Rooms, and users, that one call may name. */
 export const ANNOUNCE_ROOMS_NAMED_MAX = 5000;
@@ -54,6 +55,14 @@ const given = z.object({
   idempotencyKey: z.string().min(1).max(KEY_LENGTH_MAX).optional(),
 });
 
+const acceptedAnswer = answering(
+  z.object({
+    id: z.string(),
+    accepted: count.describe("Rooms, or users, that are addressed; by prefix those that the list has just now"),
+    duplicate: z.exactOptional(z.literal(true)).describe("It had been accepted before"),
+  }),
+);
+
 type Given = z.output<typeof given>;
 type Asked = ApiRequest<Given>;
 
@@ -70,7 +79,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
     given,
     headers: { "Idempotency-Key": "idempotencyKey" },
     bodyBytesMax: ANNOUNCE_BODY_BYTES_MAX,
-    answers: { 202: { description: "It is on its way", schema: answers.accepted } },
+    answers: { 202: { description: "It is on its way", schema: acceptedAnswer } },
     run: async (asked) => refuse(asked) ?? announce(asked),
   }),
   call({
@@ -81,7 +90,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
     description: "For who announced it, and for services whose token opens every room; for a day.",
     roles: SERVICE,
     given: z.object({ id: z.string().max(ANNOUNCEMENT_ID_CHARS_MAX) }),
-    answers: { 200: { description: "So far", schema: answers.progress } },
+    answers: { 200: { description: "So far", schema: answering(progressSchema) } },
     run: async ({ identity, given: { id }, env }) => {
       const announcements = announcementsOf(env);
       if (!announcements) return refuseWithout("ANNOUNCEMENTS");

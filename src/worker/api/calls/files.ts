@@ -1,13 +1,13 @@
 // The calls about files: up to a room, and back (FILE-1, FILE-4).
 import { z } from "zod";
 
-import { userSchema } from "../../settings/tokens/claims.ts";
-import { parseFileKey } from "../../protocol/file-key.ts";
-import * as answers from "./answers.ts";
-import { call, room, type ApiCall } from "./call.ts";
-import { callerFor, EVERYONE, MEMBERS } from "./callers.ts";
-import { noSuchFile, readFile } from "./file-reading.ts";
-import { uploadFile } from "./file-upload.ts";
+import { userSchema } from "../../../settings/tokens/claims.ts";
+import { parseFileKey } from "../../../protocol/file-key.ts";
+import { uploadedSchema } from "../../../protocol/schemas/files.ts";
+import { answering, call, room, type ApiCall } from "../call.ts";
+import { callerFor, EVERYONE, MEMBERS } from "../callers.ts";
+import { noSuchFile, readFile } from "../files/reading.ts";
+import { uploadFile } from "../files/upload.ts";
 
 /** UTF-16 units of a name that is given; what is longer is no name. */
 const NAME_GIVEN_LENGTH_MAX = 1024;
@@ -30,7 +30,7 @@ export const FILE_CALLS: readonly ApiCall[] = [
       as: userSchema.optional().describe("The user who will post it, where a service uploads for somebody"),
     }),
     rawBody: "The file's bytes, with `Content-Length`",
-    answers: { 201: { description: "It is stored", schema: answers.uploaded } },
+    answers: { 201: { description: "It is stored", schema: answering(uploadedSchema) } },
     refusals: [408, 411, 413, 415],
     run: async (asked) => {
       const caller = callerFor(asked.identity, asked.given.as);

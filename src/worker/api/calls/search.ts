@@ -1,10 +1,9 @@
 // Searching a room over HTTP: the event of the same name (SRCH-1).
-import { searchSchema } from "../../protocol/schemas/search-payloads.ts";
-import type { SearchAnswer } from "../../protocol/search-events.ts";
-import { call, room, type ApiCall } from "./call.ts";
-import { STAFF } from "./callers.ts";
-import { linkFrom, respond } from "./responses.ts";
-import { found } from "./search-answers.ts";
+import type { SearchAnswer } from "../../../protocol/chat-events.ts";
+import { foundSchema, searchSchema } from "../../../protocol/schemas/search.ts";
+import { answering, call, room, type ApiCall } from "../call.ts";
+import { STAFF } from "../callers.ts";
+import { linkFrom, respond } from "../responses.ts";
 
 export const SEARCH_CALLS: readonly ApiCall[] = [
   call({
@@ -20,7 +19,7 @@ export const SEARCH_CALLS: readonly ApiCall[] = [
     answers: {
       200: {
         description: "The page",
-        schema: found,
+        schema: answering(foundSchema),
         headers: { Link: 'The next page, `rel="next"`, where there is more to look at' },
       },
     },

@@ -2,28 +2,32 @@
 // look up is the room's lists: MOD-1, MOD-11.
 import { z } from "zod";
 
-import * as payloads from "../../protocol/schemas/moderation-payloads.ts";
-import type { AuditAnswer, ModerationAction, ModerationStateAnswer } from "../../protocol/moderation-events.ts";
-import { done } from "./answers.ts";
-import { call, room, type ApiCall } from "./call.ts";
-import { actingAs, callerFor, STAFF } from "./callers.ts";
-import * as answers from "./moderation-answers.ts";
-import { LINK_HEADER, linkFrom, respond } from "./responses.ts";
+import type { AuditAnswer, ModerationAction, ModerationStateAnswer } from "../../../protocol/chat-events.ts";
+import {
+  ACTION_SCHEMAS,
+  auditPageSchema,
+  auditSchema,
+  moderationPageSchema,
+  moderationStateSchema,
+} from "../../../protocol/schemas/moderation.ts";
+import { answering, call, done, room, type ApiCall } from "../call.ts";
+import { actingAs, callerFor, STAFF } from "../callers.ts";
+import { LINK_HEADER, linkFrom, respond } from "../responses.ts";
 
-/** A schema as one of several that `action` tells apart. */
-const action = <Name extends ModerationAction, Shape extends z.ZodRawShape>(name: Name, schema: z.ZodObject<Shape>) =>
-  z.object({ ...schema.shape, action: z.literal(name), room, as: actingAs.optional() });
+/** What an action takes, told apart by `action`. */
+const action = <Name extends ModerationAction>(name: Name) =>
+  z.object({ ...ACTION_SCHEMAS[name].shape, action: z.literal(name), room, as: actingAs.optional() });
 
 const ACTIONS = [
-  action("kick", payloads.kickSchema),
-  action("ban", payloads.banSchema),
-  action("unban", payloads.userSchema),
-  action("mute", payloads.muteSchema),
-  action("unmute", payloads.userSchema),
-  action("slow-mode", payloads.slowModeSchema),
-  action("read-only", payloads.readOnlySchema),
-  action("grant", payloads.grantSchema),
-  action("revoke", payloads.userSchema),
+  action("kick"),
+  action("ban"),
+  action("unban"),
+  action("mute"),
+  action("unmute"),
+  action("slow-mode"),
+  action("read-only"),
+  action("grant"),
+  action("revoke"),
 ] as const;
 
 const NAMES = ACTIONS.map(({ shape }) => shape.action.value);
@@ -52,8 +56,8 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     summary: "Who is banned or muted, and who has which role by grant",
     description: "And how the room stands: slow mode, read-only. `after` is the last user of the page before.",
     roles: STAFF,
-    given: payloads.moderationStateSchema.extend({ room }),
-    answers: { 200: { description: "What holds now", schema: answers.state, headers: LINK_HEADER } },
+    given: moderationStateSchema.extend({ room }),
+    answers: { 200: { description: "What holds now", schema: answering(moderationPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = (await roomRpc(given.room).ask("moderation-state", identity, given)) as ModerationStateAnswer;
       return respond(answer, (page) => {
@@ -69,8 +73,8 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     summary: "Who did what",
     description: "The newest deeds, or those before a `number`. The newest 500 are kept.",
     roles: STAFF,
-    given: payloads.auditSchema.extend({ room }),
-    answers: { 200: { description: "The page", schema: answers.audit, headers: LINK_HEADER } },
+    given: auditSchema.extend({ room }),
+    answers: { 200: { description: "The page", schema: answering(auditPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
       const answer = (await roomRpc(given.room).ask("audit", identity, given)) as AuditAnswer;
       return respond(answer, (page) => {

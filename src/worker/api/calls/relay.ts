@@ -1,19 +1,19 @@
 // Calls about what crosses from room to room: links (RLY-8), and what could not cross (RLY-9).
 import { z } from "zod";
 
-import type { DeadLettersRpc, RelayRpc } from "../../rpc/relay.ts";
-import { isDirectRoom } from "../../protocol/direct-name.ts";
-import { roomAllowed } from "../../protocol/room-name.ts";
-import { describeBatch } from "../../relay/readable-batch.ts";
-import { refuseRequest } from "../http/refusals.ts";
-import { deadLettersOf } from "../../rpc/dead-letters.ts";
-import { redeliver } from "../queue/redelivery.ts";
-import { refuseRoom } from "./access.ts";
-import { done } from "./answers.ts";
-import { call, room, type ApiCall, type ApiRequest } from "./call.ts";
-import { SERVICE } from "./callers.ts";
-import * as answers from "./relay-answers.ts";
-import { LINK_HEADER, linkFrom, respond } from "./responses.ts";
+import type { DeadLettersRpc, RelayRpc } from "../../../rpc/relay.ts";
+import { count } from "../../../protocol/schemas/fields.ts";
+import { deadLetterSchema, linksSchema } from "../../../protocol/schemas/relay.ts";
+import { isDirectRoom } from "../../../protocol/direct-name.ts";
+import { roomAllowed } from "../../../protocol/room-name.ts";
+import { describeBatch } from "../../../relay/readable-batch.ts";
+import { refuseRequest } from "../../http/refusals.ts";
+import { deadLettersOf } from "../../../rpc/dead-letters.ts";
+import { redeliver } from "../../queue/redelivery.ts";
+import { refuseRoom } from "../access.ts";
+import { answering, call, done, room, type ApiCall, type ApiRequest } from "../call.ts";
+import { SERVICE } from "../callers.ts";
+import { LINK_HEADER, linkFrom, respond } from "../responses.ts";
 
 export const DEAD_LIMIT_DEFAULT = 50;
 export const DEAD_LIMIT_MAX = 200;
@@ -27,6 +27,16 @@ const given = z.object({
 });
 
 const id = z.int().min(1).describe("Of a dead letter");
+
+const lettersAnswer = answering(
+  z.object({ letters: z.array(deadLetterSchema).describe("The oldest first"), hasMore: z.boolean() }),
+);
+const replayedAnswer = answering(
+  z.object({
+    replayed: z.array(count).describe("Ids of those that their rooms have taken; they are dead no more"),
+    failed: z.array(z.object({ id: count, reason: z.string() })).describe("Those that stay where they are"),
+  }),
+);
 
 export const RELAY_CALLS: readonly ApiCall[] = [
   call({
@@ -48,7 +58,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     summary: "Where a room's messages go, and whose come here",
     roles: SERVICE,
     given: z.object({ room }),
-    answers: { 200: { description: "The links", schema: answers.links } },
+    answers: { 200: { description: "The links", schema: answering(linksSchema) } },
     run: async ({ given, env }) => Response.json({ ok: true, ...(await env.CHAT_ROOM.getByName(given.room).links()) }),
   }),
   call({
@@ -73,7 +83,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
       after: z.int().min(0).default(0).describe("The last id of the page before"),
       limit: z.int().min(1).max(DEAD_LIMIT_MAX).default(DEAD_LIMIT_DEFAULT),
     }),
-    answers: { 200: { description: "The page", schema: answers.letters, headers: LINK_HEADER } },
+    answers: { 200: { description: "The page", schema: lettersAnswer, headers: LINK_HEADER } },
     run: async ({ identity, given: { after, limit }, env, url }) => {
       const letters = deadLettersOf(env);
       if (!letters) return refuseWithout("DEAD_LETTERS");
@@ -93,7 +103,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
     description: `The batches with these ids, or the ${REPLAY_MAX} oldest. A room takes none twice, and none before its turn.`,
     roles: SERVICE,
     given: z.object({ ids: z.array(id).min(1).max(REPLAY_MAX).optional() }),
-    answers: { 200: { description: "What became of them", schema: answers.replayed } },
+    answers: { 200: { description: "What became of them", schema: replayedAnswer } },
     run: async ({ identity, given: { ids }, env }) => {
       const letters = deadLettersOf(env);
       if (!letters) return refuseWithout("DEAD_LETTERS");

@@ -2,9 +2,9 @@
 // find out: LOB-1.
 import { z } from "zod";
 
-import { isDirectRoom } from "../../protocol/direct-name.ts";
-import { mayOpenDirect } from "../../protocol/direct-room.ts";
-import { ROOM_NAME } from "../../protocol/room-name.ts";
+import { isDirectRoom } from "../../../protocol/direct-name.ts";
+import { mayOpenDirect } from "../../../protocol/direct-room.ts";
+import { ROOM_NAME } from "../../../protocol/room-name.ts";
 import {
   placeOf,
   ROOM_SORTS,
@@ -12,14 +12,14 @@ import {
   type RoomPlace,
   type RoomQuery,
   type RoomSort,
-} from "../../protocol/room-list.ts";
-import { listRooms } from "../../rpc/lobby.ts";
-import { refuseIssues, refuseRequest } from "../http/refusals.ts";
-import { refuseRole, refuseRoom } from "./access.ts";
-import { call, room, type ApiCall } from "./call.ts";
-import { EVERYONE, SERVICE, STAFF } from "./callers.ts";
-import * as answers from "./lobby-answers.ts";
-import { LINK_HEADER, linkFrom } from "./responses.ts";
+} from "../../../protocol/room-list.ts";
+import { listRooms } from "../../../rpc/lobby.ts";
+import { refuseIssues, refuseRequest } from "../../http/refusals.ts";
+import { refuseRole, refuseRoom } from "../access.ts";
+import { answering, call, room, type ApiCall } from "../call.ts";
+import { EVERYONE, SERVICE, STAFF } from "../callers.ts";
+import { overviewSchema } from "../../../protocol/schemas/presence.ts";
+import { LINK_HEADER, linkFrom } from "../responses.ts";
 
 export const ROOMS_LIMIT_DEFAULT = 50;
 export const ROOMS_LIMIT_MAX = 500;
@@ -34,6 +34,24 @@ export const RECONNECT_WITHIN_MS_MAX = 600_000;
 
 const CURSOR_LENGTH_MAX = 200;
 const placeSchema = z.tuple([z.enum(ROOM_SORTS), z.number(), z.string().regex(ROOM_NAME)]);
+
+const roomsAnswer = answering(
+  z.object({
+    rooms: z
+      .array(overviewSchema.meta({ id: "Room" }))
+      .describe("As they last said, a minute ago at most where they are busy"),
+    hasMore: z.boolean(),
+  }),
+);
+
+const drainedAnswer = answering(
+  z.object({
+    rooms: z.array(z.object({ room: z.string(), connections: z.int().min(0).describe("Those that were closed") })),
+    failed: z.exactOptional(z.array(z.string())).describe("Rooms that could not be reached; ask again for these"),
+    hasMore: z.exactOptional(z.literal(true)).describe("There are more than one call drains; ask again with `after`"),
+    after: z.exactOptional(z.string()).describe("The last room of this call, where there are more"),
+  }),
+);
 
 export const LOBBY_CALLS: readonly ApiCall[] = [
   call({
@@ -54,7 +72,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       limit: z.int().min(1).max(ROOMS_LIMIT_MAX).default(ROOMS_LIMIT_DEFAULT),
       cursor: z.string().max(CURSOR_LENGTH_MAX).optional().describe("Where the page before ended; `Link` has it"),
     }),
-    answers: { 200: { description: "The page", schema: answers.rooms, headers: LINK_HEADER } },
+    answers: { 200: { description: "The page", schema: roomsAnswer, headers: LINK_HEADER } },
     run: async ({ identity, given: { prefix, sort, limit, cursor }, url, env, deployment: { settings } }) => {
       const isForMembers = !STAFF.includes(identity.role);
       if (isForMembers && !settings.roomList) return refuseRole({ roles: STAFF });
@@ -83,7 +101,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
       reconnectWithinMs: z.int().min(0).max(RECONNECT_WITHIN_MS_MAX),
       after: room.optional().describe("Where `rooms` is absent: the last room of the call before"),
     }),
-    answers: { 200: { description: "All of these rooms are empty now", schema: answers.drained } },
+    answers: { 200: { description: "All of these rooms are empty now", schema: drainedAnswer } },
     run: async ({ identity, given: { rooms, reconnectWithinMs, after }, roomRpc, env, deployment }) => {
       const drain = (name: string): Promise<number> => roomRpc(name).drain(reconnectWithinMs);
       if (!rooms) {

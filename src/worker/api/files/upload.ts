@@ -1,15 +1,15 @@
 // Takes a file: asks the room for its leave, looks at what it is, and passes the bytes on to the storage as they come.
 // No more than the head of an image and a few chunks are in memory, however large the file is.
-import { logProblem } from "../../settings/log.ts";
-import type { OutsideCaller } from "../../rpc/room.ts";
-import { BodyTooLate, TimedBody } from "../../http/timed-body.ts";
-import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "../images/image-facts.ts";
-import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../protocol/media-type.ts";
-import { UPLOADS_MAX } from "../deployment.ts";
-import { refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
-import { holderOf } from "../http/under-way.ts";
-import type { ApiRequest } from "./call.ts";
-import { respond } from "./responses.ts";
+import { logProblem } from "../../../settings/log.ts";
+import type { OutsideCaller } from "../../../rpc/room.ts";
+import { BodyTooLate, TimedBody } from "../../../http/timed-body.ts";
+import { imageFacts, IMAGE_HEAD_BYTES, type ImageFacts } from "./image-facts.ts";
+import { fileNameOf, isTypeAllowed, mediaTypeOf } from "../../../protocol/media-type.ts";
+import { UPLOADS_MAX } from "../../deployment.ts";
+import { refuseForNow, refuseIssues, refuseRequest } from "../../http/refusals.ts";
+import { holderOf } from "../../http/under-way.ts";
+import type { ApiRequest } from "../call.ts";
+import { respond } from "../responses.ts";
 
 interface Upload {
   readonly name: string;

@@ -1,23 +1,98 @@
 // Calls about what rooms use and cost: the list of all from the lobbies, which wakes none, and one room from itself.
 import { z } from "zod";
 
-import { lobbiesOf } from "../../rpc/lobby.ts";
-import { monthlyCost } from "../../metrics/cost.ts";
-import { HOUR_MS, recentHours } from "../../metrics/recent.ts";
-import type { RoomStats } from "../../metrics/room-stats.ts";
-import { ranked, USE_SORTS, type RoomUse } from "../../metrics/room-use.ts";
-import { addUsage, USAGE_NAMES, usageOf, type Usage } from "../../metrics/room-usage.ts";
-import { lobbyOf } from "../../protocol/room-list.ts";
-import { call, room, type ApiCall } from "./call.ts";
-import { STAFF } from "./callers.ts";
-import { refuseWithoutLobby } from "./lobby-calls.ts";
-import { LINK_HEADER, linkFrom } from "./responses.ts";
-import * as answers from "./stats-answers.ts";
+import { lobbiesOf } from "../../../rpc/lobby.ts";
+import { monthlyCost, PRICES } from "../../../metrics/cost.ts";
+import { HOUR_MS, recentHours } from "../../../metrics/recent.ts";
+import type { RoomStats } from "../../../metrics/room-stats.ts";
+import { ranked, USE_SORTS, type RoomUse } from "../../../metrics/room-use.ts";
+import { addUsage, USAGE_NAMES, usageOf, type Usage } from "../../../metrics/room-usage.ts";
+import { lobbyOf } from "../../../protocol/room-list.ts";
+import { call, room, type ApiCall } from "../call.ts";
+import { STAFF } from "../callers.ts";
+import { refuseWithoutLobby } from "./all-rooms.ts";
+import { LINK_HEADER, linkFrom } from "../responses.ts";
+import { atMs, count } from "../../../protocol/schemas/fields.ts";
+import { overviewSchema } from "../../../protocol/schemas/presence.ts";
 
 export const CONNECTIONS_LIMIT_DEFAULT = 100;
 export const CONNECTIONS_LIMIT_MAX = 500;
 export const USES_LIMIT_DEFAULT = 50;
 export const USES_LIMIT_MAX = 200;
+
+const dollars = z.number().min(0);
+
+/** @param amount a number of anything */
+const counts = (amount: z.ZodNumber) => ({
+  posted: amount.describe("Messages"),
+  delivered: amount.describe("Messages times the connections that they went to"),
+  framesIn: amount.describe("Over WebSockets, heartbeats of a sleeping room not among them"),
+  bytesIn: amount,
+  framesOut: amount,
+  bytesOut: amount,
+  opened: amount.describe("Connections that were opened"),
+  requests: amount.describe("What is billed as requests besides incoming frames: connects, polls, calls, alarms"),
+  rows: amount.describe("Rows written, alarms not among them"),
+  alarmsSet: amount,
+  alarms: amount.describe("Alarms that went off"),
+  awakeSeconds: z.number().min(0).describe("In which the room could not sleep"),
+  wakes: z
+    .object({ connect: amount, message: amount, close: amount, alarm: amount, call: amount, watch: amount })
+    .describe("By what woke the room; `watch` is a connection of somebody who looks after it"),
+});
+
+const use = z.object({ since: atMs("Since when it is counted"), ...counts(count) }).meta({ id: "RoomUse" });
+
+/** @param time that goes on for a month */
+const costAs = (time: string) =>
+  z
+    .object({ rows: dollars, requests: dollars, duration: dollars, total: dollars })
+    .nullable()
+    .describe(
+      `Dollars in 30 days that go on as ${time} did, at the prices of ${PRICES.asOf}, before what the plan includes; ` +
+        "`null` in the first ten minutes",
+    );
+
+const cost = costAs("the time since `since`");
+
+const lately = z
+  .object({ ...counts(z.number().min(0)), monthlyCost: costAs("the last hours") })
+  .describe(
+    "The same by the hour, of the last hours: what is an hour old counts half. The first minutes of a room are taken for ten",
+  )
+  .meta({ id: "RecentUse" });
+
+const connection = z.object({
+  id: z.string().describe("Names the connection here; it is not the session id, which stays a secret"),
+  user: z.exactOptional(z.string()).describe("Absent before CONNECT"),
+  name: z.exactOptional(z.string()),
+  role: z.exactOptional(z.string()),
+  isWatching: z.exactOptional(z.literal(true)).describe("Of somebody who looks after the room, and is no member"),
+  transport: z.enum(["websocket", "polling"]),
+  isExtended: z.boolean().describe("Whether it is Parley's own client, for which the room need not wake"),
+  since: atMs("When it was opened"),
+  lastSeen: atMs("Its last sign of life"),
+});
+
+const statsAnswer = z.object({
+  ok: z.literal(true),
+  room: z.string(),
+  members: count,
+  awake: z
+    .object({ since: atMs("When it began to run"), cause: z.string(), detail: z.string() })
+    .describe("Why the room runs now; `call`, `stats` where this call woke it"),
+  use,
+  monthlyCost: cost,
+  lately,
+  connectionCount: count,
+  connections: z.array(connection),
+  hasMore: z.boolean(),
+});
+
+const usesAnswer = z.object({
+  ok: z.literal(true),
+  rooms: z.array(overviewSchema.extend({ connections: count, use, monthlyCost: cost, lately })),
+});
 
 export const STATS_CALLS: readonly ApiCall[] = [
   call({
@@ -32,7 +107,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
       limit: z.int().min(1).max(CONNECTIONS_LIMIT_MAX).default(CONNECTIONS_LIMIT_DEFAULT),
       after: z.string().max(64).optional().describe("The last `id` of the page before; `Link` has it"),
     }),
-    answers: { 200: { description: "The room", schema: answers.stats, headers: LINK_HEADER } },
+    answers: { 200: { description: "The room", schema: statsAnswer, headers: LINK_HEADER } },
     run: async ({ given: { room: name, limit, after }, url, roomRpc, env, deployment }) => {
       const { unreported, awake, ...stats } = await roomRpc(name).stats({ limit, after });
       const lobby = env.LOBBY?.getByName(lobbyOf(name, deployment.settings.lobbies));
@@ -60,7 +135,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
         ),
       limit: z.int().min(1).max(USES_LIMIT_MAX).default(USES_LIMIT_DEFAULT),
     }),
-    answers: { 200: { description: "The rooms, the one that uses most first", schema: answers.uses } },
+    answers: { 200: { description: "The rooms, the one that uses most first", schema: usesAnswer } },
     run: async ({ identity, given: { sort, limit }, env: { LOBBY }, deployment: { settings } }) => {
       if (!LOBBY) return refuseWithoutLobby();
       const query = { sort, limit, rooms: identity.rooms };

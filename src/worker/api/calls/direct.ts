@@ -1,17 +1,17 @@
 // Conversations between two people: opening one, and listing one's own (DM-1, DM-4). The list is the lobby's, so it wakes nobody.
 import { z } from "zod";
 
-import { lobbiesOf } from "../../rpc/lobby.ts";
-import { userSchema } from "../../settings/tokens/claims.ts";
-import { TOO_MANY_OPENINGS } from "../../protocol/schemas/direct-payloads.ts";
-import { directOpenings } from "../../rpc/direct-openings.ts";
-import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../protocol/direct-room.ts";
-import { ROOM_NAME } from "../../protocol/room-name.ts";
-import { refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
-import { count, ok } from "./answers.ts";
-import { call, type ApiCall } from "./call.ts";
-import { actingAs, actingAsUser, callerFor, EVERYONE } from "./callers.ts";
-import { LINK_HEADER, linkFrom, respond } from "./responses.ts";
+import { dmSchema, TOO_MANY_OPENINGS } from "../../../protocol/schemas/direct.ts";
+import { count } from "../../../protocol/schemas/fields.ts";
+import { lobbiesOf } from "../../../rpc/lobby.ts";
+import { userSchema } from "../../../settings/tokens/claims.ts";
+import { directOpenings } from "../../../rpc/direct-openings.ts";
+import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "../../../protocol/direct-room.ts";
+import { ROOM_NAME } from "../../../protocol/room-name.ts";
+import { refuseForNow, refuseIssues, refuseRequest } from "../../http/refusals.ts";
+import { answering, call, type ApiCall } from "../call.ts";
+import { actingAs, actingAsUser, callerFor, EVERYONE } from "../callers.ts";
+import { LINK_HEADER, linkFrom, respond } from "../responses.ts";
 
 export const DMS_LIMIT_DEFAULT = 50;
 export const DMS_LIMIT_MAX = 200;
@@ -19,17 +19,7 @@ export const DMS_LIMIT_MAX = 200;
 const CURSOR_LENGTH_MAX = 200;
 const placeSchema = z.tuple([count, z.string().regex(ROOM_NAME)]);
 
-const dm = z
-  .object({
-    room: z.string(),
-    user: z.string().describe("The other one"),
-    lastSeq: count,
-    lastActivity: count.nullable().describe("When the newest message was posted, in milliseconds since 1970"),
-    unread: count.describe("Messages behind one's own read mark, as the room last said"),
-  })
-  .meta({ id: "Dm" }) satisfies z.ZodType<DirectOverview>;
-
-const opened = z.object({ ok, room: z.string().describe("To be connected to like any other") });
+const opened = answering(z.object({ room: z.string().describe("To be connected to like any other") }));
 
 export const DIRECT_CALLS: readonly ApiCall[] = [
   call({
@@ -73,7 +63,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
     answers: {
       200: {
         description: "The page",
-        schema: z.object({ ok, dms: z.array(dm), hasMore: z.boolean() }),
+        schema: answering(z.object({ dms: z.array(dmSchema), hasMore: z.boolean() })),
         headers: LINK_HEADER,
       },
     },

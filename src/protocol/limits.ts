@@ -1,0 +1,31 @@
+// Bounds of what clients send. The schemas apply them; the page reads some, so this file imports nothing.
+
+/** UTF-16 units. */
+export const USER_LENGTH_MAX = 128;
+export const CLIENT_MSG_ID_LENGTH_MAX = 64;
+export const MESSAGE_ID_LENGTH_MAX = 128;
+/** The longest families and flags have fewer, and `:shortcodes:` fit. */
+export const EMOJI_LENGTH_MAX = 32;
+/** Of a part of a name or id by which members are found. */
+export const FIND_LENGTH_MAX = 64;
+/** Of a moderator's reason. */
+export const REASON_LENGTH_MAX = 300;
+
+/** Messages of a page of history. */
+export const HISTORY_LIMIT_DEFAULT = 50;
+export const HISTORY_LIMIT_MAX = 200;
+
+/** Ten years. A longer ban or mute is one without an end. */
+export const SANCTION_SECONDS_MAX = 10 * 365 * 86_400;
+/** Six hours. */
+export const SLOW_MODE_SECONDS_MAX = 21_600;
+/** Entries of a page of the audit list, and users of a page of the sanctions. */
+export const MODERATION_PAGE_DEFAULT = 50;
+export const MODERATION_PAGE_MAX = 200;
+
+/** Messages of a page of search results (SRCH-4). */
+export const SEARCH_LIMIT_DEFAULT = 20;
+export const SEARCH_LIMIT_MAX = 50;
+export const QUERY_LENGTH_MAX = 256;
+/** Words of a query, each character of scripts without spaces counted as one: every message is compared with all of them. */
+export const QUERY_WORDS_MAX = 32;

@@ -1,0 +1,125 @@
+// Moderation: what moderators send, with its bounds, and the lists that they read. Rules: MOD-1 to MOD-11.
+import { z } from "zod";
+
+import {
+  MODERATION_PAGE_DEFAULT,
+  MODERATION_PAGE_MAX,
+  REASON_LENGTH_MAX,
+  SANCTION_SECONDS_MAX,
+  SLOW_MODE_SECONDS_MAX,
+} from "../limits.ts";
+import { atMs, limitOf, userId as user, type Given, type Sent } from "./fields.ts";
+import { roleSchema } from "./presence.ts";
+
+const grantedRole = roleSchema.exclude(["service"]);
+
+/** A role that a room can give to a user, whatever the user's token says. */
+export type GrantedRole = Sent<typeof grantedRole>;
+
+const reason = z.string().trim().min(1).max(REASON_LENGTH_MAX).optional();
+const seconds = z.int().min(1).max(SANCTION_SECONDS_MAX);
+const limit = limitOf({ byDefault: MODERATION_PAGE_DEFAULT, max: MODERATION_PAGE_MAX });
+
+export const userSchema = z.object({ user });
+export const kickSchema = z.object({ user, reason });
+/** Without `seconds` it is for good. */
+export const banSchema = z.object({ user, reason, seconds: seconds.optional() });
+export const muteSchema = z.object({ user, reason, seconds });
+export const slowModeSchema = z.object({ seconds: z.int().min(0).max(SLOW_MODE_SECONDS_MAX) });
+export const readOnlySchema = z.object({ on: z.boolean() });
+export const grantSchema = z.object({ user, role: grantedRole });
+
+/** What each action takes. */
+export const ACTION_SCHEMAS = {
+  kick: kickSchema,
+  ban: banSchema,
+  unban: userSchema,
+  mute: muteSchema,
+  unmute: userSchema,
+  "slow-mode": slowModeSchema,
+  "read-only": readOnlySchema,
+  grant: grantSchema,
+  revoke: userSchema,
+} as const;
+
+export type ModerationAction = keyof typeof ACTION_SCHEMAS;
+export type ActionPayload<Action extends ModerationAction> = Given<(typeof ACTION_SCHEMAS)[Action]>;
+
+export const auditSchema = z.object({ before: z.int().min(1).optional(), limit });
+/** Ascending by `number`; `before` is exclusive, without it the newest. */
+export type AuditPayload = Given<typeof auditSchema>;
+
+export const moderationStateSchema = z.object({ after: user.optional(), limit });
+/** `after`: the last `user` of the page before. */
+export type ModerationStatePayload = Given<typeof moderationStateSchema>;
+
+const entrySchema = z
+  .object({
+    number: z.int().min(1).describe("Its place in the list: 1, 2, 3, …"),
+    at: atMs("When it was done"),
+    action: z.enum([...(Object.keys(ACTION_SCHEMAS) as ModerationAction[]), "edit-message", "delete-message"]),
+    by: z.string().describe("The user id of who did it"),
+    user: z.exactOptional(z.string()).describe("The user whom it concerns"),
+    until: z.exactOptional(atMs("When a ban or a mute ends")),
+    reason: z.exactOptional(z.string()),
+    seconds: z.exactOptional(z.int().min(0)).describe("How long it lasts; of slow mode: from one post to the next"),
+    on: z.exactOptional(z.boolean()).describe("Of `read-only`"),
+    role: z.exactOptional(grantedRole).describe("Of `grant`"),
+    id: z
+      .exactOptional(z.string())
+      .describe("Of a message that `user` had written, and somebody else edited or deleted"),
+    seq: z.exactOptional(z.int().min(1)).describe("Its place"),
+  })
+  .meta({ id: "AuditEntry" });
+
+/** A line of the audit list: a moderator's action, or a change of what somebody else had written. */
+export type AuditEntry = Sent<typeof entrySchema>;
+export type AuditAction = AuditEntry["action"];
+
+/** An action, as everyone in the room hears it. Which fields there are depends on the action. */
+export type ModerationChange = Omit<AuditEntry, "number" | "at" | "id" | "seq" | "action"> & {
+  readonly action: ModerationAction;
+};
+
+const decided = {
+  by: z.string().describe("The user id of who did it"),
+  at: atMs("When it was decided"),
+  until: z.exactOptional(atMs("When it ends; without it, never")),
+  reason: z.exactOptional(z.string()),
+};
+const decisionSchema = z.object(decided).meta({ id: "Decision" });
+
+/** A ban, a mute or a grant. */
+export type Decision = Sent<typeof decisionSchema>;
+
+const moderatedUserSchema = z
+  .object({
+    user: z.string(),
+    banned: z.exactOptional(decisionSchema),
+    muted: z.exactOptional(decisionSchema),
+    granted: z.exactOptional(z.object({ ...decided, role: grantedRole })),
+  })
+  .meta({ id: "ModeratedUser" });
+
+/** A user with a ban, a mute or a grant that still holds. */
+export type ModeratedUser = Sent<typeof moderatedUserSchema>;
+
+export const auditPageSchema = z.object({
+  entries: z.array(entrySchema).describe("Ascending by number"),
+  hasMore: z.boolean().describe("Whether there are older ones"),
+});
+
+const modes = {
+  slowModeSeconds: z.int().min(0).describe("From one post of a user to the next; 0 for none"),
+  readOnly: z.boolean().describe("Whether only moderators may speak"),
+};
+const modesSchema = z.object(modes);
+
+/** What keeps members from speaking at will. Moderators need not wait. */
+export type RoomModes = Sent<typeof modesSchema>;
+
+export const moderationPageSchema = z.object({
+  ...modes,
+  users: z.array(moderatedUserSchema).describe("About whom something was decided that still holds"),
+  hasMore: z.boolean(),
+});

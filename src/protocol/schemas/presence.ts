@@ -1,0 +1,44 @@
+// Who is in a room, and how the room is doing.
+import { z } from "zod";
+
+import { FIND_LENGTH_MAX } from "../limits.ts";
+import { atMs, count, type Given, type Sent } from "./fields.ts";
+
+export const roleSchema = z.enum(["member", "moderator", "reader", "service"]);
+export type Role = Sent<typeof roleSchema>;
+
+export const memberSchema = z
+  .object({
+    user: z.string(),
+    name: z.string(),
+    connections: count,
+    since: atMs("Since when the member is here"),
+    role: z
+      .exactOptional(roleSchema)
+      .describe("What the member may do here, where that is not what a plain member may"),
+    granted: z.exactOptional(z.literal(true)).describe("The room itself gave that role"),
+  })
+  .meta({ id: "Member" });
+
+/**
+ * A person present in a room; several tabs are one member. `connections` is 0 while the room waits whether a member comes back.
+ * A reload does not change `since` (PRES-7).
+ */
+export type Member = Sent<typeof memberSchema>;
+
+export const presenceSchema = z.object({
+  find: z.string().trim().min(1, "is empty").max(FIND_LENGTH_MAX, `at most ${FIND_LENGTH_MAX} characters`).optional(),
+});
+
+/** `find`: only members whose name or id has this in it (PRES-6). */
+export type PresencePayload = Given<typeof presenceSchema>;
+
+export const overviewSchema = z.object({
+  room: z.string(),
+  members: count.describe("People, not connections"),
+  lastSeq: count.describe("The seq of the newest message, 0 in an empty room"),
+  lastActivity: count.nullable().describe("When the newest message was posted, in milliseconds since 1970"),
+});
+
+/** A room as the list of rooms shows it. */
+export type RoomOverview = Sent<typeof overviewSchema>;

@@ -1,0 +1,10 @@
+// Reading: the newest message that each user has seen.
+import { z } from "zod";
+
+import type { Given } from "./fields.ts";
+
+export const readSchema = z.object({ seq: z.int().min(0) });
+/** The `seq` of the newest message that the user has seen. */
+export type ReadPayload = Given<typeof readSchema>;
+
+export const readMarksSchema = z.object({});

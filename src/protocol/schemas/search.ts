@@ -1,0 +1,47 @@
+// Searching a room. Rules: SRCH-1.
+import { z } from "zod";
+
+import { QUERY_LENGTH_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../limits.ts";
+import { count, limitOf, userId, type Given, type Sent } from "./fields.ts";
+import { messageSchema } from "./messages.ts";
+
+const bound = z.int().min(0);
+
+export const searchSchema = z.object({
+  query: z.string().max(QUERY_LENGTH_MAX).optional(),
+  from: userId.optional(),
+  beforeTime: bound.optional(),
+  afterTime: bound.optional(),
+  before: bound.optional(),
+  limit: limitOf({ byDefault: SEARCH_LIMIT_DEFAULT, max: SEARCH_LIMIT_MAX }),
+});
+
+/**
+ * Messages that meet all of these. `query`: words, all of which a message has to have, `"a phrase"`, `begin*`; may be left out
+ * where `from`, the author's user id, is given. `beforeTime` and `afterTime` are of `timestamp`; `before` is of `seq`, and
+ * goes on from the answer of that name. All of them are exclusive.
+ */
+export type SearchPayload = Given<typeof searchSchema>;
+
+const rangeSchema = z.tuple([count, count]);
+
+/** UTF-16 positions in `content`: the first of what was found, and the one after its last. */
+export type MatchRange = Sent<typeof rangeSchema>;
+
+const foundMessageSchema = z
+  .object({
+    ...messageSchema.shape,
+    matches: z
+      .array(rangeSchema)
+      .describe("What was found of the words: positions in `content` in UTF-16 units, the second one exclusive"),
+  })
+  .meta({ id: "FoundMessage" });
+
+/** `matches`: ascending, the first ones of many; empty where only `from` was given. */
+export type FoundMessage = Sent<typeof foundMessageSchema>;
+
+export const foundSchema = z.object({
+  messages: z.array(foundMessageSchema).describe("Newest first"),
+  hasMore: z.boolean().describe("Whether there are older messages that have not been looked at"),
+  before: count.describe("Everything from this seq on has been looked at"),
+});

@@ -1,0 +1,7 @@
+// Typing: a client sends it again every few seconds while its user writes.
+import { z } from "zod";
+
+import type { Given } from "./fields.ts";
+
+export const typingSchema = z.object({ on: z.boolean() });
+export type TypingPayload = Given<typeof typingSchema>;

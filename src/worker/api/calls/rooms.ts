@@ -1,0 +1,108 @@
+// Calls about one room: how it is doing, who is in it, its whole history, its end.
+import { z } from "zod";
+
+import type { RoomRpc } from "../../../rpc/room.ts";
+import type { PresenceAnswer } from "../../../protocol/chat-events.ts";
+import { filesOf } from "../../../protocol/file-key.ts";
+import { count } from "../../../protocol/schemas/fields.ts";
+import { memberSchema, overviewSchema, presenceSchema } from "../../../protocol/schemas/presence.ts";
+import { answering, call, done, room, type ApiCall } from "../call.ts";
+import { SERVICE, STAFF } from "../callers.ts";
+import { respond } from "../responses.ts";
+
+export const ROOM_CALLS: readonly ApiCall[] = [
+  call({
+    id: "getRoom",
+    method: "get",
+    path: "/api/rooms/{room}",
+    summary: "How a room is doing",
+    description: "A room needs no creating: one that nobody used yet is empty.",
+    roles: STAFF,
+    given: z.object({ room }),
+    answers: { 200: { description: "The room", schema: answering(overviewSchema) } },
+    run: async ({ given, roomRpc }) => Response.json({ ok: true, ...(await roomRpc(given.room).overview()) }),
+  }),
+  call({
+    id: "deleteRoom",
+    method: "delete",
+    path: "/api/rooms/{room}",
+    ofDirectRooms: SERVICE,
+    summary: "Send everyone away and delete all",
+    description: "Messages, settings, everything. Whoever comes back later finds an empty room.",
+    roles: SERVICE,
+    given: z.object({ room }),
+    answers: { 200: { description: "Nothing of the room is left", schema: done } },
+    run: async ({ given, roomRpc, deployment }) => {
+      await roomRpc(given.room).deleteRoom();
+      deployment.fileReaders.forget(filesOf(given.room));
+      return Response.json({ ok: true });
+    },
+  }),
+  call({
+    id: "listMembers",
+    method: "get",
+    path: "/api/rooms/{room}/members",
+    summary: "Who is here",
+    roles: STAFF,
+    given: presenceSchema.extend({ room }),
+    answers: {
+      200: {
+        description: "Those who have been here longest come first",
+        schema: answering(z.object({ count, members: z.array(memberSchema) })),
+      },
+    },
+    run: async ({ identity, given, roomRpc }) =>
+      respond((await roomRpc(given.room).ask("presence", identity, given)) as PresenceAnswer),
+  }),
+  call({
+    id: "exportRoom",
+    method: "get",
+    path: "/api/rooms/{room}/export",
+    summary: "The whole history",
+    description: "One message a line, ascending by seq, up to the newest one at the time of the call.",
+    roles: STAFF,
+    given: z.object({ room }),
+    answers: {
+      200: {
+        description: "Newline-delimited JSON, one Message a line",
+        schema: z.string(),
+        contentType: "application/x-ndjson",
+      },
+    },
+    run: ({ given, roomRpc }) => exportRoom(roomRpc(given.room), given.room),
+  }),
+];
+
+type Piece = Awaited<ReturnType<RoomRpc["exportPiece"]>>;
+
+/**
+ * Streams the history as newline-delimited JSON. The room gives the next piece when the reader wants it, so no more than one piece
+ * is in memory and a slow reader keeps no room awake (API-8). The first piece is asked for at once, so that a failure of it is an
+ * error answer and not a stream that breaks off.
+ */
+async function exportRoom(rpc: RoomRpc, room: string): Promise<Response> {
+  return new Response(streamOf(rpc, await rpc.exportPiece()), {
+    headers: {
+      "Content-Type": "application/x-ndjson",
+      "Content-Disposition": `attachment; filename="${room}.ndjson"`,
+    },
+  });
+}
+
+function streamOf(rpc: RoomRpc, first: Piece): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let take = (): Piece | Promise<Piece> => first;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await take();
+        if (piece === undefined) return controller.error(new Error("the room was deleted while it was exported"));
+        const { lines, next } = piece;
+        if (lines !== "") controller.enqueue(encoder.encode(lines));
+        if (next === undefined) controller.close();
+        else take = () => rpc.exportPiece(next);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
