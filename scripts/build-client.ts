@@ -1,11 +1,13 @@
 // Builds the browser side into dist/client/, which the Worker serves as static assets. `npm run build` runs it and prints the
 // size of client.js with `-- --size`; the tests call it.
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 
 import { build, type BuildOptions, type Plugin } from "esbuild";
+
+import { clientTypes } from "./client-types.ts";
 
 const projectRoot = path.join(import.meta.dirname, "..");
 const source = path.join(projectRoot, "client");
@@ -20,8 +22,6 @@ const COPIED = ["page/index.html", "admin/admin.html", "page/theme.js", "favicon
 /** What a visitor's browser loads before the first room is on the screen. */
 const FIRST_LOAD = ["index.html", "page.css", "theme.js", "page.js", "page-chunk.js", "favicon.svg"];
 
-/** Where the vocabulary of rooms stands: every `*-events.ts` in it goes into client.d.ts, above the client's own types. */
-const protocol = path.join(projectRoot, "src", "protocol");
 const CONNECT_ROOM = `/** @param origin the server's, such as \`https://chat.example\` */
 export declare function connectRoom(origin: string, room: string, options: ConnectOptions): Room;
 /**
@@ -83,7 +83,7 @@ export async function buildClient(): Promise<void> {
     bundle({ ...PARTED, entryPoints: [path.join(source, PAGE)], outdir: target }),
     bundle({ ...IN_BROWSERS, entryPoints: OTHERS.map(entryOf), outdir: target }),
     buildEmbed(),
-    writeTypes(),
+    clientTypes().then((types) => put("client.d.ts", types + CONNECT_ROOM)),
     ...COPIED.map(async (name) => put(path.basename(name), await readFile(path.join(source, name)))),
   ]);
 }
@@ -115,15 +115,6 @@ async function buildEmbed(): Promise<void> {
   const styles = await build({ ...OPTIONS, entryPoints: [path.join(source, EMBED_STYLES)] });
   const define = { EMBED_CSS: JSON.stringify(styles.outputFiles[0]!.text) };
   await bundle({ ...IN_BROWSERS, entryPoints: [path.join(source, EMBED)], define, outdir: target });
-}
-
-/** Types only, in one file beside client.js. */
-async function writeTypes(): Promise<void> {
-  const vocabulary = (await readdir(protocol)).filter((name) => name.endsWith("-events.ts")).sort();
-  const files = [...vocabulary.map((name) => path.join(protocol, name)), path.join(source, "core", "api.ts")];
-  const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
-  const declarations = texts.map((text) => text.replaceAll(/^import type [^;]*;\n/gm, ""));
-  await put("client.d.ts", [...declarations, CONNECT_ROOM].join("\n"));
 }
 
 /** Compressed, in bytes: all of client.js, and what of it is not socket.io-client. */

@@ -3,6 +3,7 @@
 // it.
 import { io, type Socket } from "socket.io-client";
 
+import { ENDINGS, isAboutToken } from "../../src/protocol/failures.ts";
 import type { RefusalCode } from "../../src/protocol/chat-events.ts";
 import type { AuthAt, Connection, Token } from "./api.ts";
 import { APPOINTMENT_MAX_MS, readRetryAfterMs, retryDelayMs } from "./backoff.ts";
@@ -15,16 +16,6 @@ import { ask, type StockSocket } from "./requests.ts";
 const DIAL_TIMEOUT_MS = 10_000;
 /** How long the application's token function may take. */
 const TOKEN_TIMEOUT_MS = 30_000;
-
-/** Notices after which the room ends the connection. Others, such as `TOKEN_EXPIRING`, explain no end that follows them. */
-const ENDINGS = new Set<string>([
-  "TOKEN_EXPIRED",
-  "KICKED",
-  "BANNED",
-  "RATE_LIMITED",
-  "SERVER_SHUTDOWN",
-  "ROOM_DELETED",
-]);
 
 /** Over long-polling first, the stock client upgrades; the other way round it would stay there. */
 const WEBSOCKET_FIRST = [ExtendedWebSocket, ExtendablePolling];
@@ -117,7 +108,8 @@ export class RoomConnection {
     this.socket.on("connect_error", (error) => this.#onConnectError(error));
     this.socket.on("disconnect", (reason) => this.#onDisconnect(reason));
     this.socket.on("notice", (notice) => {
-      if (ENDINGS.has(notice.code)) this.#notice = notice;
+      // Others, such as `TOKEN_EXPIRING`, explain no end that follows them.
+      if (ENDINGS.some((code) => code === notice.code)) this.#notice = notice;
       if (notice.code === "TOKEN_EXPIRING") void this.#refresh();
     });
   }
@@ -221,7 +213,7 @@ export class RoomConnection {
   }
 
   #onRefused(code: unknown, message: string, retryAfterMs: unknown): void {
-    if (code === "UNAUTHORIZED" || code === "TOKEN_EXPIRED") this.#refused = code;
+    if (isAboutToken(code)) this.#refused = code;
     const failure: Failure = { kind: "refused", message, ...withRetry(retryAfterMs) };
     this.#reconnection.failed(typeof code === "string" ? { ...failure, code } : failure);
   }

@@ -1,8 +1,7 @@
 // A conversation between two people: opened by HTTP, and held as any room is.
+import type { TokenCode } from "../../src/protocol/failures.ts";
 import type { ConnectOptions, DirectError, Room } from "./api.ts";
 import { connectRoom } from "./room.ts";
-
-type Refused = "UNAUTHORIZED" | "TOKEN_EXPIRED";
 
 /**
  * Opens the room between the token's user and another one, and connects to it. Rejects where the server says no, or cannot be
@@ -13,13 +12,13 @@ export async function connectDirect(origin: string, user: string, options: Conne
   const answer = await open(origin, user, options);
   const code = answer.status === 401 ? await codeOf(answer) : undefined;
   const isWorthAnother = code !== undefined && typeof options.token === "function";
-  const last = isWorthAnother ? await open(origin, user, options, code as Refused) : answer;
+  const last = isWorthAnother ? await open(origin, user, options, code as TokenCode) : answer;
   if (!last.ok) throw await errorOf(last, code);
   const { room } = (await last.json()) as { readonly room: string };
   return connectRoom(origin, room, options);
 }
 
-async function open(origin: string, user: string, { token }: ConnectOptions, refused?: Refused): Promise<Response> {
+async function open(origin: string, user: string, { token }: ConnectOptions, refused?: TokenCode): Promise<Response> {
   const bearer = typeof token === "string" ? token : await token(refused);
   try {
     return await fetch(new URL("/api/dms", origin), {

@@ -1,5 +1,6 @@
 // Files of a room: up, and back. What passes by itself (a rate limit, a broken line, a token that ended) is tried again;
 // everything else rejects with the server's own words.
+import { isAboutToken, RETRY_AFTER, type TokenCode } from "../../src/protocol/failures.ts";
 import type { Attachment } from "../../src/protocol/chat-events.ts";
 import type { DownloadOptions, FileError, UploadOptions } from "./api.ts";
 import { readRetryAfterMs, retryDelayMs } from "./backoff.ts";
@@ -15,7 +16,7 @@ interface FilePorts {
   readonly clock: Clock;
   readonly random: () => number;
   /** @param refused why the last token was not accepted */
-  readonly token: (refused?: "UNAUTHORIZED" | "TOKEN_EXPIRED") => Promise<string>;
+  readonly token: (refused?: TokenCode) => Promise<string>;
   /** Whether another token may come of asking again. */
   readonly hasTokenFunction: boolean;
   readonly transfer: (request: Transfer) => Promise<Transferred>;
@@ -28,8 +29,6 @@ interface Failure {
 }
 
 type Asked = Pick<Transfer, "method" | "url" | "body" | "onProgress">;
-
-const PASSING = new Set(["RATE_LIMITED", "UNAVAILABLE", "TIMED_OUT", "NO_ANSWER"]);
 
 export class Files {
   readonly #ports: FilePorts;
@@ -57,14 +56,16 @@ export class Files {
 
   async #ask(asked: Asked, given: AbortSignal | undefined): Promise<Blob> {
     const signal = given ? AbortSignal.any([given, this.#closing.signal]) : this.#closing.signal;
-    let refused: "UNAUTHORIZED" | "TOKEN_EXPIRED" | undefined;
+    let refused: TokenCode | undefined;
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted();
       const answer = await this.#try(asked, signal, refused);
       if (answer instanceof Blob) return answer;
-      const isStale = answer.code === "UNAUTHORIZED" || answer.code === "TOKEN_EXPIRED";
+      const isStale = isAboutToken(answer.code);
       // A fresh token that is refused as well is not the clock's fault.
-      const mayHelp = isStale ? this.#ports.hasTokenFunction && refused === undefined : PASSING.has(answer.code);
+      // `INTERNAL` may be a bug that the same file meets again.
+      const isPassing = RETRY_AFTER.includes(answer.code) && answer.code !== "INTERNAL";
+      const mayHelp = isStale ? this.#ports.hasTokenFunction && refused === undefined : isPassing;
       if (!mayHelp || tries === FILE_TRIES_MAX) throw fileError(answer);
       if (isStale) refused = answer.code as typeof refused;
       else await this.#wait(tries, answer, signal);

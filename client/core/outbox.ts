@@ -1,6 +1,7 @@
 // Sends the messages of one room in order, each exactly once thanks to its `clientMsgId`; without a connection they wait. One is in
 // flight at a time: if a later one overtook an earlier one, which the room puts off (RATE_LIMITED) or fails to store (INTERNAL),
 // the order could not be restored. Room calls it; outbox-messages.ts keeps the messages.
+import { RETRY_AFTER } from "../../src/protocol/failures.ts";
 import type { ErrorAnswer, Message, PostAnswer, PostPayload } from "../../src/protocol/chat-events.ts";
 import type { Draft, Inheritance, MessageState, SendFailure, SentAnswer, Unsent } from "./api.ts";
 import { readRetryAfterMs, RETRY_AFTER_MAX_MS, retryDelayMs } from "./backoff.ts";
@@ -240,7 +241,7 @@ export class Outbox {
       if (current !== this.#try) return;
       // What is refused for good here is the question, not the message.
       if (found === undefined) {
-        this.#onRefusal(next, error && PASSING.has(error.code) ? error : undefined);
+        this.#onRefusal(next, error && RETRY_AFTER.includes(error.code) ? error : undefined);
         return;
       }
       if (found !== "absent" && found !== "unknown") return this.#settle(next.clientMsgId, found);
@@ -262,7 +263,7 @@ export class Outbox {
   #onRefusal(message: StoredMessage, error: ErrorAnswer["error"] | undefined): number | undefined {
     this.#breaks = 0;
     if (!error || error.code === "INTERNAL") this.#tries += 1;
-    const isPassing = !error || PASSING.has(error.code);
+    const isPassing = !error || RETRY_AFTER.includes(error.code);
     const isTooLong = (error?.retryAfterMs ?? 0) > RETRY_AFTER_MAX_MS;
     if (!isPassing || isTooLong || this.#tries >= TRIES_MAX) {
       this.#fail(message.clientMsgId, error ?? UNANSWERED);
@@ -313,6 +314,3 @@ export class Outbox {
     this.#pump();
   }
 }
-
-/** Answers that a later try may better. */
-const PASSING = new Set<string>(["RATE_LIMITED", "SLOW_MODE", "INTERNAL"]);

@@ -1,5 +1,6 @@
 // Decides when to connect again, and when to stop. Pure: the connection reports what happened and gets the time of the next
 // attempt.
+import { isAboutToken, RETRY_AFTER, RETRY_NEVER } from "../../src/protocol/failures.ts";
 import type { Connection } from "./api.ts";
 import { retryDelayMs } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
@@ -8,13 +9,6 @@ import type { Clock } from "./clock.ts";
 const STABLE_MS = 5000;
 /** A token function that answers with refused tokens so often in a row has no better one. */
 export const TOKENS_REFUSED_MAX = 3;
-
-/** Refusals that pass by themselves. */
-const PASSING = new Set(["ROOM_FULL", "TOO_MANY_CONNECTIONS", "SERVER_SHUTDOWN", "UNAVAILABLE", "INTERNAL"]);
-/** Refusals that another token may mend. */
-const ABOUT_TOKEN = new Set(["UNAUTHORIZED", "TOKEN_EXPIRED"]);
-/** Refusals by decision of a moderator or operator: a retry does not help. */
-const DECIDED = new Set(["BANNED", "KICKED", "FORBIDDEN_ROOM"]);
 
 export interface Failure {
   /**
@@ -94,11 +88,11 @@ export class Reconnection {
   #mayRetry({ kind, code, retryAfterMs }: Failure): boolean {
     if (kind !== "refused") return true;
     if (code === undefined) return retryAfterMs !== undefined;
-    if (ABOUT_TOKEN.has(code)) {
+    if (isAboutToken(code)) {
       this.#tokensRefused += 1;
       return this.#ports.hasTokenFunction && this.#tokensRefused < TOKENS_REFUSED_MAX;
     }
-    return !DECIDED.has(code) && (retryAfterMs !== undefined || PASSING.has(code));
+    return !RETRY_NEVER.includes(code) && (retryAfterMs !== undefined || RETRY_AFTER.includes(code));
   }
 
   #wait({ kind, code, message, retryAfterMs = 0, isAppointment = false }: Failure): void {

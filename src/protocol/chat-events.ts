@@ -1,6 +1,7 @@
 // The vocabulary of a chat room: its events, and the types of what they carry. Used by room, Worker, client and tests. The
 // schemas beside this file say what is checked; the types of that derive from them. Rules: src/chat/SPEC.md.
 import type { ChangesPayload, EditPayload, MessagePayload, ReactPayload, Version } from "./schemas/changes.ts";
+import type { AnswerCode, NoticeCode } from "./failures.ts";
 import type { Sent } from "./schemas/fields.ts";
 import type {
   HistoryPayload,
@@ -26,6 +27,7 @@ import type { foundSchema, SearchPayload } from "./schemas/search.ts";
 import type { RefreshPayload } from "./schemas/tokens.ts";
 import type { TypingPayload } from "./schemas/typing.ts";
 
+export type { AnswerCode, NoticeCode, RefusalCode } from "./failures.ts";
 export type * from "./schemas/changes.ts";
 export type * from "./schemas/files.ts";
 export type * from "./schemas/messages.ts";
@@ -241,40 +243,3 @@ export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, T
   };
   readonly moderation: ModerationWelcome;
 }
-
-export type NoticeCode =
-  | "TOKEN_EXPIRING"
-  | "TOKEN_EXPIRED"
-  | "KICKED"
-  | "BANNED"
-  | "RATE_LIMITED"
-  | "SERVER_SHUTDOWN"
-  | "ROOM_DELETED";
-
-/** Why an event was not carried out; the table in src/chat/SPEC.md says which of them a retry helps. */
-export type AnswerCode =
-  | "INVALID_PAYLOAD"
-  | "TOO_LONG"
-  | "RATE_LIMITED"
-  | "MUTED"
-  | "SLOW_MODE"
-  | "ROOM_READ_ONLY"
-  | "FORBIDDEN"
-  | "NOT_FOUND"
-  | "UNKNOWN_EVENT"
-  | "UNAUTHORIZED"
-  | "TOKEN_EXPIRED"
-  | "UNAVAILABLE"
-  | "INTERNAL";
-
-/** Why a CONNECT was refused: `data.code` of the CONNECT_ERROR. */
-export type RefusalCode =
-  | "UNAUTHORIZED"
-  | "TOKEN_EXPIRED"
-  | "FORBIDDEN"
-  | "FORBIDDEN_ROOM"
-  | "BANNED"
-  | "ROOM_FULL"
-  | "RATE_LIMITED"
-  | "TOO_MANY_CONNECTIONS"
-  | "UNAVAILABLE";

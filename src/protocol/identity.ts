@@ -1,4 +1,5 @@
 // Who somebody is, once a token was believed: what the Worker vouches for and a room works with.
+import type { TokenCode } from "./failures.ts";
 import type { Role } from "./chat-events.ts";
 
 export interface Identity {
@@ -21,7 +22,7 @@ export type Authentication = { readonly ok: true; readonly identity: Identity } 
 export interface Unauthenticated {
   readonly ok: false;
   /** `UNAVAILABLE` is no fate yet: the keys cannot be had just now (TOK-5). */
-  readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "UNAVAILABLE";
+  readonly code: TokenCode | "UNAVAILABLE";
   readonly message: string;
   /** With `UNAVAILABLE`. */
   readonly retryAfterMs?: number;

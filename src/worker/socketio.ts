@@ -24,7 +24,7 @@ export function socketIoWorker(): Hono<App> {
   app.use(async (c, next) => {
     const deployment = deploymentOf(c.env);
     if (!deployment)
-      return refuseRequest(503, "MISCONFIGURED", "The server is not set up yet; its log says what is missing");
+      return refuseRequest("MISCONFIGURED", "The server is not set up yet; its log says what is missing");
     c.set("deployment", deployment);
     await carryThrough(c, next);
     countAnswer(c);
@@ -43,7 +43,7 @@ export function socketIoWorker(): Hono<App> {
     app.all(path, async (c) => noteConnect(c, await connect(c.req.raw, c.env, c.var.deployment, c.req.param("room"))));
   }
 
-  app.notFound(() => refuseRequest(404, "NOT_FOUND", "No such address"));
+  app.notFound(() => refuseRequest("NOT_FOUND", "No such address"));
 
   app.onError((error, c) => {
     const { pathname } = new URL(c.req.url);
@@ -51,9 +51,9 @@ export function socketIoWorker(): Hono<App> {
     c.var.deployment?.meter.count("problems:worker");
     if (isPassing(error)) {
       const message = "The room cannot be reached right now; try again";
-      return refuseRequest(503, "UNAVAILABLE", message, { "Retry-After": "1" });
+      return refuseRequest("UNAVAILABLE", message, { "Retry-After": "1" });
     }
-    return refuseRequest(500, "INTERNAL", "Something went wrong here; try again");
+    return refuseRequest("INTERNAL", "Something went wrong here; try again");
   });
 
   return app;

@@ -1,7 +1,8 @@
 // Says what is announced to those who are here. Nothing of it is stored: that a connection has heard it stands in the
 // record of that connection, which outlives sleep and costs no row (ANN-4, ANN-8).
 import { ANNOUNCEMENT_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../../protocol/announcement.ts";
-import type { Answer, AnswerCode } from "../../protocol/chat-events.ts";
+import type { Answer } from "../../protocol/chat-events.ts";
+import { RETRY_AFTER } from "../../protocol/failures.ts";
 import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { EventsMap } from "../../socketio/server/events.ts";
 import { AnnouncedBefore } from "./announced-before.ts";
@@ -64,12 +65,9 @@ function remember(client: Client, id: string): void {
   ANNOUNCED.set(client, [...(ANNOUNCED.get(client) ?? []), id].slice(-ANNOUNCED_KEPT_MAX));
 }
 
-/** What passes by itself. */
-const PASSING: ReadonlySet<AnswerCode> = new Set(["RATE_LIMITED", "SLOW_MODE", "INTERNAL"]);
-
 /** What a room's answer to a message means for what was announced as one. */
 export function outcomeOfPost(answer: Answer<object>): AnnounceOutcome {
   if (!("error" in answer)) return { ok: true, reached: [], isHeard: true };
   const { code, message } = answer.error;
-  return { ok: false, isFinal: !PASSING.has(code), reason: `${code}: ${message}` };
+  return { ok: false, isFinal: !RETRY_AFTER.includes(code), reason: `${code}: ${message}` };
 }

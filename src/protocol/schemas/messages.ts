@@ -5,7 +5,7 @@ import { CLIENT_MSG_ID_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } fr
 import { atMs, content, count, limitOf, messageId, type Given, type Sent } from "./fields.ts";
 import { attachmentSchema, uploadedSchema } from "./files.ts";
 
-const reactionSchema = z.object({
+export const reactionSchema = z.object({
   emoji: z.string(),
   count,
   users: z.array(z.string()).describe("Those who set it first; fewer than `count` where there are many"),
@@ -16,7 +16,7 @@ export type ReactionSummary = Sent<typeof reactionSchema>;
 
 export const reactionsSchema = z.array(reactionSchema).describe("In the order in which the emoji came");
 
-const originSchema = z.object({ room: z.string(), seq: count });
+export const originSchema = z.object({ room: z.string(), seq: count });
 
 /** A place in a room. */
 export type Origin = Sent<typeof originSchema>;

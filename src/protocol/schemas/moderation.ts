@@ -11,10 +11,10 @@ import {
 import { atMs, limitOf, userId as user, type Given, type Sent } from "./fields.ts";
 import { roleSchema } from "./presence.ts";
 
-const grantedRole = roleSchema.exclude(["service"]);
+export const grantedRoleSchema = roleSchema.exclude(["service"]);
 
 /** A role that a room can give to a user, whatever the user's token says. */
-export type GrantedRole = Sent<typeof grantedRole>;
+export type GrantedRole = Sent<typeof grantedRoleSchema>;
 
 const reason = z.string().trim().min(1).max(REASON_LENGTH_MAX).optional();
 const seconds = z.int().min(1).max(SANCTION_SECONDS_MAX);
@@ -27,7 +27,7 @@ export const banSchema = z.object({ user, reason, seconds: seconds.optional() })
 export const muteSchema = z.object({ user, reason, seconds });
 export const slowModeSchema = z.object({ seconds: z.int().min(0).max(SLOW_MODE_SECONDS_MAX) });
 export const readOnlySchema = z.object({ on: z.boolean() });
-export const grantSchema = z.object({ user, role: grantedRole });
+export const grantSchema = z.object({ user, role: grantedRoleSchema });
 
 /** What each action takes. */
 export const ACTION_SCHEMAS = {
@@ -53,7 +53,7 @@ export const moderationStateSchema = z.object({ after: user.optional(), limit })
 /** `after`: the last `user` of the page before. */
 export type ModerationStatePayload = Given<typeof moderationStateSchema>;
 
-const entrySchema = z
+export const entrySchema = z
   .object({
     number: z.int().min(1).describe("Its place in the list: 1, 2, 3, …"),
     at: atMs("When it was done"),
@@ -64,7 +64,7 @@ const entrySchema = z
     reason: z.exactOptional(z.string()),
     seconds: z.exactOptional(z.int().min(0)).describe("How long it lasts; of slow mode: from one post to the next"),
     on: z.exactOptional(z.boolean()).describe("Of `read-only`"),
-    role: z.exactOptional(grantedRole).describe("Of `grant`"),
+    role: z.exactOptional(grantedRoleSchema).describe("Of `grant`"),
     id: z
       .exactOptional(z.string())
       .describe("Of a message that `user` had written, and somebody else edited or deleted"),
@@ -87,17 +87,17 @@ const decided = {
   until: z.exactOptional(atMs("When it ends; without it, never")),
   reason: z.exactOptional(z.string()),
 };
-const decisionSchema = z.object(decided).meta({ id: "Decision" });
+export const decisionSchema = z.object(decided).meta({ id: "Decision" });
 
 /** A ban, a mute or a grant. */
 export type Decision = Sent<typeof decisionSchema>;
 
-const moderatedUserSchema = z
+export const moderatedUserSchema = z
   .object({
     user: z.string(),
     banned: z.exactOptional(decisionSchema),
     muted: z.exactOptional(decisionSchema),
-    granted: z.exactOptional(z.object({ ...decided, role: grantedRole })),
+    granted: z.exactOptional(z.object({ ...decided, role: grantedRoleSchema })),
   })
   .meta({ id: "ModeratedUser" });
 
@@ -113,7 +113,7 @@ const modes = {
   slowModeSeconds: z.int().min(0).describe("From one post of a user to the next; 0 for none"),
   readOnly: z.boolean().describe("Whether only moderators may speak"),
 };
-const modesSchema = z.object(modes);
+export const modesSchema = z.object(modes);
 
 /** What keeps members from speaking at will. Moderators need not wait. */
 export type RoomModes = Sent<typeof modesSchema>;

@@ -23,12 +23,12 @@ export const searchSchema = z.object({
  */
 export type SearchPayload = Given<typeof searchSchema>;
 
-const rangeSchema = z.tuple([count, count]);
+export const rangeSchema = z.tuple([count, count]);
 
 /** UTF-16 positions in `content`: the first of what was found, and the one after its last. */
 export type MatchRange = Sent<typeof rangeSchema>;
 
-const foundMessageSchema = z
+export const foundMessageSchema = z
   .object({
     ...messageSchema.shape,
     matches: z

@@ -5,7 +5,7 @@ import type { Identity } from "../../protocol/identity.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import { roomAllowed } from "../../protocol/room-name.ts";
 import type { Deployment } from "../deployment.ts";
-import { refuseForNow, refuseRequest, refuseStranger, refuseToken } from "../http/refusals.ts";
+import { refuseForNow, refuseRequest, refuseUnauthenticated, refuseToken } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 import type { ApiCall } from "./call.ts";
 import { respond } from "./responses.ts";
@@ -17,7 +17,7 @@ export async function identify(
   { tokens, apiRequests }: Deployment,
 ): Promise<Identity | Response> {
   const token = bearerOf(request.headers.get("Authorization"));
-  if (token === undefined) return refuseStranger("UNAUTHORIZED", "A token is required: Authorization: Bearer");
+  if (token === undefined) return refuseUnauthenticated("UNAUTHORIZED", "A token is required: Authorization: Bearer");
   const result = await tokens.verify(token);
   if (!result.ok) return refuseToken(result);
   const { identity } = result;
@@ -28,7 +28,7 @@ export async function identify(
 }
 
 export function refuseRole({ roles }: Pick<ApiCall, "roles">): Response {
-  return refuseRequest(403, "FORBIDDEN", `This call is for the role ${roles.join(" or ")}`);
+  return refuseRequest("FORBIDDEN", `This call is for the role ${roles.join(" or ")}`);
 }
 
 /** Whether it is for those who look after one room: who they are, the room itself knows. */
@@ -53,7 +53,7 @@ export async function refuseByRoom(
 /** @returns why the token does not open the room, or nothing where it does */
 export function refuseRoom({ rooms }: Identity, room: string): Response | undefined {
   // DM-3: no call reaches rooms between two people.
-  if (isDirectRoom(room)) return refuseRequest(403, "FORBIDDEN_ROOM", `Room ${room} is between two people`);
+  if (isDirectRoom(room)) return refuseRequest("FORBIDDEN_ROOM", `Room ${room} is between two people`);
   if (roomAllowed(rooms, room)) return undefined;
-  return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open room ${room}`);
+  return refuseRequest("FORBIDDEN_ROOM", `The token does not open room ${room}`);
 }

@@ -29,7 +29,7 @@ type As = z.output<typeof actingAs>;
 export function callerFor(identity: Identity, as: As | undefined): OutsideCaller | Response {
   if (as === undefined) return identity;
   if (identity.role !== "service") {
-    return refuseRequest(403, "FORBIDDEN", "Only the role service may act as somebody else");
+    return refuseRequest("FORBIDDEN", "Only the role service may act as somebody else");
   }
   const { user, name } = typeof as === "string" ? { user: as, name: undefined } : as;
   return { user, name: displayName(user, name), role: "member" };

@@ -9,7 +9,7 @@ import { signToken } from "../../settings/tokens/tokens.ts";
 import { readText } from "../../http/body.ts";
 import { readAs } from "../../protocol/read-as.ts";
 import type { Deployment } from "../deployment.ts";
-import { issuesOf, refuseForNow, refuseIssues, refuseRequest, refuseStranger } from "../http/refusals.ts";
+import { issuesOf, refuseForNow, refuseIssues, refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 
 /** A guest's token lives for a day. */
@@ -28,7 +28,7 @@ export const guestAnswerSchema = z.object({ token: z.string(), user: z.string(),
 export async function issueGuestToken(request: Request, { settings, guestRate }: Deployment): Promise<Response> {
   const { secret, issuer, audience } = settings.jwt;
   if (!settings.guestAccess || secret === undefined) {
-    return refuseRequest(403, "FORBIDDEN", "Guests are not admitted here; a token is required");
+    return refuseRequest("FORBIDDEN", "Guests are not admitted here; a token is required");
   }
   const waitSeconds = guestRate.take(addressOf(request), Date.now());
   if (waitSeconds > 0) {
@@ -36,12 +36,13 @@ export async function issueGuestToken(request: Request, { settings, guestRate }:
     return refuseForNow("RATE_LIMITED", message, waitSeconds * 1000);
   }
   const text = await readText(request, BODY_BYTES_MAX);
-  if (text === undefined) return refuseRequest(413, "TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);
+  if (text === undefined) return refuseRequest("TOO_LONG", `At most ${BODY_BYTES_MAX} bytes`);
   const body = readAs(guestSchema, parseJson(text));
   if (!body.success) return refuseIssues(issuesOf(body.error));
   const bearer = bearerOf(request.headers.get("Authorization"));
   const former = bearer === undefined ? freshGuest() : await readGuestToken(bearer, settings);
-  if (!former) return refuseStranger("UNAUTHORIZED", "This is no guest's token, or it ended more than 30 days ago");
+  if (!former)
+    return refuseUnauthenticated("UNAUTHORIZED", "This is no guest's token, or it ended more than 30 days ago");
   const { user } = former;
   const { guestRooms: rooms } = settings;
   const name = body.data.name || former.name;

@@ -49,9 +49,9 @@ async function readOneOf(begin: Reading["begin"], read: () => Promise<Fields | R
 
 async function readBody(request: Request, bytesMax: number): Promise<Fields | Response> {
   const text = await readText(request, bytesMax);
-  if (text === undefined) return refuseRequest(413, "TOO_LONG", `The body takes at most ${bytesMax} bytes`);
+  if (text === undefined) return refuseRequest("TOO_LONG", `The body takes at most ${bytesMax} bytes`);
   if (!isJson(request.headers.get("Content-Type"))) {
-    return refuseRequest(415, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/json");
+    return refuseRequest("UNSUPPORTED_MEDIA_TYPE", "The body must be application/json");
   }
   try {
     const body: unknown = JSON.parse(text);

@@ -1,22 +1,7 @@
 // What a room answers, as HTTP: the body is the event's own answer, the status says how it went: API-2.
-import type { Answer, AnswerCode } from "../../protocol/chat-events.ts";
-import { refuseForNow, refuseRequest, refuseStranger, type Issue, type RefusalStatus } from "../http/refusals.ts";
-
-const STATUS_BY_CODE: Readonly<Record<AnswerCode, RefusalStatus>> = {
-  INVALID_PAYLOAD: 400,
-  TOO_LONG: 413,
-  RATE_LIMITED: 429,
-  SLOW_MODE: 429,
-  FORBIDDEN: 403,
-  MUTED: 403,
-  ROOM_READ_ONLY: 403,
-  NOT_FOUND: 404,
-  UNKNOWN_EVENT: 404,
-  UNAUTHORIZED: 401,
-  TOKEN_EXPIRED: 401,
-  UNAVAILABLE: 503,
-  INTERNAL: 500,
-};
+import type { Answer } from "../../protocol/chat-events.ts";
+import { HTTP_STATUS, isAboutToken } from "../../protocol/failures.ts";
+import { refuseForNow, refuseRequest, refuseUnauthenticated, type Issue } from "../http/refusals.ts";
 
 /** @param good makes the response of a good answer; without it that is 200 and the answer */
 export function respond<Good extends object>(
@@ -25,11 +10,11 @@ export function respond<Good extends object>(
 ): Response {
   if (!("error" in answer)) return good(answer);
   const { code, message, retryAfterMs } = answer.error;
-  const status = STATUS_BY_CODE[code];
-  if (status === 429 || status === 503) return refuseForNow(code, message, retryAfterMs ?? 0, status);
-  if (status === 401) return refuseStranger(code, message);
+  const status = HTTP_STATUS[code];
+  if (status === 429 || status === 503) return refuseForNow(code, message, retryAfterMs ?? 0);
+  if (isAboutToken(code)) return refuseUnauthenticated(code, message);
   const issues = code === "INVALID_PAYLOAD" || code === "TOO_LONG" ? { issues: issuesIn(message) } : {};
-  return refuseRequest(status, code, message, {}, { ...issues, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  return refuseRequest(code, message, {}, { ...issues, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
 /** A room names the fields that were wrong in one line: `field: how; field: how`. */

@@ -63,7 +63,7 @@ function refuseByForm(
   const isUpgrade = request.headers.get("Upgrade")?.toLowerCase() === "websocket";
   if (transport === "polling" && isUpgrade) return refuseEngine("badRequest");
   if (transport === "websocket" && !isUpgrade) {
-    return refuseRequest(426, "UPGRADE_REQUIRED", "transport=websocket needs a WebSocket upgrade", {
+    return refuseRequest("UPGRADE_REQUIRED", "transport=websocket needs a WebSocket upgrade", {
       Upgrade: "websocket",
     });
   }
@@ -88,7 +88,7 @@ async function goOn(
   const waitSeconds = knownSessions.has(room, sid) ? 0 : unknownSessions.look(address, Date.now());
   if (waitSeconds > 0) {
     const message = "Too many requests for sessions that are not known";
-    return refuseRequest(429, "TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+    return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
   }
   const response = await forward(request, env, room, { address, query: {}, sid, ...more });
   if (response.status === 400) {
@@ -105,7 +105,7 @@ async function open(request: Request, env: Rooms, room: string, deployment: Depl
   const waitSeconds = connectRate.take(addressOf(request), Date.now());
   if (waitSeconds > 0) {
     const message = `At most ${settings.connectRatePerIp} connections a minute from one address`;
-    return refuseRequest(429, "TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
+    return refuseRequest("TOO_MANY_CONNECTIONS", message, { "Retry-After": String(waitSeconds) });
   }
   const found = findToken(request);
   const identity = await identify(found, room, deployment);
@@ -128,12 +128,12 @@ async function identify(
 ): Promise<Identity | Response | undefined> {
   if (token === undefined) {
     if (settings.authAt === "connect") return undefined;
-    return refuseRequest(401, "UNAUTHORIZED", "A token is required at the upgrade");
+    return refuseRequest("UNAUTHORIZED", "A token is required at the upgrade");
   }
   const result = await tokens.verify(token);
   if (!result.ok) return refuseToken(result);
   if (roomAllowed(result.identity.rooms, room)) return result.identity;
-  return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open room ${room}`);
+  return refuseRequest("FORBIDDEN_ROOM", `The token does not open room ${room}`);
 }
 
 /** Only a WebSocket carries them (EXT-1). */

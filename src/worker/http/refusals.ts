@@ -1,10 +1,9 @@
-// How the Worker says no: Engine.IO's own form at the Socket.IO endpoint, one JSON shape elsewhere.
+// The Worker's refusals: Engine.IO's own form at the Socket.IO endpoint, one JSON shape elsewhere. The code decides the status.
 import type { z } from "zod";
 
+import { HTTP_STATUS, type HttpCode, type TokenCode } from "../../protocol/failures.ts";
 import type { Unauthenticated } from "../../protocol/identity.ts";
 import { ENGINE_REFUSALS, type EngineRefusal } from "../../socketio/wire/engine-io.ts";
-
-export type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 408 | 411 | 413 | 415 | 416 | 426 | 429 | 500 | 503;
 
 /** One field that was wrong: where it stands, `a.b` for a `b` within `a`, and how it was wrong. */
 export interface Issue {
@@ -20,13 +19,15 @@ interface Details {
 
 /** `{"error":{"code","message","issues"?,"retryAfterMs"?}}` (API-3). */
 export function refuseRequest(
-  status: RefusalStatus,
-  code: string,
+  code: HttpCode,
   message: string,
   headers: Record<string, string> = {},
   details: Details = {},
 ): Response {
-  return withCode(Response.json({ error: { code, message, ...details } }, { status, headers }), code);
+  return withCode(
+    Response.json({ error: { code, message, ...details } }, { status: HTTP_STATUS[code], headers }),
+    code,
+  );
 }
 
 /** What a refusal of ours says to programs, without its being read. */
@@ -40,32 +41,32 @@ export function withCode(response: Response, code: string | undefined): Response
 }
 
 /** Says when a retry helps, in the body and in `Retry-After`. */
-export function refuseForNow(code: string, message: string, retryAfterMs: number, status: 429 | 503 = 429): Response {
+export function refuseForNow(code: HttpCode, message: string, retryAfterMs: number): Response {
   const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  return refuseRequest(status, code, message, { "Retry-After": String(retryAfterSeconds) }, { retryAfterMs });
+  return refuseRequest(code, message, { "Retry-After": String(retryAfterSeconds) }, { retryAfterMs });
 }
 
-/** 401, which has to say how one proves who one is (RFC 6750). */
-export function refuseStranger(code: string, message: string): Response {
-  return refuseRequest(401, code, message, { "WWW-Authenticate": "Bearer" });
+/** 401, which names the way to authenticate (RFC 6750). */
+export function refuseUnauthenticated(code: TokenCode, message: string): Response {
+  return refuseRequest(code, message, { "WWW-Authenticate": "Bearer" });
 }
 
 /** 405 (API-3). HEAD is answered wherever GET is. */
 export function refuseMethod(methods: readonly string[]): Response {
   const allowed = [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"].join(", ");
-  return refuseRequest(405, "METHOD_NOT_ALLOWED", `This address takes ${allowed}`, { Allow: allowed });
+  return refuseRequest("METHOD_NOT_ALLOWED", `This address takes ${allowed}`, { Allow: allowed });
 }
 
 /** A token that was not believed: 401, or 503 where nobody can say yet (TOK-5). */
 export function refuseToken({ code, message, retryAfterMs = 0 }: Unauthenticated): Response {
-  if (code === "UNAVAILABLE") return refuseForNow(code, message, retryAfterMs, 503);
-  return refuseStranger(code, message);
+  if (code === "UNAVAILABLE") return refuseForNow(code, message, retryAfterMs);
+  return refuseUnauthenticated(code, message);
 }
 
 /** 400 that names every field which was wrong. */
 export function refuseIssues(issues: readonly Issue[]): Response {
   const message = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  return refuseRequest(400, "INVALID_PAYLOAD", message, {}, { issues });
+  return refuseRequest("INVALID_PAYLOAD", message, {}, { issues });
 }
 
 export function issuesOf({ issues }: z.ZodError): Issue[] {
@@ -74,7 +75,7 @@ export function issuesOf({ issues }: z.ZodError): Issue[] {
 
 export function refuseRoomName(): Response {
   const rule = "1 to 64 characters of A-Z a-z 0-9 _ . - ~, the first a letter or digit";
-  return refuseRequest(400, "BAD_ROOM", `Not a room name; it takes ${rule}`);
+  return refuseRequest("BAD_ROOM", `Not a room name; it takes ${rule}`);
 }
 
 /** `{"code":0..5,"message"}`, as Engine.IO clients know it. */

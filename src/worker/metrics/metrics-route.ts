@@ -8,7 +8,7 @@ import { wakesOf } from "../../metrics/room-usage.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
 import { deadLettersOf } from "../../rpc/dead-letters.ts";
-import { refuseRequest, refuseStranger } from "../http/refusals.ts";
+import { refuseRequest, refuseUnauthenticated } from "../http/refusals.ts";
 import { bearerOf } from "../http/token-source.ts";
 
 /** Rooms that are named, of all lobbies together. */
@@ -26,7 +26,7 @@ export async function showMetrics(
   const { settings, openMetrics } = deployment;
   const refusal = await refuseReader(request, settings.metricsToken);
   if (refusal) return refusal;
-  if (!env.LOBBY) return refuseRequest(503, "MISCONFIGURED", "The server has no metrics: the binding LOBBY is missing");
+  if (!env.LOBBY) return refuseRequest("MISCONFIGURED", "The server has no metrics: the binding LOBBY is missing");
   // Readers without a token learn no names of rooms, and cannot keep the lobbies busy: MET-4, MET-5.
   const isOpen = settings.metricsToken === undefined && settings.environment !== "development";
   const make = (): Promise<string> => makeText(env, deployment, { version, mayName: !isOpen });
@@ -59,7 +59,7 @@ async function refuseReader(request: Request, expected: string | undefined): Pro
   if (expected === undefined) return undefined;
   const given = bearerOf(request.headers.get("Authorization"));
   if (given !== undefined && (await isSame(given, expected))) return undefined;
-  return refuseStranger("UNAUTHORIZED", "The metrics need their token: Authorization: Bearer METRICS_TOKEN");
+  return refuseUnauthenticated("UNAUTHORIZED", "The metrics need their token: Authorization: Bearer METRICS_TOKEN");
 }
 
 /** Compares digests, whose beginnings say nothing of the texts. */

@@ -120,7 +120,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
 ];
 
 export function refuseWithoutLobby(): Response {
-  return refuseRequest(503, "MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
+  return refuseRequest("MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
 }
 
 async function drainAll(

@@ -95,7 +95,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
       const announcements = announcementsOf(env);
       if (!announcements) return refuseWithout("ANNOUNCEMENTS");
       const progress = await announcements.find(id, identity.rooms && identity.user);
-      if (!progress) return refuseRequest(404, "NOT_FOUND", "No such announcement, or it was made more than a day ago");
+      if (!progress) return refuseRequest("NOT_FOUND", "No such announcement, or it was made more than a day ago");
       return Response.json({ ok: true, ...progress });
     },
   }),
@@ -108,7 +108,7 @@ function refuse(asked: Asked): Response | undefined {
 
 function refuseDeployment({ deployment, env, given: { users, prefix } }: Asked): Response | undefined {
   const { relay } = deployment.settings;
-  if (relay === "off") return refuseRequest(403, "FORBIDDEN", "Nothing can be announced here: RELAY is off");
+  if (relay === "off") return refuseRequest("FORBIDDEN", "Nothing can be announced here: RELAY is off");
   const needed = ["ANNOUNCEMENTS", "DEAD_LETTERS", ...(relay === "queue" ? ["RELAY_QUEUE"] : [])];
   const missing = [...needed, ...(users || prefix !== undefined ? ["LOBBY"] : [])].find((name) => !env[name]);
   return missing === undefined ? undefined : refuseWithout(missing);
@@ -118,7 +118,7 @@ function refuseForm({ given: { rooms, prefix, users, event, data }, deployment }
   const addressed = [rooms, prefix, users].filter((address) => address !== undefined);
   if (addressed.length !== 1) return refuseIssues([{ path: "", message: "give one of rooms, prefix and users" }]);
   if (bytesOf(data) > ANNOUNCE_DATA_BYTES_MAX)
-    return refuseRequest(413, "TOO_LONG", `data: at most ${ANNOUNCE_DATA_BYTES_MAX} bytes as JSON`);
+    return refuseRequest("TOO_LONG", `data: at most ${ANNOUNCE_DATA_BYTES_MAX} bytes as JSON`);
   if (event === POSTED_EVENT) {
     if (users) return refuseIssues([{ path: "event", message: "a chat-message is for rooms, not for users" }]);
     return refusePost(data, deployment.settings.maxContentLength);
@@ -134,7 +134,7 @@ function refusePost(data: unknown, lengthMax: number): Response | undefined {
   const { length } = Array.from(parsed.data.content.trim());
   if (length === 0) return refuseIssues([{ path: "data.content", message: "must not be empty" }]);
   if (length <= lengthMax) return undefined;
-  return refuseRequest(413, "TOO_LONG", `data.content: at most ${lengthMax} characters`);
+  return refuseRequest("TOO_LONG", `data.content: at most ${lengthMax} characters`);
 }
 
 /** ANN-2: the token has to open all that is addressed. */
@@ -144,9 +144,9 @@ function refuseAddressed({ identity, given: { rooms = [], prefix, users } }: Ask
     if (refusal) return refusal;
   }
   if (users && identity.rooms)
-    return refuseRequest(403, "FORBIDDEN_ROOM", "Users are reached in every room, which the token does not open");
+    return refuseRequest("FORBIDDEN_ROOM", "Users are reached in every room, which the token does not open");
   if (prefix === undefined || opensPrefix(identity, prefix)) return undefined;
-  return refuseRequest(403, "FORBIDDEN_ROOM", `The token does not open all rooms that begin with "${prefix}"`);
+  return refuseRequest("FORBIDDEN_ROOM", `The token does not open all rooms that begin with "${prefix}"`);
 }
 
 function opensPrefix({ rooms }: Identity, prefix: string): boolean {
@@ -154,7 +154,7 @@ function opensPrefix({ rooms }: Identity, prefix: string): boolean {
 }
 
 function refuseWithout(binding: string): Response {
-  return refuseRequest(503, "MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
+  return refuseRequest("MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
 }
 
 interface Plan {

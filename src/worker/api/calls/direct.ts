@@ -39,7 +39,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       if (caller instanceof Response) return caller;
       if (caller.user === user) return refuseIssues([{ path: "user", message: "is yourself" }]);
       if (!mayOpenDirect(identity.rooms))
-        return refuseRequest(403, "FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
+        return refuseRequest("FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
       const room = directRoomOf(caller.user, user);
       const taking = identity.role === "service" ? undefined : directOpenings.take(caller.user, Date.now());
       if (taking?.ok === false) return refuseForNow("RATE_LIMITED", TOO_MANY_OPENINGS, taking.retryAfterMs);
@@ -71,9 +71,9 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
       const caller = callerFor(identity, as);
       if (caller instanceof Response) return caller;
       if (!mayOpenDirect(identity.rooms))
-        return refuseRequest(403, "FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
+        return refuseRequest("FORBIDDEN_ROOM", "The token opens no rooms between two people (dm~*)");
       if (!env.LOBBY)
-        return refuseRequest(503, "MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
+        return refuseRequest("MISCONFIGURED", "The server has no list of rooms: the binding LOBBY is missing");
       const after = cursor === undefined ? undefined : placeIn(cursor);
       if (after === null) return refuseIssues([{ path: "cursor", message: "is none of this list" }]);
       const query = { limit, ...(after && { after }) };

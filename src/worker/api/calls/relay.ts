@@ -142,7 +142,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
       const id = Number(given.id);
       const [dead] = await letters.read([id]);
       if (!dead || !opensBoth(identity.rooms, describeBatch(dead.batch)))
-        return refuseRequest(404, "NOT_FOUND", "id: no such dead letter");
+        return refuseRequest("NOT_FOUND", "id: no such dead letter");
       await letters.remove([id]);
       return Response.json({ ok: true });
     },
@@ -165,13 +165,13 @@ type LinkRequest = ApiRequest<z.output<typeof given>>;
 
 function refuseLinks({ deployment, env }: LinkRequest): Response | undefined {
   const { relay } = deployment.settings;
-  if (relay === "off") return refuseRequest(403, "FORBIDDEN", "Rooms cannot be linked here: RELAY is off");
+  if (relay === "off") return refuseRequest("FORBIDDEN", "Rooms cannot be linked here: RELAY is off");
   const missing = relay === "queue" ? (["RELAY_QUEUE", "DEAD_LETTERS"] as const).find((name) => !env[name]) : undefined;
   return missing && refuseWithout(missing);
 }
 
 function refuseWithout(binding: string): Response {
-  return refuseRequest(503, "MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
+  return refuseRequest("MISCONFIGURED", `This needs the binding ${binding}, which the deployment does not have`);
 }
 
 async function eachWay(

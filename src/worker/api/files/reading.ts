@@ -12,7 +12,7 @@ import { respond } from "../responses.ts";
 type Asked = ApiRequest<{ readonly key: string }>;
 type Range = { readonly offset: number; readonly length?: number } | { readonly suffix: number };
 
-export const noSuchFile = (): Response => refuseRequest(404, "NOT_FOUND", "No such file");
+export const noSuchFile = (): Response => refuseRequest("NOT_FOUND", "No such file");
 
 /** The storage is asked first: a key that was made up wakes no room. */
 export async function readFile(asked: Asked, file: FileKey): Promise<Response> {
@@ -67,7 +67,7 @@ function isWithin(range: Range, size: number): boolean {
 function partOf(found: R2Object | R2ObjectBody, range: Range | undefined, headers: Headers): Response {
   const { size } = found;
   if (!("body" in found)) {
-    return refuseRequest(416, "RANGE_NOT_SATISFIABLE", `The file has ${size} bytes`, {
+    return refuseRequest("RANGE_NOT_SATISFIABLE", `The file has ${size} bytes`, {
       "Content-Range": `bytes */${size}`,
     });
   }
@@ -84,7 +84,7 @@ function partOf(found: R2Object | R2ObjectBody, range: Range | undefined, header
 
 function refuseForTrouble(error: unknown): Response {
   logProblem("file.unread", "a file could not be read", error);
-  return refuseRequest(503, "UNAVAILABLE", "The file could not be read; try again", { "Retry-After": "1" });
+  return refuseRequest("UNAVAILABLE", "The file could not be read; try again", { "Retry-After": "1" });
 }
 
 /** FILE-4: the room knows who is banned, and is asked about each reader once in a while. */

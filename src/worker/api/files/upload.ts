@@ -86,11 +86,11 @@ function bodyOf({ body }: Request, { size }: Upload): TimedBody | undefined {
   return body ? new TimedBody(body as ReadableStream<Uint8Array>, msMax) : undefined;
 }
 
-const refuseLate = (): Response => refuseRequest(408, "TIMED_OUT", "The body did not come in time");
+const refuseLate = (): Response => refuseRequest("TIMED_OUT", "The body did not come in time");
 
 export function refuseWithoutBucket(): Response {
   const message = "No files are taken here: the deployment has no R2 bucket bound as FILES";
-  return refuseRequest(503, "MISCONFIGURED", message);
+  return refuseRequest("MISCONFIGURED", message);
 }
 
 /** What the headers say, where it may be so. */
@@ -98,9 +98,9 @@ function readClaims({ request, given, deployment }: Asked): Upload | Response {
   const { fileBytesMax, fileTypes } = deployment.settings;
   const length = request.headers.get("Content-Length");
   if (length === null || !/^\d{1,15}$/.test(length))
-    return refuseRequest(411, "LENGTH_REQUIRED", "Content-Length must say how many bytes the file has");
+    return refuseRequest("LENGTH_REQUIRED", "Content-Length must say how many bytes the file has");
   const size = Number(length);
-  if (size > fileBytesMax) return refuseRequest(413, "TOO_LONG", `A file takes at most ${fileBytesMax} bytes`);
+  if (size > fileBytesMax) return refuseRequest("TOO_LONG", `A file takes at most ${fileBytesMax} bytes`);
   if (size === 0) return refuseIssues([{ path: "", message: "the body must not be empty" }]);
   const type = mediaTypeOf(request.headers.get("Content-Type"));
   if (type === undefined || !isTypeAllowed(type, fileTypes)) return refuseType(type ?? "none", fileTypes);
@@ -110,13 +110,13 @@ function readClaims({ request, given, deployment }: Asked): Upload | Response {
 /** What claims to be an image is what its bytes say, or nothing that is taken. */
 function asSniffed(claimed: Upload, facts: ImageFacts | undefined, { deployment }: Asked): Upload | Response {
   const { fileTypes } = deployment.settings;
-  if (!facts) return refuseRequest(415, "UNSUPPORTED_MEDIA_TYPE", `The bytes are no image: ${claimed.type} was said`);
+  if (!facts) return refuseRequest("UNSUPPORTED_MEDIA_TYPE", `The bytes are no image: ${claimed.type} was said`);
   return isTypeAllowed(facts.type, fileTypes) ? { ...claimed, ...facts } : refuseType(facts.type, fileTypes);
 }
 
 function refuseType(type: string, allowed: readonly string[]): Response {
   const message = `Files of type ${type} are not taken; these are: ${allowed.join(", ")}`;
-  return refuseRequest(415, "UNSUPPORTED_MEDIA_TYPE", message);
+  return refuseRequest("UNSUPPORTED_MEDIA_TYPE", message);
 }
 
 /** Reads until there are so many bytes, or no more. */
@@ -159,7 +159,7 @@ async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peek
   if (poured.status === "rejected")
     return refuseIssues([{ path: "", message: `the body has not the ${upload.size} bytes that Content-Length says` }]);
   logProblem("file.unstored", "a file could not be stored", put.reason);
-  return refuseRequest(503, "UNAVAILABLE", "The file could not be stored; try again", { "Retry-After": "1" });
+  return refuseRequest("UNAVAILABLE", "The file could not be stored; try again", { "Retry-After": "1" });
 }
 
 /** @throws where the body is not as long as it was said to be; trouble with the storage is the storage's to tell */

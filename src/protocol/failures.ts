@@ -1,0 +1,89 @@
+// The table of failures: each code, where it appears, its HTTP status, and whether a retry helps. Read by rooms, the HTTP API and
+// its description, and the client. What each means: src/chat/SPEC.md, docs/http-api.md, docs/client.md.
+
+/** Answers of a room to an event, each with the status that it has over HTTP (API-2). */
+export const ANSWERS = {
+  INVALID_PAYLOAD: 400,
+  TOO_LONG: 413,
+  RATE_LIMITED: 429,
+  MUTED: 403,
+  SLOW_MODE: 429,
+  ROOM_READ_ONLY: 403,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  UNKNOWN_EVENT: 404,
+  UNAUTHORIZED: 401,
+  TOKEN_EXPIRED: 401,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+} as const;
+
+/** Refusals of the Worker besides those, by status. */
+const HTTP = {
+  BAD_ROOM: 400,
+  FORBIDDEN_ROOM: 403,
+  METHOD_NOT_ALLOWED: 405,
+  TIMED_OUT: 408,
+  LENGTH_REQUIRED: 411,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RANGE_NOT_SATISFIABLE: 416,
+  UPGRADE_REQUIRED: 426,
+  TOO_MANY_CONNECTIONS: 429,
+  MISCONFIGURED: 503,
+} as const;
+
+// A call that bundlers may leave out: clients do not read it.
+export const HTTP_STATUS = /* @__PURE__ */ Object.assign({}, ANSWERS, HTTP);
+
+/** Refusals of a CONNECT: `data.code` of the CONNECT_ERROR. */
+export const REFUSALS = [
+  "UNAUTHORIZED",
+  "TOKEN_EXPIRED",
+  "FORBIDDEN",
+  "FORBIDDEN_ROOM",
+  "BANNED",
+  "ROOM_FULL",
+  "RATE_LIMITED",
+  "TOO_MANY_CONNECTIONS",
+  "UNAVAILABLE",
+] as const;
+
+/** Notices after which the room ends the connection. */
+export const ENDINGS = [
+  "TOKEN_EXPIRED",
+  "KICKED",
+  "BANNED",
+  "RATE_LIMITED",
+  "SERVER_SHUTDOWN",
+  "ROOM_DELETED",
+] as const;
+
+/** A retry helps after `retryAfterMs`, or after a while where there is none. A mute lasts too long to wait for. */
+export const RETRY_AFTER: readonly string[] = [
+  "RATE_LIMITED",
+  "SLOW_MODE",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "ROOM_FULL",
+  "TOO_MANY_CONNECTIONS",
+  "SERVER_SHUTDOWN",
+  "TIMED_OUT",
+  // The client's own: nothing came back.
+  "NO_ANSWER",
+];
+
+/** A retry helps with another token. */
+export type TokenCode = "UNAUTHORIZED" | "TOKEN_EXPIRED";
+export const isAboutToken = (code: unknown): code is TokenCode => code === "UNAUTHORIZED" || code === "TOKEN_EXPIRED";
+
+/** Decisions of people: no retry helps, whatever `retryAfterMs` says. */
+export const RETRY_NEVER: readonly string[] = ["BANNED", "KICKED", "FORBIDDEN_ROOM"];
+
+/** Why an event was not carried out. */
+export type AnswerCode = keyof typeof ANSWERS;
+/** Why a CONNECT was refused. */
+export type RefusalCode = (typeof REFUSALS)[number];
+export type NoticeCode = "TOKEN_EXPIRING" | (typeof ENDINGS)[number];
+/** Why a request was refused. */
+export type HttpCode = keyof typeof HTTP_STATUS;
+export type HttpErrorStatus = (typeof HTTP_STATUS)[HttpCode];
