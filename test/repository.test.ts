@@ -94,7 +94,7 @@ describe("the queues", () => {
   });
 
   it("RLY-9: every environment tries to pass on as often as the code counts", () => {
-    const retries = triesOf("src/worker/queue/relayed.ts") - 1;
+    const retries = triesOf("src/relay/tries.ts") - 1;
     expect(retriesOf("relay")).toEqual([retries, retries]);
   });
 });
