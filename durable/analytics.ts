@@ -1,7 +1,7 @@
 // A data point per report of a room, for whoever bound a dataset of Analytics Engine. Its columns are a contract with queries
 // (docs/operations.md): new ones come last.
 // Source: https://developers.cloudflare.com/analytics/analytics-engine/
-import { addUsage, usageOf } from "../src/metrics/room-usage.ts";
+import { addUsage, usageOf } from "../src/metrics/usage.ts";
 import type { RoomReport } from "../src/protocol/room-list.ts";
 
 /** `index1`, `blob1`: the room. `double1` to `double3`: members, connections, lastSeq. From `double4` on: `USAGE_NAMES`, where who

@@ -13,7 +13,7 @@ import type { Answer, ErrorAnswer, OpenDirectAnswer, RoomOverview } from "../src
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
 import type { DirectUsers } from "../src/protocol/direct-room.ts";
 import type { LinkName, Reached, RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
-import { pageOf, type RoomStats, type StatsQuery } from "../src/metrics/room-stats.ts";
+import { pageOfConnections, type RoomStats, type StatsQuery } from "../src/protocol/watching.ts";
 import type { Wake } from "./socketio/activity.ts";
 import { connectionsOf } from "./room-connections.ts";
 import type { Env } from "./env.ts";
@@ -81,7 +81,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
         awake: this.#awake,
         members: chat.calls.overview().members,
         connectionCount: all.length,
-        ...pageOf(all, query),
+        ...pageOfConnections(all, query),
         unreported: chat.calls.unreported,
       };
     }, "stats");

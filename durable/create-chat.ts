@@ -9,8 +9,12 @@ import type { ReportToLobby } from "../src/chat/listing/lobby-report.ts";
 import { keptMsMax, type Retention } from "../src/chat/log/segments.ts";
 import { isDirectRoom } from "../src/protocol/direct-name.ts";
 import { lobbyOf } from "../src/protocol/room-list.ts";
-import { WATCH_NAMESPACE, WATCHED_CONNECTIONS_MAX } from "../src/protocol/watching.ts";
-import { pageOf, type RoomStats } from "../src/metrics/room-stats.ts";
+import {
+  pageOfConnections,
+  WATCH_NAMESPACE,
+  WATCHED_CONNECTIONS_MAX,
+  type RoomStats,
+} from "../src/protocol/watching.ts";
 import type { Refusal } from "../src/socketio/server/namespace.ts";
 import { Server } from "../src/socketio/server/server.ts";
 import type { ServerPorts } from "../src/socketio/server/session-server.ts";
@@ -82,7 +86,7 @@ export function createChat(
     connectionCount: () => server.sessions.size,
     look: () => {
       const all = connectionsOf(server, (session) => Math.max(session.seenAtMs, ports.lastPongAtMs(session) ?? 0));
-      return { awake: awake(), ...pageOf(all, { limit: WATCHED_CONNECTIONS_MAX }) };
+      return { awake: awake(), ...pageOfConnections(all, { limit: WATCHED_CONNECTIONS_MAX }) };
     },
   });
   const server = new Server(settings, { static: { "/": chat, [WATCH_NAMESPACE]: watching } }, ports);

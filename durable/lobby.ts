@@ -8,7 +8,7 @@ import type { Whereabouts } from "../src/protocol/announcement.ts";
 import type { DirectPage } from "../src/protocol/direct-room.ts";
 import type { ReportAnswer, RoomPage, RoomQuery, RoomReport, CounterDelta } from "../src/protocol/room-list.ts";
 import { Meter } from "../src/metrics/meter.ts";
-import type { RoomUse, Scrape, UseQuery } from "../src/metrics/room-use.ts";
+import type { RoomUsage, Scrape, UsageQuery } from "../src/metrics/busiest-rooms.ts";
 import { Deadlines } from "../src/clock/deadlines.ts";
 import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
@@ -64,8 +64,8 @@ export class Lobby extends DurableObject<Env> implements LobbyRpc {
     return this.#rooms.scrape(Date.now());
   }
 
-  async uses(query: UseQuery): Promise<RoomUse[]> {
-    return this.#rooms.uses(query, Date.now());
+  async usage(query: UsageQuery): Promise<RoomUsage[]> {
+    return this.#rooms.usage(query, Date.now());
   }
 }
 

@@ -1,6 +1,6 @@
 // The rows of a lobby: JSON of many rooms each, and of what was counted.
 import type { Counts } from "../../src/metrics/meter.ts";
-import type { KeptRoom, RoomUsage } from "../../src/lobby/kept-room.ts";
+import type { KeptRoom, KeptUsage } from "../../src/lobby/kept-room.ts";
 import type { RoomTable } from "../../src/lobby/room-pages.ts";
 import type { DirectReport } from "../../src/protocol/direct-room.ts";
 
@@ -80,7 +80,7 @@ function fromRow([room, members, lastSeq, lastActivity, believedUntilMs, used, p
   };
 }
 
-const fromUsage = ([sinceMs, deltaId, connections, ...numbers]: Usage): RoomUsage => ({
+const fromUsage = ([sinceMs, deltaId, connections, ...numbers]: Usage): KeptUsage => ({
   sinceMs,
   deltaId,
   connections,

@@ -2,7 +2,7 @@
 // who watch it (watching.ts).
 import type { Answer, ErrorAnswer, Notice, RoomOverview } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
-import type { RoomStats } from "../metrics/room-stats.ts";
+import type { RoomStats } from "../protocol/watching.ts";
 import type { Refusal } from "../socketio/server/namespace.ts";
 import type { Features } from "./features.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./log/export.ts";

@@ -1,20 +1,19 @@
 // What a lobby keeps of a room, and what it makes of it as time goes by: LOB-4, MET-2.
-import { addRecent, type Recent } from "../metrics/recent.ts";
-import { addUsage, type UsageNumbers } from "../metrics/room-usage.ts";
+import { addRecent, addUsage, type RecentUsage, type UsageNumbers } from "../metrics/usage.ts";
 import type { Counts } from "../metrics/meter.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { DirectReport } from "../protocol/direct-room.ts";
 import type { RoomReport } from "../protocol/room-list.ts";
 
 /** What a room has used since somebody counts. */
-export interface RoomUsage {
+export interface KeptUsage {
   /** Milliseconds since 1970. */
   readonly sinceMs: number;
   /** Of the last counter delta that is in these numbers. */
   readonly deltaId: number;
   readonly connections: number;
   readonly numbers: UsageNumbers;
-  readonly recent?: Recent;
+  readonly recent?: RecentUsage;
 }
 
 export interface KeptRoom extends RoomOverview {
@@ -24,7 +23,7 @@ export interface KeptRoom extends RoomOverview {
   readonly direct?: DirectReport;
   /** Until when somebody is believed to be there, in milliseconds since 1970. */
   readonly believedUntilMs: number;
-  readonly usage?: RoomUsage;
+  readonly usage?: KeptUsage;
 }
 
 /** @param counts what the room counted since its last report, unless that is known already */
@@ -44,11 +43,11 @@ export function keptRoom(report: RoomReport, nowMs: number, before: KeptRoom | u
 }
 
 export function withCounts(
-  before: RoomUsage | undefined,
+  before: KeptUsage | undefined,
   report: RoomReport,
   nowMs: number,
   counts?: Counts,
-): RoomUsage | undefined {
+): KeptUsage | undefined {
   if (!counts) return before;
   const { sinceMs = nowMs, numbers: used = [], connections = 0 } = before ?? {};
   const recent = addRecent(before?.recent, counts, nowMs);

@@ -16,12 +16,12 @@ import {
 } from "../protocol/room-list.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import { Meter, type Counts } from "../metrics/meter.ts";
-import type { RoomUse, Scrape, UseQuery } from "../metrics/room-use.ts";
+import type { RoomUsage, Scrape, UsageQuery } from "../metrics/busiest-rooms.ts";
 import type { Deadline } from "../clock/deadlines.ts";
 import { keptRoom, seenAt, withCounts } from "./kept-room.ts";
 import { NewestReports } from "./newest-reports.ts";
 import { RoomPages, type RoomTable } from "./room-pages.ts";
-import { mostUsed, sumOf } from "./room-uses.ts";
+import { mostUsed, sumOf } from "./room-usage.ts";
 import { SeenDeltas } from "./seen-deltas.ts";
 import { SortedRooms } from "./sorted-rooms.ts";
 
@@ -170,7 +170,7 @@ export class Lobby {
     return { ...sumOf(this.#rooms.all(), nowMs), totals: this.#rooms.totals, top };
   }
 
-  uses(query: UseQuery, nowMs: number): RoomUse[] {
+  usage(query: UsageQuery, nowMs: number): RoomUsage[] {
     return mostUsed(this.#rooms.all(), query, nowMs);
   }
 

@@ -1,5 +1,5 @@
-// What the platform bills for what a room has used: the formula, and its prices as data.
-import type { Usage } from "./room-usage.ts";
+// What the platform bills for the usage of a room: the formula, and its prices as data. Called by api/stats-calls.ts.
+import { MEASURED_MS_MIN, type Usage } from "./usage.ts";
 
 /** Dollars. */
 export interface Prices {
@@ -27,9 +27,6 @@ export const PRICES: Prices = {
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
-/** From less than this nothing can be said about a month. */
-export const MEASURED_MS_MIN = 600_000;
-
 export interface Cost {
   readonly rows: number;
   readonly requests: number;
@@ -37,7 +34,7 @@ export interface Cost {
   readonly total: number;
 }
 
-/** What was used, in dollars; what the plan includes is not taken off, since all rooms share it. */
+/** The cost of a usage, in dollars. What the plan includes is not subtracted, because all rooms share it. */
 export function costOf(usage: Usage, prices: Prices = PRICES): Cost {
   const rows = ((usage.rows + usage.alarmsSet) * prices.perMillionRowsWritten) / 1e6;
   const billed = usage.requests + usage.framesIn / prices.messagesPerRequest;
@@ -47,10 +44,10 @@ export function costOf(usage: Usage, prices: Prices = PRICES): Cost {
 }
 
 /**
- * The same for 30 days that go on as the time did in which it was used.
- * @param countedMs for how long is counted
- * @param usedMs in how much of that it was used
- * @returns `undefined` where is counted for too short a time
+ * The cost of 30 days at the rate of a usage.
+ * @param countedMs how long the room has been counted
+ * @param usedMs the part of that time in which the usage was counted
+ * @returns `undefined` where the room has been counted for too short a time
  */
 export function monthlyCost(usage: Usage, countedMs: number, usedMs = countedMs): Cost | undefined {
   if (countedMs < MEASURED_MS_MIN) return undefined;

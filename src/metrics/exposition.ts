@@ -1,4 +1,4 @@
-// Numbers as Prometheus reads them: text format 0.0.4.
+// Writes metrics as Prometheus reads them: text format 0.0.4. Called by the route of `GET /metrics`.
 // Source: https://prometheus.io/docs/instrumenting/exposition_formats/
 import {
   COUNTERS,
@@ -49,13 +49,13 @@ export function expose({ totals, gauges, top }: Exposed): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What was never counted is 0, where its labels are known beforehand: without any there is but one series. */
+/** Series that were never counted show 0, where their labels are known beforehand. A family without labels has one series. */
 function uncounted({ labels, always = labels ? [] : [[]] }: CounterFamily, counted: readonly Sample[]): Sample[] {
   const known = new Set(counted.map((sample) => (sample.labels ?? []).join()));
   return always.filter((values) => !known.has(values.join())).map((values) => ({ labels: values, value: 0 }));
 }
 
-/** Series of families that nobody knows are those of another version: they are left out. */
+/** Leaves out series of families that this version does not know. */
 function byFamily(totals: Counts): Map<string, Sample[]> {
   const families = new Map<string, Sample[]>();
   for (const [series, value] of Object.entries(totals)) {

@@ -1,5 +1,5 @@
-// What is counted: every family that `GET /metrics` shows, by the short name that travels. A family that is not here is
-// not shown, so labels and units are decided in one place. Names follow https://prometheus.io/docs/practices/naming/
+// Every metric family that `GET /metrics` shows, by its short name in counter deltas. A family that is not here is not shown,
+// so labels and units are decided in one place. Names follow https://prometheus.io/docs/practices/naming/
 
 interface Family {
   /** As it is exposed, without the prefix. */
@@ -9,7 +9,7 @@ interface Family {
 }
 
 export interface CounterFamily extends Family {
-  /** What one that is counted is worth in the unit of the name; 1 where absent. */
+  /** Factor from what is counted to the unit of the name; 1 where absent. */
   readonly scale?: number;
   /**
    * Values of the labels that are shown from the beginning, as 0: a series that first appears with the first failures has not
@@ -127,7 +127,7 @@ export const COUNTERS = {
   },
 } as const satisfies Record<string, CounterFamily>;
 
-/** Whether a series is of refusals or failures: a room tells of them soon, whatever else happens (MET-2). */
+/** Whether a series counts refusals or failures: a room reports them soon, whatever else happens (MET-2). */
 export const isTrouble = (series: string): boolean => /^(?:rejects|problems):|^connects:(?!accepted$)/.test(series);
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

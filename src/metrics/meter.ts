@@ -7,7 +7,7 @@ import { HISTOGRAMS, isTrouble, type HistogramName } from "./families.ts";
  */
 export type Counts = Readonly<Record<string, number>>;
 
-/** Series that one meter tells apart. Labels come from closed lists; should one not, its values end up in one series. */
+/** Series of one meter at most, because a label may have too many values; what exceeds them is counted as `overflow`. */
 export const SERIES_MAX = 500;
 export const OVERFLOW = "overflow";
 
@@ -55,7 +55,7 @@ export class Meter {
     return Object.fromEntries(this.#counts);
   }
 
-  /** The same, and begins anew. */
+  /** The same, and starts at 0 again. */
   take(): Counts {
     const counts = this.read();
     this.#counts = new Map();

@@ -1,5 +1,6 @@
-// What travels in the namespace in which a room is watched by those who look after it.
+// What a room shows to operators: in the namespace in which they watch it, and in the answer of `GET /api/rooms/:room/stats`.
 import type { Role } from "./chat-events.ts";
+import type { CounterDelta } from "./room-list.ts";
 
 export const WATCH_NAMESPACE = "/admin";
 
@@ -40,6 +41,31 @@ export interface WatchedRoom {
   readonly connectionCount: number;
   readonly connections: readonly ConnectionFacts[];
   readonly hasMore: boolean;
+}
+
+/** What `GET …/stats` asks for. */
+export interface StatsQuery {
+  readonly limit: number;
+  /** The `id` of the connection that the page before ended with. */
+  readonly after?: string | undefined;
+}
+
+/** The answer of a room to it, which also has what the lobby does not have yet. */
+export interface RoomStats extends Pick<
+  WatchedRoom,
+  "awake" | "members" | "connectionCount" | "connections" | "hasMore"
+> {
+  /** What was counted and not sent to the lobby; and what was sent, where it is not known to have arrived. */
+  readonly unreported: { readonly told: readonly CounterDelta[]; readonly counts: CounterDelta["counts"] };
+}
+
+/** @param all of the room */
+export function pageOfConnections(
+  all: Iterable<ConnectionFacts>,
+  { limit, after = "" }: StatsQuery,
+): Pick<RoomStats, "connections" | "hasMore"> {
+  const behind = [...all].filter(({ id }) => id > after).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return { connections: behind.slice(0, limit), hasMore: behind.length > limit };
 }
 
 export interface WatchEvents {

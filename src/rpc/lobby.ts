@@ -1,5 +1,5 @@
 // What rooms and the Worker can ask of a lobby, each with one answer.
-import type { RoomUse, Scrape, UseQuery } from "../metrics/room-use.ts";
+import type { RoomUsage, Scrape, UsageQuery } from "../metrics/busiest-rooms.ts";
 import type { Whereabouts } from "../protocol/announcement.ts";
 import type { DirectOverview, DirectPage } from "../protocol/direct-room.ts";
 import {
@@ -23,7 +23,7 @@ export interface LobbyRpc {
 
   scrape(): Promise<Scrape>;
 
-  uses(query: UseQuery): Promise<readonly RoomUse[]>;
+  usage(query: UsageQuery): Promise<readonly RoomUsage[]>;
 
   /** How many rooms that are. */
   countRooms(query: Omit<RoomQuery, "sort" | "limit" | "after">): Promise<number>;

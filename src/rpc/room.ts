@@ -2,7 +2,7 @@
 // been decided when a room is called; what comes back is for the caller's eyes as it is.
 
 import type { Answer, Attachment, ErrorAnswer, OpenDirectAnswer, Role, RoomOverview } from "../protocol/chat-events.ts";
-import type { RoomStats, StatsQuery } from "../metrics/room-stats.ts";
+import type { RoomStats, StatsQuery } from "../protocol/watching.ts";
 import type { DirectUsers } from "../protocol/direct-room.ts";
 
 /** On whose behalf the Worker asks. */

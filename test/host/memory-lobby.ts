@@ -1,6 +1,6 @@
 // A lobby over rows in memory, with a clock turned by hand, that can lose its life and be away.
 import { Meter, type Counts } from "../../src/metrics/meter.ts";
-import type { RoomUse, Scrape, UseQuery } from "../../src/metrics/room-use.ts";
+import type { RoomUsage, Scrape, UsageQuery } from "../../src/metrics/busiest-rooms.ts";
 import { Lobby } from "../../src/lobby/lobby.ts";
 import type { KeptRoom } from "../../src/lobby/kept-room.ts";
 import type { ReportAnswer, RoomQuery, RoomReport } from "../../src/protocol/room-list.ts";
@@ -63,8 +63,8 @@ export class MemoryLobby {
     return this.#lobby.report(report, this.nowMs);
   }
 
-  uses(query: UseQuery): RoomUse[] {
-    return this.#lobby.uses(query, this.nowMs);
+  usage(query: UsageQuery): RoomUsage[] {
+    return this.#lobby.usage(query, this.nowMs);
   }
 
   scrape(): Scrape {

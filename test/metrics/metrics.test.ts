@@ -3,13 +3,22 @@ import { spawnSync } from "node:child_process";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { costOf, MEASURED_MS_MIN, monthlyCost, PRICES } from "../../src/metrics/cost.ts";
+import { costOf, monthlyCost, PRICES } from "../../src/metrics/cost.ts";
 import { expose } from "../../src/metrics/exposition.ts";
 import { COUNTERS, GAUGES, HISTOGRAMS, TOP_COUNTERS } from "../../src/metrics/families.ts";
 import { Meter, OVERFLOW, SERIES_MAX, type Counts } from "../../src/metrics/meter.ts";
-import { addRecent, recentAt, recentHours, type Recent } from "../../src/metrics/recent.ts";
-import type { UseSort } from "../../src/metrics/room-use.ts";
-import { addUsage, USAGE_NAMES, usageOf, wakesOf } from "../../src/metrics/room-usage.ts";
+import type { UsageSort } from "../../src/metrics/busiest-rooms.ts";
+import {
+  addRecent,
+  addUsage,
+  MEASURED_MS_MIN,
+  recentAt,
+  recentHours,
+  USAGE_NAMES,
+  usageOf,
+  wakesOf,
+  type RecentUsage,
+} from "../../src/metrics/usage.ts";
 import { countCommit } from "../../src/chat/room/metering.ts";
 import { SAVE_WINDOW_MS_MAX, TOP_ROOMS } from "../../src/lobby/lobby.ts";
 import { ENTRIES_PER_PAGE } from "../../src/storage/paged-map.ts";
@@ -192,7 +201,7 @@ describe("what a room used", () => {
     const lobby = new MemoryLobby();
     const tell = (room: string, counts: Counts): void =>
       void lobby.report({ ...ROOM_REPORT, room, madeAtMs: lobby.nowMs, deltas: [{ id: lobby.nowMs, counts }] });
-    const first = (sort: UseSort): string => lobby.uses({ sort, limit: 1 })[0]!.room;
+    const first = (sort: UsageSort): string => lobby.usage({ sort, limit: 1 })[0]!.room;
     tell("old", { delivered: 1e6, rows: 1e6, "wakes:alarm,ping": 1e6, awake_ms: 1e10 });
     lobby.advance(24 * 3_600_000);
     tell("pinned", { awake_ms: 3_600_000, delivered: 1 });
@@ -202,9 +211,9 @@ describe("what a room used", () => {
   });
 
   it("an even use is told as it is by the hour, from the first ten minutes on", () => {
-    const hourly = (recent: Recent, nowMs: number): number => recentAt(recent, nowMs)[0]! / recentHours(nowMs);
+    const hourly = (recent: RecentUsage, nowMs: number): number => recentAt(recent, nowMs)[0]! / recentHours(nowMs);
     for (const everyMs of [5000, 60_000, 1_800_000]) {
-      let recent: Recent | undefined;
+      let recent: RecentUsage | undefined;
       const go = (perHour: number, fromMs: number, untilMs: number): void => {
         for (let nowMs = fromMs; nowMs <= untilMs; nowMs += everyMs) {
           recent = addRecent(recent, { posted: (perHour * everyMs) / 3_600_000 }, nowMs);

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { PRICES } from "../../src/metrics/cost.ts";
 import { LOG_LEVELS } from "../../src/settings/log.ts";
-import { USAGE_NAMES } from "../../src/metrics/room-usage.ts";
+import { USAGE_NAMES } from "../../src/metrics/usage.ts";
 import { COUNTERS, GAUGES, HISTOGRAMS, PREFIX, TOP_COUNTERS } from "../../src/metrics/families.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

@@ -3,8 +3,8 @@
 import { lobbiesOf } from "../../rpc/lobby.ts";
 import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../../metrics/exposition.ts";
 import { Meter } from "../../metrics/meter.ts";
-import { addUse, NO_USE, ranked, type RoomUse, type Scrape } from "../../metrics/room-use.ts";
-import { wakesOf } from "../../metrics/room-usage.ts";
+import { addTotals, NO_ROOMS, ranked, type RoomUsage, type Scrape } from "../../metrics/busiest-rooms.ts";
+import { wakesOf } from "../../metrics/usage.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
 import { deadLettersOf } from "../../rpc/dead-letters.ts";
@@ -73,11 +73,11 @@ async function isSame(a: string, b: string): Promise<boolean> {
 function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: boolean): Exposed {
   const totals = new Meter(TOTALS_SERIES_MAX);
   for (const scrape of scrapes) totals.add(scrape.totals);
-  const { rooms, occupied, members, connections, largest } = scrapes.reduce(addUse, NO_USE);
+  const { rooms, occupied, members, connections, largest } = scrapes.reduce(addTotals, NO_ROOMS);
   const one = (value: number): Sample[] => [{ value }];
   const top = mayName ? scrapes.flatMap((scrape) => scrape.top) : [];
   const busiest = ranked(top, "traffic").slice(0, TOP_ROOMS_SHOWN);
-  const named = (value: (use: RoomUse) => number): Sample[] =>
+  const named = (value: (use: RoomUsage) => number): Sample[] =>
     busiest.map((use) => ({ labels: [use.room], value: value(use) }));
   return {
     totals: totals.read(),

@@ -2,12 +2,11 @@
 import { z } from "zod";
 
 import { lobbiesOf } from "../../../rpc/lobby.ts";
+import { ranked, USAGE_SORTS, type RoomUsage } from "../../../metrics/busiest-rooms.ts";
 import { monthlyCost, PRICES } from "../../../metrics/cost.ts";
-import { HOUR_MS, recentHours } from "../../../metrics/recent.ts";
-import type { RoomStats } from "../../../metrics/room-stats.ts";
-import { ranked, USE_SORTS, type RoomUse } from "../../../metrics/room-use.ts";
-import { addUsage, USAGE_NAMES, usageOf, type Usage } from "../../../metrics/room-usage.ts";
+import { addUsage, HOUR_MS, recentHours, USAGE_NAMES, usageOf, type Usage } from "../../../metrics/usage.ts";
 import { lobbyOf } from "../../../protocol/room-list.ts";
+import type { RoomStats } from "../../../protocol/watching.ts";
 import { call, room, type ApiCall } from "../call.ts";
 import { STAFF } from "../callers.ts";
 import { refuseWithoutLobby } from "./all-rooms.ts";
@@ -112,7 +111,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const { unreported, awake, ...stats } = await roomRpc(name).stats({ limit, after });
       const lobby = env.LOBBY?.getByName(lobbyOf(name, deployment.settings.lobbies));
       // Without what it used before, there is still what it does now.
-      const [known] = (await lobby?.uses({ sort: "rows", limit: 1, room: name })) ?? [];
+      const [known] = (await lobby?.usage({ sort: "rows", limit: 1, room: name })) ?? [];
       const whole = { ...withUnreported(known, unreported), sinceMs: known?.sinceMs ?? awake.since };
       const body = { ok: true, room: name, awake, ...shown(whole, Date.now()), ...stats };
       const last = stats.connections.at(-1);
@@ -128,7 +127,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     roles: STAFF,
     given: z.object({
       sort: z
-        .enum(USE_SORTS)
+        .enum(USAGE_SORTS)
         .default("traffic")
         .describe(
           "By deliveries and frames, rows and alarms set, wakes, time awake, or what all that costs, each lately; or by connections",
@@ -139,7 +138,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
     run: async ({ identity, given: { sort, limit }, env: { LOBBY }, deployment: { settings } }) => {
       if (!LOBBY) return refuseWithoutLobby();
       const query = { sort, limit, rooms: identity.rooms };
-      const uses = (await Promise.all(lobbiesOf(LOBBY, settings.lobbies).map((lobby) => lobby.uses(query)))).flat();
+      const uses = (await Promise.all(lobbiesOf(LOBBY, settings.lobbies).map((lobby) => lobby.usage(query)))).flat();
       const nowMs = Date.now();
       const rooms = ranked(uses, sort)
         .slice(0, limit)
@@ -152,10 +151,10 @@ export const STATS_CALLS: readonly ApiCall[] = [
   }),
 ];
 
-type Used = Pick<RoomUse, "usage" | "recent">;
+type Used = Pick<RoomUsage, "usage" | "recent">;
 
 /** What the lobby knows, and what the room has counted since: of what was told, only what had not arrived by then. */
-function withUnreported(known: RoomUse | undefined, { told, counts }: RoomStats["unreported"]): Used {
+function withUnreported(known: RoomUsage | undefined, { told, counts }: RoomStats["unreported"]): Used {
   const missing = told.filter(({ id }) => id > (known?.deltaId ?? 0)).map((delta) => delta.counts);
   const whole = (before: Usage | undefined): Usage => {
     const numbers = before ? USAGE_NAMES.map((name) => before[name]) : [];
@@ -165,7 +164,7 @@ function withUnreported(known: RoomUse | undefined, { told, counts }: RoomStats[
 }
 
 /** As the answers say it. */
-function shown({ usage, recent, sinceMs }: Used & Pick<RoomUse, "sinceMs">, nowMs: number): object {
+function shown({ usage, recent, sinceMs }: Used & Pick<RoomUsage, "sinceMs">, nowMs: number): object {
   const countedMs = nowMs - sinceMs;
   const hours = recentHours(countedMs);
   return {

@@ -1,13 +1,23 @@
-// What the rooms of a lobby have used, for those who look after the deployment: sums, and the rooms that use most.
-import { addUse, NO_USE, rankOf, type RoomUse, type UseQuery, type UseSums } from "../metrics/room-use.ts";
-import { recentAt } from "../metrics/recent.ts";
-import { usageOf } from "../metrics/room-usage.ts";
+// Totals over the rooms of a lobby, and the rooms that use most. Called by lobby.ts for `GET /metrics` and `GET /api/stats`.
+import {
+  addTotals,
+  NO_ROOMS,
+  rankOf,
+  type RoomUsage,
+  type UsageQuery,
+  type RoomTotals,
+} from "../metrics/busiest-rooms.ts";
+import { recentAt, usageOf } from "../metrics/usage.ts";
 import { isDirectRoom } from "../protocol/direct-name.ts";
 import { roomAllowed } from "../protocol/room-name.ts";
 import { seenAt, type KeptRoom } from "./kept-room.ts";
 
 /** @returns what is asked for, the most first; rooms between two people are in the sums alone (DM-3) */
-export function mostUsed(all: Iterable<KeptRoom>, { sort, limit, rooms, room }: UseQuery, nowMs: number): RoomUse[] {
+export function mostUsed(
+  all: Iterable<KeptRoom>,
+  { sort, limit, rooms, room }: UsageQuery,
+  nowMs: number,
+): RoomUsage[] {
   const found: Array<{ kept: KeptRoom; rank: number }> = [];
   for (const kept of all) {
     if (isDirectRoom(kept.room)) continue;
@@ -18,24 +28,24 @@ export function mostUsed(all: Iterable<KeptRoom>, { sort, limit, rooms, room }: 
   return found.slice(0, limit).flatMap(({ kept }) => useOf(kept, nowMs) ?? []);
 }
 
-function rankIn({ usage }: KeptRoom, sort: UseQuery["sort"], nowMs: number): number {
+function rankIn({ usage }: KeptRoom, sort: UsageQuery["sort"], nowMs: number): number {
   if (!usage) return 0;
   return rankOf({ ...usage, recent: usageOf(recentAt(usage.recent, nowMs)) }, sort);
 }
 
-export function sumOf(all: Iterable<KeptRoom>, nowMs: number): UseSums {
-  let sums = NO_USE;
+export function sumOf(all: Iterable<KeptRoom>, nowMs: number): RoomTotals {
+  let sums = NO_ROOMS;
   for (const kept of all) {
     const seen = seenAt(kept, nowMs);
     if (!seen) continue;
     const { members } = seen;
     const connections = members === 0 ? 0 : (kept.usage?.connections ?? members);
-    sums = addUse(sums, { rooms: 1, occupied: Math.min(1, members), members, connections, largest: connections });
+    sums = addTotals(sums, { rooms: 1, occupied: Math.min(1, members), members, connections, largest: connections });
   }
   return sums;
 }
 
-function useOf(kept: KeptRoom, nowMs: number): RoomUse | undefined {
+function useOf(kept: KeptRoom, nowMs: number): RoomUsage | undefined {
   const seen = seenAt(kept, nowMs);
   if (!seen) return undefined;
   const { sinceMs = nowMs, connections: said = 0, numbers = [], deltaId = 0 } = kept.usage ?? {};

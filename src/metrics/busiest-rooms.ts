@@ -1,19 +1,20 @@
-// What a lobby says of what its rooms use, as it travels: sums for those who watch, and the rooms that use most.
+// What a lobby answers about its rooms: totals for `GET /metrics`, and the rooms that use most for that and `GET /api/stats`.
+// The Worker adds up and sorts the answers of several lobbies.
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { Counts } from "./meter.ts";
 import { costOf } from "./cost.ts";
-import { trafficOf, wakesOf, type Usage } from "./room-usage.ts";
+import { trafficOf, wakesOf, type Usage } from "./usage.ts";
 
-export const USE_SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;
+export const USAGE_SORTS = ["traffic", "connections", "rows", "wakes", "awake", "cost"] as const;
 
 /**
  * By deliveries and frames received, rows and alarms set, wakes, time awake, or what all that costs, each of the last
  * hours; or by connections.
  */
-export type UseSort = (typeof USE_SORTS)[number];
+export type UsageSort = (typeof USAGE_SORTS)[number];
 
-export interface UseQuery {
-  readonly sort: UseSort;
+export interface UsageQuery {
+  readonly sort: UsageSort;
   readonly limit: number;
   /** A token's claim: names, or prefixes ending in `*`. Absent: every room. */
   readonly rooms?: readonly string[] | undefined;
@@ -21,19 +22,19 @@ export interface UseQuery {
   readonly room?: string;
 }
 
-export interface RoomUse extends RoomOverview {
+export interface RoomUsage extends RoomOverview {
   readonly connections: number;
-  /** Since when somebody counts, in milliseconds since 1970. */
+  /** Since when it is counted, in milliseconds since 1970. */
   readonly sinceMs: number;
   readonly usage: Usage;
-  /** What of it counts as recent now. */
+  /** Of the last hours: see `recentAt`. */
   readonly recent: Usage;
   /** Of the last counter delta that is in it. */
   readonly deltaId: number;
 }
 
-/** What all rooms of a lobby come to. */
-export interface UseSums {
+/** Over all rooms of a lobby. */
+export interface RoomTotals {
   readonly rooms: number;
   readonly occupied: number;
   readonly members: number;
@@ -42,21 +43,21 @@ export interface UseSums {
   readonly largest: number;
 }
 
-export interface Scrape extends UseSums {
-  /** All that was ever counted, of rooms and Workers. */
+export interface Scrape extends RoomTotals {
+  /** All that rooms and Workers ever counted. */
   readonly totals: Counts;
   /** The rooms with the most traffic lately. */
-  readonly top: readonly RoomUse[];
+  readonly top: readonly RoomUsage[];
 }
 
-/** What a list is sorted by; the most come first. By what was used, not by a rate: new rooms would have the highest ones. */
-export function rankOf({ recent, connections }: Ranked, sort: UseSort): number {
+/** What a list is sorted by: a sum and no rate, because new rooms would have the highest rates. */
+export function rankOf({ recent, connections }: Ranked, sort: UsageSort): number {
   return sort === "connections" ? connections : MEASURES[sort](recent);
 }
 
-type Ranked = Pick<RoomUse, "recent" | "connections">;
+type Ranked = Pick<RoomUsage, "recent" | "connections">;
 
-const MEASURES: Readonly<Record<Exclude<UseSort, "connections">, (usage: Usage) => number>> = {
+const MEASURES: Readonly<Record<Exclude<UsageSort, "connections">, (usage: Usage) => number>> = {
   traffic: trafficOf,
   rows: ({ rows, alarmsSet }) => rows + alarmsSet,
   wakes: wakesOf,
@@ -65,13 +66,13 @@ const MEASURES: Readonly<Record<Exclude<UseSort, "connections">, (usage: Usage) 
 };
 
 /** The most first. */
-export function ranked<Use extends Ranked>(uses: readonly Use[], sort: UseSort): readonly Use[] {
+export function ranked<Use extends Ranked>(uses: readonly Use[], sort: UsageSort): readonly Use[] {
   return uses.toSorted((a, b) => rankOf(b, sort) - rankOf(a, sort));
 }
 
-export const NO_USE: UseSums = { rooms: 0, occupied: 0, members: 0, connections: 0, largest: 0 };
+export const NO_ROOMS: RoomTotals = { rooms: 0, occupied: 0, members: 0, connections: 0, largest: 0 };
 
-export function addUse(a: UseSums, b: UseSums): UseSums {
+export function addTotals(a: RoomTotals, b: RoomTotals): RoomTotals {
   return {
     rooms: a.rooms + b.rooms,
     occupied: a.occupied + b.occupied,
