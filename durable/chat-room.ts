@@ -161,7 +161,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     this.#tell("room.drained", { connections: size, withinMs });
     this.turn(() => {
       chat.calls.sayGoodbye(({ id }) => shutdownNotice(id, withinMs));
-      for (const session of server.sessions.values()) server.closeSession(session, CLOSINGS.restart);
+      for (const session of server.sessions.values()) server.close(session, CLOSINGS.restart);
     }, "drain");
     return size;
   }

@@ -8,6 +8,7 @@ import { directOpenings } from "../src/rpc/direct-openings.ts";
 import type { ReportToLobby } from "../src/chat/listing/lobby-report.ts";
 import { keptMsMax, type Retention } from "../src/chat/log/segments.ts";
 import { isDirectRoom } from "../src/protocol/direct-name.ts";
+import type { Identity } from "../src/protocol/identity.ts";
 import { lobbyOf } from "../src/protocol/room-list.ts";
 import {
   pageOfConnections,
@@ -17,7 +18,6 @@ import {
 } from "../src/protocol/watching.ts";
 import type { Refusal } from "../src/socketio/server/namespace.ts";
 import { Server } from "../src/socketio/server/server.ts";
-import type { ServerPorts } from "../src/socketio/server/session-server.ts";
 import { noteReport } from "./analytics.ts";
 import { connectionsOf } from "./room-connections.ts";
 import { BucketFiles } from "./bucket-files.ts";
@@ -25,7 +25,7 @@ import { countedStorage } from "./socketio/counted-storage.ts";
 import type { Env } from "./env.ts";
 import { goodSettingsOf } from "./good-settings.ts";
 import { transportOf } from "../src/rpc/transport.ts";
-import type { Application } from "./socketio/application.ts";
+import type { Application, ObjectPorts } from "./socketio/application.ts";
 import { SqlMessageLog } from "./sql/sql-message-log.ts";
 import { SqlSearchIndex } from "./sql/sql-search-index.ts";
 
@@ -40,14 +40,14 @@ export interface ChatParts extends Application {
 export function createChat(
   ctx: DurableObjectState,
   env: Env,
-  ports: ServerPorts,
+  ports: ObjectPorts,
   awake: () => RoomStats["awake"],
 ): ChatParts {
   const settings = goodSettingsOf(env);
   // Objects are always addressed by room name, and the platform remembers it through sleep and restarts.
   const room = ctx.id.name!;
   const retention = { messages: settings.historyMessages, ageMs: settings.historyDays * DAY_MS };
-  const storage = ports.meter ? countedStorage(ctx.storage, ports.meter) : ctx.storage;
+  const storage = countedStorage(ctx.storage, ports.meter);
   const log = new SqlMessageLog(storage, {
     room,
     retention,
@@ -60,7 +60,7 @@ export function createChat(
     state: storage.kv,
     index: new SqlSearchIndex(storage),
     searchAllowance: searchAllowanceOf(env),
-    ...(ports.meter && { meter: ports.meter }),
+    meter: ports.meter,
     durable: () => storage.sync(),
     ...(env.FILES && { files: fileOptions(env.FILES, settings, retention) }),
     // Without its binding the Worker refuses everything.
@@ -81,7 +81,7 @@ export function createChat(
       recoveryWindowMs: settings.recoveryWindowSeconds * 1000,
     },
   });
-  const turnAway: Application["turnAway"] = (identity) => forbidden(chat.calls.refuseBearer(identity));
+  const turnAway = (identity: Identity): Response | undefined => forbidden(chat.calls.refuseBearer(identity));
   const watching = new Watching(chat, {
     connectionCount: () => server.sessions.size,
     look: () => {
@@ -90,12 +90,10 @@ export function createChat(
     },
   });
   const server = new Server(settings, { static: { "/": chat, [WATCH_NAMESPACE]: watching } }, ports);
-  const onInput = (): void =>
-    server.outbox.turn(() => {
-      chat.room.endTurn();
-      watching.look();
-    });
-  return { server, limits: settings, settings, chat, turnAway, isWatching, onInput };
+  const wakeCause: Application["wakeCause"] = ({ sid, handshake }) =>
+    isWatching(handshake, server.sessions.get(sid)?.sockets) ? "watch" : undefined;
+  const afterTurn = [() => chat.room.endTurn(), () => watching.look()];
+  return { server, limits: settings, settings, chat, turnAway, wakeCause, afterTurn };
 }
 
 /** One for all rooms of the isolate, which share its environment. */

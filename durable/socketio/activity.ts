@@ -1,18 +1,19 @@
-// What an object does, counted: why it runs, what it is billed for as a request, and how long it could not sleep.
+// Counts the work of an object: why it runs, its billed requests, and the time in which it could not sleep. Called by socket-object.ts.
 import { Meter } from "../../src/metrics/meter.ts";
 
-export type WakeCause = "connect" | "poll" | "message" | "close" | "alarm" | "call" | "watch";
+/** An application may add causes of its own. */
+export type WakeCause = "connect" | "poll" | "message" | "close" | "alarm" | "call" | (string & {});
 
-/** What woke an instance, and when. */
+/** The input that woke an instance. */
 export interface Wake {
   /** In milliseconds since 1970. */
   readonly atMs: number;
   readonly cause: WakeCause;
-  /** Of an alarm the first deadline that was due, of a call its name, of one who watches what they did, of the others the transport. */
+  /** Of an alarm the first deadline that was due, of a call its name, of a cause of the application's own the input, of others the transport. */
   readonly detail: string;
 }
 
-/** Named by nobody. */
+/** For calls without a name. */
 const NO_DETAIL = "-";
 
 export class Activity {
@@ -24,13 +25,13 @@ export class Activity {
   #held = 0;
   #heldSinceMs = 0;
 
-  /** @param onEnd told that work is done which went on after its input */
+  /** @param onEnd called when work ends that went on after its input */
   constructor(onWoken: (wake: Wake) => void, onEnd: () => void = () => {}) {
     this.#onWoken = onWoken;
     this.#onEnd = onEnd;
   }
 
-  /** What woke this instance: the first thing that happened to it. */
+  /** The first input of this instance. */
   get wake(): Wake | undefined {
     return this.#wake;
   }
@@ -42,17 +43,20 @@ export class Activity {
     this.#onWoken(this.#wake);
   }
 
-  /** Something that is billed as a request. */
+  /** Counts a billed request. */
   request(kind: "call" | "alarm", detail = NO_DETAIL): void {
     this.woken(kind, detail);
     this.meter.count(`requests:${kind}`);
   }
 
-  /** A request of a client: for a connection, or of one over long-polling. */
-  connection({ method, url }: Pick<Request, "method" | "url">, sid: string | undefined, watches: boolean): void {
+  /**
+   * Counts a request of a client: for a connection, or of one over long-polling.
+   * @param cause the application's own, where it has one for the connection
+   */
+  connection({ method, url }: Pick<Request, "method" | "url">, sid: string | undefined, cause?: string): void {
     const transport = new URL(url).pathname.slice(1);
     const isNew = sid === undefined || transport === "websocket";
-    if (watches) this.woken("watch", "connect");
+    if (cause !== undefined) this.woken(cause, "connect");
     else this.woken(isNew ? "connect" : "poll", transport);
     this.meter.count(`requests:${isNew ? "connect" : method === "POST" ? "post" : "poll"}`);
   }
@@ -60,7 +64,7 @@ export class Activity {
   /**
    * The object cannot sleep while a timer runs, a poll waits or work goes on. That is what time costs: the ten seconds that
    * it stays after the last of these are free.
-   * @returns what ends it, once
+   * @returns ends the hold, once
    */
   hold(): () => void {
     if (this.#held++ === 0) this.#heldSinceMs = Date.now();

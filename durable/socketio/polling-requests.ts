@@ -1,7 +1,7 @@
 // The HTTP side of long-polling: requests in, the answers that the core gives them out.
 import { readText } from "../../src/http/body.ts";
 import { ENGINE_REFUSALS, type EngineRefusal } from "../../src/socketio/wire/engine-io.ts";
-import type { SessionServer } from "../../src/socketio/server/session-server.ts";
+import type { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import type { Handshake, Session } from "../../src/socketio/engine/session.ts";
 
 /** What nobody asked for is not waited for. */
@@ -32,8 +32,8 @@ export class PollingRequests {
   async poll(sid: string): Promise<Response> {
     const session = this.#server.sessions.get(sid);
     if (session) return this.#wait(session);
-    const lastWords = this.#server.takeLastWords(sid) ?? this.#former?.takeLastWords(sid);
-    return lastWords === undefined ? refuse("unknownSid") : new Response(lastWords, { headers: POLL_HEADERS });
+    const payload = this.#server.takeFinalPayload(sid) ?? this.#former?.takeFinalPayload(sid);
+    return payload === undefined ? refuse("unknownSid") : new Response(payload, { headers: POLL_HEADERS });
   }
 
   #wait(session: Session): Promise<Response> {

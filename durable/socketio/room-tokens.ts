@@ -1,4 +1,6 @@
 // Verifies tokens for the objects of a deployment, the chat's and those of other applications, by the keys of its settings.
+import type { Identity } from "../../src/protocol/identity.ts";
+import { roomAllowed } from "../../src/protocol/room-name.ts";
 import { TokenVerifier } from "../../src/settings/tokens/tokens.ts";
 import type { TokenPorts } from "../../src/socketio/server/token-life.ts";
 import { goodSettingsOf } from "../good-settings.ts";
@@ -11,6 +13,7 @@ export function roomTokens(env: object, room: string | undefined): TokenPorts {
   let verifier: TokenVerifier | undefined;
   return {
     room: room ?? "",
+    opens: ({ rooms }: Identity) => roomAllowed(rooms, room ?? ""),
     authenticate: async (token) => (verifier ??= new TokenVerifier(goodSettingsOf(env))).verify(token),
   };
 }

@@ -4,13 +4,14 @@
 import { DurableObject } from "cloudflare:workers";
 import { IttyRouter, type IRequest } from "itty-router";
 
+import { isRoomName } from "../../src/protocol/room-name.ts";
 import { logProblem } from "../../src/settings/log.ts";
 import type { UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
 import { CLOSINGS, TRANSPORT_CLOSE, TRANSPORT_ERROR, type Closing } from "../../src/socketio/wire/closings.ts";
 import { ENGINE_NOOP, ENGINE_PONG, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { Effect } from "../../src/socketio/engine/outbox.ts";
 import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
-import type { SessionServer } from "../../src/socketio/server/session-server.ts";
+import type { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import type { Session, SessionRecord } from "../../src/socketio/engine/session.ts";
 import { Activity, type Wake } from "./activity.ts";
 import type { Application, CreateServer } from "./application.ts";
@@ -65,7 +66,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
       lastPongAtMs: (session) => this.#lastPongAtMs(session),
       report: (problem, error) => this.report(problem, error),
       tokens: roomTokens(this.env as object, this.ctx.id.name),
-      reach: (room, event) => this.#reach(room, event),
+      rooms: { isName: isRoomName, call: (room, event) => this.#callRoom(room, event) },
       meter: this.activity.meter,
       unjoined: UNJOINED,
     });
@@ -127,7 +128,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   #rest(): void {
     this.activity.settle();
     // An alarm is known by what it met, and so a moment later.
-    if (this.activity.wake) this.parts.onInput?.();
+    const { afterTurn, server } = this.parts;
+    if (this.activity.wake && afterTurn) server.outbox.turn(() => afterTurn.forEach((run) => run()));
   }
 
   /**
@@ -158,12 +160,13 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     }
   }
 
-  /** What another room tells this one, by RPC. */
-  hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
-    return this.turn(() => this.#server.hear(event), "hear");
+  /** An event of another room's server. Called by RPC. */
+  async hear(event: ServerSideEvent): Promise<ServerSideAnswer> {
+    const { server } = this.parts;
+    return this.turn(() => server.hear?.(event) ?? { ok: false, reason: "it has no namespaces" }, "hear");
   }
 
-  async #reach(room: string, event: Omit<ServerSideEvent, "from">): Promise<ServerSideAnswer> {
+  async #callRoom(room: string, event: Omit<ServerSideEvent, "from">): Promise<ServerSideAnswer> {
     const { rooms } = this.parts;
     if (!rooms) throw new Error("the application gives no `rooms`");
     return rooms.getByName(room).hear({ ...event, from: this.ctx.id.name! });
@@ -176,8 +179,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
 
   #factsOf(request: IRequest): UpgradeFacts {
     const facts = factsOf(request);
-    const watches = this.parts.isWatching?.({ handshake: handshakeOf(facts), sockets: new Map() }) ?? false;
-    this.activity.connection(request, facts.sid, watches);
+    const cause = this.parts.wakeCause?.({ sid: "", handshake: handshakeOf(facts) });
+    this.activity.connection(request, facts.sid, cause);
     return facts;
   }
 
@@ -212,8 +215,9 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   #wokenBy(cause: "message" | "close", session: Session | undefined): void {
-    if (session && this.parts.isWatching?.(session)) this.activity.woken("watch", cause);
-    else this.activity.woken(cause);
+    const own = session && this.parts.wakeCause?.(session);
+    if (own === undefined) this.activity.woken(cause);
+    else this.activity.woken(own, cause);
   }
 
   override async alarm(): Promise<void> {

@@ -1,9 +1,9 @@
 // WebSockets without a session: they came for one that has another already, or did not take over in time, and were closed. Until
 // they are gone they hold what they have sent, so they count with those who have joined nothing (LIM-5). Called by socket-object.ts.
-import { UnjoinedSessions } from "../../src/socketio/engine/unjoined-sessions.ts";
+import { UnjoinedQuota } from "../../src/socketio/engine/unjoined-quota.ts";
 
 /** LIM-5: all objects of an isolate share it, and what a stranger may hold adds up. */
-export const UNJOINED = new UnjoinedSessions();
+export const UNJOINED = new UnjoinedQuota();
 
 const ids = new WeakMap<WebSocket, string>();
 let count = 0;

@@ -1,7 +1,8 @@
 // A WebSocket as its object has it: what is kept of it while the object sleeps, what is sent, and the closing.
 import { closeLine } from "../../src/rpc/lines.ts";
 import type { Frame } from "../../src/socketio/wire/engine-io.ts";
-import { withoutPartial, type SessionRecord } from "../../src/socketio/engine/session.ts";
+import type { SessionRecord } from "../../src/socketio/engine/session.ts";
+import { withoutPartial } from "../../src/socketio/server/records.ts";
 
 /** The attachment of a WebSocket that wants to take over from long-polling. */
 export const PROBE = { isProbe: true } as const;
@@ -19,7 +20,7 @@ export function attach(ws: WebSocket, record: SessionRecord): void {
   try {
     ws.serializeAttachment(record);
   } catch (error) {
-    if (!record.partial) throw error;
+    if (!("partial" in record)) throw error;
     ws.serializeAttachment(withoutPartial(record));
   }
 }

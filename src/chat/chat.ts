@@ -52,7 +52,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   // ---- coming and going ------------------------------------------------------------------------------------
 
-  override authorize({ identity }: ConnectRequest): Verdict<Membership> {
+  override authorize({ identity }: ConnectRequest<Identity>): Verdict<Membership> {
     if (!identity) throw new Error("a chat room lets nobody in whose token was not verified");
     const { user, name, role } = identity;
     const data = { user, name, role: this.features.direct.roleOf(role), sinceMs: this.room.now() };

@@ -5,8 +5,9 @@ import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } fr
 import type { Deadline } from "../clock/deadlines.ts";
 import { Throttle } from "../clock/throttle.ts";
 import { Namespace, type ConnectRequest, type Refusal, type Verdict } from "../socketio/server/namespace.ts";
-import type { Session } from "../socketio/engine/session.ts";
+import type { Handshake } from "../socketio/engine/session.ts";
 import type { Socket } from "../socketio/server/socket.ts";
+import type { Identity } from "../protocol/identity.ts";
 import { deny } from "./room/answers.ts";
 import type { Chat } from "./chat.ts";
 import type { Membership } from "./room/room.ts";
@@ -43,7 +44,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 
   /** WATCH-1: whom the room would let in, and the HTTP API make calls about it. */
-  override authorize(request: ConnectRequest): Verdict<Watcher> {
+  override authorize(request: ConnectRequest<Identity>): Verdict<Watcher> {
     const verdict = this.#chat.authorize(request);
     if (!verdict.accepted) return verdict;
     const { user, name, role } = verdict.data;
@@ -73,7 +74,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
     if (this.sockets.size === 0) this.#due.clear();
   }
 
-  /** Called after each input: shows what has changed, at once or when it is time again. WATCH-2 */
+  /** Called after each turn: shows what has changed, at once or when it is time again. WATCH-2 */
   look(): void {
     if (this.sockets.size === 0) return;
     const seen = this.#seen;
@@ -110,7 +111,10 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 }
 
-/** WATCH-4: whether a connection is there for watching only. */
-export function isWatching({ handshake, sockets }: Pick<Session, "handshake" | "sockets">): boolean {
-  return handshake.query[WATCH_QUERY] === "1" || (sockets.size > 0 && !sockets.has("/"));
+/**
+ * WATCH-4: whether a connection is there for watching only.
+ * @param sockets its sockets by namespace, once it is open
+ */
+export function isWatching({ query }: Handshake, sockets: ReadonlyMap<string, unknown> | undefined): boolean {
+  return query[WATCH_QUERY] === "1" || (sockets !== undefined && sockets.size > 0 && !sockets.has("/"));
 }

@@ -24,7 +24,7 @@ describe("a CONNECT is refused", () => {
   it("TOKEN_EXPIRED: the token has ended, in the CONNECT or since the upgrade", async () => {
     const room = new ChatRoom();
     const token = room.token({ user: "ada", exp: expiresIn(5) });
-    const vouched = room.shell.open({ identity: { user: "ada", name: "ada", role: "member", exp: expiresIn(5) } });
+    const vouched = room.shell.open({ identity: identityOf({ user: "ada", exp: expiresIn(5) }) });
     room.shell.advance(5000);
     await vouched.connect();
     for (const { refusal } of [vouched, await room.joinWithToken(token)]) {

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 import { seededRandom } from "../../scripts/crash/random.ts";
 import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";
-import { ChatRoom, UNLIMITED } from "../host/chat-room.ts";
+import { ChatRoom, identityOf, UNLIMITED } from "../host/chat-room.ts";
 import type { Call, Client } from "../host/harness.ts";
 import { PATIENT, fc, runs } from "../host/properties.ts";
 
@@ -77,7 +77,7 @@ it("CHAT-2: storage fails at any call", PATIENT, async () => {
         const [client] = people;
         if (what === EVENTS.length) {
           // Whoever is not let in just now is told so, or sent away; they come back when it is over.
-          const newcomer = room.shell.open({ identity: { user: "cyd", name: "cyd", role: "member" } });
+          const newcomer = room.shell.open({ identity: identityOf("cyd") });
           await newcomer.connect().catch(() => undefined);
           everybody.push(newcomer);
         } else if (what === EVENTS.length + 1) room.shell.advance(1500);

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { WakeClock } from "../../durable/socketio/wake-clock.ts";
 import { Deadlines } from "../../src/clock/deadlines.ts";
 import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
-import type { Session } from "../../src/socketio/engine/session.ts";
-import { Strangers } from "../../src/socketio/server/strangers.ts";
+import type { SocketSession } from "../../src/socketio/server/socket-session.ts";
+import { UnjoinedSessions } from "../../src/socketio/server/unjoined-sessions.ts";
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const PING_INTERVAL_MS = 45_000;
@@ -20,11 +20,11 @@ afterEach(() => {
 /** A room whose first ping is due in 45 s, as its clock sees it. */
 async function clocked() {
   const alarms: number[] = [];
-  const closed: Session[] = [];
+  const closed: SocketSession[] = [];
   const deadlines = new Deadlines();
   const ping = deadlines.add("ping", () => {});
-  const strangers = new Strangers(CONNECT_TIMEOUT_MS, deadlines, { now: Date.now }, (session) => {
-    strangers.closed(session, CLOSINGS.connectTimeout);
+  const unjoined = new UnjoinedSessions(CONNECT_TIMEOUT_MS, deadlines, { now: Date.now }, (session) => {
+    unjoined.closed(session, CLOSINGS.connectTimeout);
     closed.push(session);
   });
   const storage = {
@@ -34,10 +34,10 @@ async function clocked() {
   const fire = (): void => void deadlines.runDue(Date.now(), () => {});
   const clock = new WakeClock(storage, deadlines, fire);
   await clock.wake();
-  const come = (): Session => {
-    const session = { handshake: {} } as Session;
+  const come = (): SocketSession => {
+    const session = { handshake: {} } as SocketSession;
     ping.pull(Date.now() + PING_INTERVAL_MS);
-    strangers.add(session, Date.now());
+    unjoined.add(session, Date.now());
     return session;
   };
   /** The alarm goes off. */
@@ -46,29 +46,29 @@ async function clocked() {
     fire();
     await clock.arm();
   };
-  return { alarms, closed, strangers, come, ring };
+  return { alarms, closed, unjoined, come, ring };
 }
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
 it("a CONNECT that comes half a second after its upgrade costs no alarm: there is one, for the ping", async () => {
-  const { alarms, strangers, come } = await clocked();
+  const { alarms, unjoined, come } = await clocked();
   const session = come();
   await pass(500);
-  strangers.joined(session);
+  unjoined.joined(session);
   await pass(2000);
   expect(alarms).toEqual([PING_INTERVAL_MS - 750]);
 });
 
 it("nor do those of many who come one after the other, each from far away", async () => {
-  const { alarms, strangers, come } = await clocked();
-  const sessions: Session[] = [];
+  const { alarms, unjoined, come } = await clocked();
+  const sessions: SocketSession[] = [];
   for (let step = 0; step < 40; step++) {
     sessions.push(come());
     await pass(200);
-    if (step >= 3) strangers.joined(sessions[step - 3]!);
+    if (step >= 3) unjoined.joined(sessions[step - 3]!);
   }
-  for (const session of sessions) strangers.joined(session);
+  for (const session of sessions) unjoined.joined(session);
   await pass(2000);
   expect(alarms).toHaveLength(1);
 });

@@ -14,6 +14,8 @@ import type { ChatSettings } from "../../src/chat/room/room.ts";
 import type { Meter } from "../../src/metrics/meter.ts";
 import type { Answer, Message, Role } from "../../src/protocol/chat-events.ts";
 import type { Authentication, Identity } from "../../src/protocol/identity.ts";
+import { roomAllowed } from "../../src/protocol/room-name.ts";
+import type { ServerPorts } from "../../src/socketio/server/server.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
 import type { ServerOptions } from "../../src/socketio/server/server.ts";
 import type { AnyAnswer } from "./client.ts";
@@ -264,7 +266,11 @@ export class ChatRoom {
     { name = ROOM, epoch, ...outside }: Outside = {},
   ) {
     this.log = new MemoryLog(epoch);
-    const tokens = { room: name, authenticate: (token: string) => this.#authenticate(token) };
+    const tokens: ServerPorts["tokens"] = {
+      room: name,
+      opens: ({ rooms }: Identity) => roomAllowed(rooms, name),
+      authenticate: (token) => this.#authenticate(token),
+    };
     const create = (meter: Meter): Chat => {
       this.log.reopen();
       this.chat = new Chat({
@@ -280,7 +286,7 @@ export class ChatRoom {
       return this.chat;
     };
     this.shell = new FakeShell((meter) => ({ "/": create(meter) }), { ...options, tokens });
-    this.shell.onInput = () => this.chat.room.endTurn();
+    this.shell.afterTurn = () => this.chat.room.endTurn();
     this.log.onReserve = (seq) => this.shell.journal.push(`reserve ${seq}`);
     this.log.onAppend = (batch) => this.shell.journal.push(`append ${batch.map(({ seq }) => seq).join(",")}`);
   }

@@ -8,9 +8,9 @@ import { Meter } from "../../src/metrics/meter.ts";
 import type { Namespace } from "../../src/socketio/server/namespace.ts";
 import type { Effect } from "../../src/socketio/engine/outbox.ts";
 import type { ServerSideAnswer, ServerSideEvent } from "../../src/socketio/server/server-side.ts";
-import { Server, type ServerOptions } from "../../src/socketio/server/server.ts";
-import type { ServerPorts } from "../../src/socketio/server/session-server.ts";
-import { withoutPartial, type Handshake, type Session, type SessionRecord } from "../../src/socketio/engine/session.ts";
+import { withoutPartial } from "../../src/socketio/server/records.ts";
+import { Server, type ServerOptions, type ServerPorts } from "../../src/socketio/server/server.ts";
+import type { Handshake, Session, SessionRecord } from "../../src/socketio/engine/session.ts";
 import { Client } from "./client.ts";
 
 export { Client, type Call } from "./client.ts";
@@ -50,9 +50,9 @@ export class FakeShell {
   activeAtMs = START_MS;
   /** The size of the largest record kept so far. */
   recordBytesMax = 0;
-  /** Called when an input was dealt with, and again when what it began is done. */
-  onInput = (): void => {};
-  readonly reach: ServerPorts["reach"];
+  /** Called after each turn that an input began, and again when its asynchronous work is done. */
+  afterTurn = (): void => {};
+  readonly rooms: ServerPorts["rooms"];
   readonly #tokens: ServerPorts["tokens"];
   readonly #phase: number;
   readonly #create: (meter: Meter) => Readonly<Record<string, Namespace>>;
@@ -71,13 +71,13 @@ export class FakeShell {
   constructor(
     create: (meter: Meter) => Readonly<Record<string, Namespace>>,
     {
-      reach,
+      rooms,
       tokens,
       phase = 0,
       ...options
-    }: Partial<ServerOptions & Pick<ServerPorts, "reach" | "phase" | "tokens">> = {},
+    }: Partial<ServerOptions & Pick<ServerPorts, "rooms" | "phase" | "tokens">> = {},
   ) {
-    this.reach = reach;
+    this.rooms = rooms;
     this.#tokens = tokens;
     this.#phase = phase;
     this.#create = create;
@@ -103,7 +103,7 @@ export class FakeShell {
         },
         meter,
         ...(this.#tokens && { tokens: this.#tokens }),
-        ...(this.reach && { reach: this.reach }),
+        ...(this.rooms && { rooms: this.rooms }),
       },
     );
   }
@@ -165,7 +165,7 @@ export class FakeShell {
   }
 
   #rest(): void {
-    this.#server.outbox.turn(() => this.onInput());
+    this.#server.outbox.turn(() => this.afterTurn());
   }
 
   /** A client with extensions volunteers its heartbeats, and is taken to have done so just now. */

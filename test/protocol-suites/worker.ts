@@ -1,14 +1,15 @@
 // The server that the public protocol suites want to talk to: two echoes on the layers of this project,
 // behind the checks of the real Worker. Run by scripts/protocol-suites.ts.
+import type { Application } from "../../durable/socketio/application.ts";
 import { SocketObject } from "../../durable/socketio/socket-object.ts";
 import { WAITING, WAITING_ASLEEP } from "../../durable/socketio/wake-clock.ts";
 import { settingsOf, type Settings } from "../../src/settings/settings.ts";
 import { encodeMessage, type Frame } from "../../src/socketio/wire/engine-io.ts";
 import type { EventsMap } from "../../src/socketio/server/events.ts";
 import { Namespace, type ConnectRequest, type Verdict } from "../../src/socketio/server/namespace.ts";
-import { Server } from "../../src/socketio/server/server.ts";
-import { SessionServer, type ServerPorts } from "../../src/socketio/server/session-server.ts";
-import type { Session } from "../../src/socketio/engine/session.ts";
+import { Server, type ServerPorts } from "../../src/socketio/server/server.ts";
+import { SessionServer } from "../../src/socketio/engine/session-server.ts";
+import { Session } from "../../src/socketio/engine/session.ts";
 import type { Socket } from "../../src/socketio/server/socket.ts";
 import { deploymentOf } from "../../src/worker/deployment.ts";
 import { connect } from "../../src/worker/connect/connect.ts";
@@ -41,7 +42,7 @@ abstract class CountedObject extends SocketObject<Env> {
   constructor(
     ctx: DurableObjectState,
     env: Env,
-    createServer: (settings: Settings, ports: ServerPorts) => SessionServer,
+    createServer: (settings: Settings, ports: ServerPorts) => Application["server"],
   ) {
     super(ctx, env, (_ctx, _env, ports) => {
       const settings = goodSettingsOf(env);
@@ -63,16 +64,17 @@ function goodSettingsOf(env: Env): Settings {
 
 export class EngineEcho extends CountedObject {
   constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env, (settings, ports) => new EchoServer(settings, ports));
+    super(
+      ctx,
+      env,
+      (settings, ports) =>
+        new SessionServer(settings, ports, ({ outbox }) => ({
+          newSession: (...begun) => new Session(...begun),
+          onMessage: (session, data: Frame) => outbox.send([session], [encodeMessage(data)]),
+          onClose: () => {},
+        })),
+    );
   }
-}
-
-class EchoServer extends SessionServer {
-  override onMessage(session: Session, data: Frame): void {
-    this.outbox.send([session], [encodeMessage(data)]);
-  }
-
-  override onClose(): void {}
 }
 
 // ---- Socket.IO -------------------------------------------------------------------------------------------

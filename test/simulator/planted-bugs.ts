@@ -173,8 +173,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     bug: "who comes back leaves the connection behind that it had before",
-    file: "src/socketio/server/server.ts",
-    find: "    if (twin) this.engine.close(twin.session, CLOSINGS.superseded);\n",
+    file: "src/socketio/server/connects.ts",
+    find: "    if (stale) this.#context.sockets.close(stale.session, CLOSINGS.superseded);\n",
     replace: "",
     breaks: "presence",
   },
@@ -202,8 +202,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     bug: "what the polls have not fetched is left behind when the WebSocket takes over",
-    file: "src/socketio/engine/transport-upgrade.ts",
-    find: "  if (unfetched.length > 0) outbox.send([session], unfetched);\n",
+    file: "src/socketio/engine/transport-upgrades.ts",
+    find: "    if (unfetched.length > 0) outbox.send([session], unfetched);\n",
     replace: "",
     breaks: "seen in order",
   },

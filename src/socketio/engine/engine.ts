@@ -1,31 +1,20 @@
-// The Engine.IO 4 server: opens sessions, reads and writes their packets over WebSocket and long-polling,
-// keeps their heartbeat, ends them. Knows nothing of Socket.IO; the layer above hears of messages and closings.
+// The Engine.IO 4 sessions of one server: opens them, reads their packets over WebSocket and long-polling, keeps their heartbeat,
+// closes them. Returns messages and endings to its caller (session-server.ts), and knows nothing of what is spoken over sessions.
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
-import {
-  decodeFrame,
-  encodeOpen,
-  ENGINE_NOOP,
-  ENGINE_PONG,
-  frameFits,
-  splitPackets,
-  type Frame,
-} from "../wire/engine-io.ts";
+import { decodeFrame, encodeOpen, ENGINE_NOOP, ENGINE_PONG, frameFits, type Frame } from "../wire/engine-io.ts";
 import { Addresses } from "./addresses.ts";
-import type { Meter } from "../../metrics/meter.ts";
-import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
+import { BacklogSampler } from "./backlog-sampler.ts";
+import { Backpressure, isFarBehind } from "./backpressure.ts";
+import type { Deadlines } from "../../clock/deadlines.ts";
 import { Heartbeat, type HeartbeatOptions } from "./heartbeat.ts";
+import type { Meter } from "./meter.ts";
 import type { Outbox } from "./outbox.ts";
 import { POLL_PACKETS_MAX, PollQueue } from "./poll-queue.ts";
 import { PollingTransport } from "./polling-transport.ts";
 import { IDLE_PACKETS_MAX, SessionFlood } from "./session-flood.ts";
 import { Session, type Handshake } from "./session.ts";
 import { countClosed, countReceived, type Given } from "./traffic.ts";
-import { receiveOverProbe } from "./transport-upgrade.ts";
-import { isFarBehind, Unread } from "./unread.ts";
-import { UnreadSampler } from "./unread-sampler.ts";
-
-/** From the WebSocket's opening to its taking over; Node's default for the same. */
-export const UPGRADE_TIMEOUT_MS = 10_000;
+import { TransportUpgrades } from "./transport-upgrades.ts";
 
 export type Transport = "websocket" | "polling";
 
@@ -35,11 +24,10 @@ export interface EngineOptions extends HeartbeatOptions {
   readonly transports: readonly Transport[];
 }
 
-export interface EngineLayer {
-  /** A message packet arrived. A promise stands for work that outlasts the turn. */
-  onMessage(session: Session, data: Frame): void | Promise<void>;
-  /** The session is over; nothing can be sent to it any more. */
-  onClose(session: Session, closing: Closing): void;
+/** A session that has to be closed, and why. */
+export interface Ending {
+  readonly session: Session;
+  readonly closing: Closing;
 }
 
 export interface EngineContext {
@@ -48,7 +36,7 @@ export interface EngineContext {
   readonly meter: Meter;
   /** When the runtime last answered a heartbeat of this session by itself, in ms since 1970. */
   readonly lastPongAtMs: (session: Session) => number | undefined;
-  /** Where in a period of its own this server stands, from 0 to below 1. */
+  /** The offset of this server in periodic work, from 0 to below 1. */
   readonly phase: number;
   readonly now: () => number;
   readonly newId: () => string;
@@ -59,44 +47,44 @@ export class Engine {
   readonly polling: PollingTransport;
   readonly addresses = new Addresses();
   readonly #options: EngineOptions;
-  readonly #layer: EngineLayer;
   readonly #outbox: Outbox;
   readonly #meter: Meter;
   readonly #heartbeat: Heartbeat;
-  readonly #unread: Unread;
-  readonly #unreadSampler: UnreadSampler;
-  readonly #probes = new Set<Session>();
+  readonly #backpressure: Backpressure;
+  readonly #backlogSampler: BacklogSampler;
+  readonly #upgrades: TransportUpgrades;
   readonly #idle = new SessionFlood(IDLE_PACKETS_MAX);
-  readonly #upgradeDeadline: Deadline;
+  readonly #endings: Ending[] = [];
 
-  constructor(options: EngineOptions, layer: EngineLayer, context: EngineContext) {
+  constructor(options: EngineOptions, context: EngineContext) {
+    const end = (session: Session, closing: Closing): void => this.#end(session, closing);
     this.#options = options;
-    this.#layer = layer;
     this.#outbox = context.outbox;
     this.#meter = context.meter;
-    this.polling = new PollingTransport(this, context);
-    this.#upgradeDeadline = context.deadlines.add("upgrade", (nowMs) => this.#closeProbes(nowMs));
-    const close = (session: Session, closing: Closing): void => this.close(session, closing);
-    this.#heartbeat = new Heartbeat(options, { ...context, sessions: this.sessions, close });
-    this.#unread = new Unread({ ...context, close });
-    this.#unreadSampler = new UnreadSampler({ ...context, sessions: this.sessions, unread: this.#unread });
+    this.polling = new PollingTransport({ ...context, end });
+    this.#upgrades = new TransportUpgrades({ ...context, end });
+    this.#heartbeat = new Heartbeat(options, { ...context, sessions: this.sessions, end });
+    this.#backpressure = new Backpressure({ ...context, end });
+    this.#backlogSampler = new BacklogSampler({
+      ...context,
+      sessions: this.sessions,
+      backpressure: this.#backpressure,
+    });
   }
 
-  /** A new session; the first packet it gets is the handshake (EIO-1). */
+  /** Takes in a new session; the first packet it gets is the handshake (EIO-1). */
   open(
-    sid: string,
-    handshake: Handshake,
+    session: Session,
     { transport, isExtended, isJavaScript }: { transport: Transport; isExtended: boolean; isJavaScript: boolean },
-  ): Session {
-    const session = new Session(sid, handshake, handshake.issued);
+  ): void {
     session.isExtended = isExtended;
     const canUpgrade = transport === "polling" && this.#options.transports.includes("websocket");
     if (transport === "polling") session.polling = new PollQueue(isJavaScript ? Infinity : POLL_PACKETS_MAX);
     this.#heartbeat.begin(session);
-    this.#add(session);
+    this.add(session);
     const { pingIntervalMs, pingTimeoutMs, maxPayloadBytes } = this.#options;
     const open = encodeOpen({
-      sid,
+      sid: session.sid,
       upgrades: canUpgrade ? ["websocket"] : [],
       pingInterval: pingIntervalMs,
       pingTimeout: pingTimeoutMs,
@@ -104,48 +92,21 @@ export class Engine {
     });
     this.#outbox.send([session], [open]);
     this.#outbox.save(session);
-    return session;
   }
 
-  /** A session that slept; its peer notices nothing. */
-  restore(session: Session): void {
-    session.reading.restored();
-    this.#add(session);
-  }
-
-  #add(session: Session): void {
+  /** Takes in a session, new or restored from its record; its peer notices nothing. */
+  add(session: Session): void {
     this.sessions.set(session.sid, session);
     this.addresses.add(session);
     this.#heartbeat.watch(session);
   }
 
-  /** What is about to leave at the end of a turn (EIO-10). */
-  countUnread(given: readonly Given[]): void {
-    this.#unread.count(given);
-    this.#unreadSampler.sample();
-  }
-
-  /** The WebSocket of a probe carries the session from now on. */
-  adopted(session: Session, probe: Session): void {
-    this.#probes.delete(probe);
-    this.#idle.forget(probe);
-    this.#meter.count("upgraded");
-    this.#heartbeat.watch(session);
-  }
-
   /** A WebSocket for a session that is carried by long-polling so far. @returns `undefined` when it may not take over */
-  openProbe(session: Session, { isExtended, nowMs }: { isExtended: boolean; nowMs: number }): Session | undefined {
-    if (!session.polling || session.probe) return undefined;
-    const probe = new Session(session.sid, session.handshake, nowMs);
-    probe.isExtended = isExtended;
-    probe.probeOf = session;
-    session.probe = probe;
-    this.#probes.add(probe);
-    this.#upgradeDeadline.pull(nowMs + UPGRADE_TIMEOUT_MS);
-    return probe;
+  openProbe(session: Session, options: { isExtended: boolean; nowMs: number }): Session | undefined {
+    return this.#upgrades.open(session, options);
   }
 
-  /** A WebSocket for a session that has another one: it is to be closed at once, and counts until it is gone (LIM-1). */
+  /** A WebSocket for a session that has another one: the caller closes it at once, and it counts until it is gone (LIM-1). */
   turnAway(handshake: Handshake, nowMs: number): Session {
     const stray = new Session("", handshake, nowMs);
     stray.closed = true;
@@ -158,108 +119,124 @@ export class Engine {
     this.addresses.add(session);
   }
 
-  /** A WebSocket that asks and never takes over must not stay for nothing. */
-  #closeProbes(nowMs: number): void {
-    for (const probe of this.#probes) {
-      if (probe.pingedAtMs + UPGRADE_TIMEOUT_MS > nowMs) {
-        this.#upgradeDeadline.pull(probe.pingedAtMs + UPGRADE_TIMEOUT_MS);
-      } else this.close(probe, CLOSINGS.connectTimeout);
-    }
+  /** Counts the frames that are about to leave at the end of a turn (EIO-10). */
+  countSent(given: readonly Given[]): void {
+    this.#backpressure.count(given);
+    this.#backlogSampler.sample();
   }
 
-  receive(session: Session, frame: Frame, nowMs: number): void | Promise<void> {
-    if (session.closed) return;
+  /** A frame arrived. @returns whether the caller is to `read` its packets: several, where the session is extended */
+  receive(session: Session, frame: Frame, nowMs: number): boolean {
+    if (session.closed) return false;
     session.seenAtMs = nowMs;
     countReceived(this.#meter, session, frame);
-    if (session.probeOf) return receiveOverProbe(this, this.#outbox, session, { frame, nowMs });
-    if (!frameFits(frame, this.#options.maxPayloadBytes)) return this.close(session, CLOSINGS.payloadTooLarge);
-    this.#heartbeat.look(session, nowMs);
-    if (!session.isExtended) return this.#receivePacket(session, frame, nowMs);
-    // EXT-3: where the runtime does not answer it.
-    if (frame === ENGINE_PONG) this.#outbox.send([session], [ENGINE_NOOP]);
-    return this.#receivePackets(session, splitPackets(frame), nowMs);
-  }
-
-  #receivePackets(session: Session, packets: readonly Frame[], nowMs: number): void | Promise<void> {
-    const work: Array<Promise<void>> = [];
-    for (const packet of packets) {
-      // What follows a packet that ended the session is not heard.
-      if (session.closed) break;
-      const pending = this.#receivePacket(session, packet, nowMs);
-      if (pending) work.push(pending);
+    if (session.probeOf) return this.#receiveOverProbe(session, session.probeOf, frame, nowMs);
+    if (!frameFits(frame, this.#options.maxPayloadBytes)) {
+      this.#end(session, CLOSINGS.payloadTooLarge);
+      return false;
     }
-    if (work.length > 0) return Promise.all(work).then(() => undefined);
+    this.#heartbeat.look(session, nowMs);
+    // EXT-3: where the runtime does not answer it.
+    if (session.isExtended && frame === ENGINE_PONG) this.#outbox.send([session], [ENGINE_NOOP]);
+    return true;
   }
 
-  #receivePacket(session: Session, frame: Frame, nowMs: number): void | Promise<void> {
+  #receiveOverProbe(probe: Session, session: Session, frame: Frame, nowMs: number): false {
+    const done = this.#upgrades.receive(probe, frame);
+    if (done === "probed") this.#passOver(probe, nowMs);
+    if (done === "upgraded") {
+      this.#idle.forget(probe);
+      this.#meter.count("upgraded");
+      this.#heartbeat.watch(session);
+    }
+    return false;
+  }
+
+  /** @returns the data of the packet, where it is a message; the engine deals with the other packets itself */
+  read(session: Session, frame: Frame, nowMs: number): Frame | undefined {
     const packet = decodeFrame(frame);
     switch (packet?.type) {
       case "message":
-        return this.#layer.onMessage(session, packet.data);
+        return packet.data;
       case "close":
-        return this.close(session, CLOSINGS.asked);
+        this.#end(session, CLOSINGS.asked);
+        break;
       // EIO-4: heartbeats go the other way in this revision, and anything unreadable ends the session.
       case "ping":
       case undefined:
-        return this.close(session, CLOSINGS.parseError);
-      // Its sign of life; only where the runtime does not absorb it does it come so far.
+        this.#end(session, CLOSINGS.parseError);
+        break;
       case "pong":
-        return this.#ponged(session, packet.data, nowMs);
+        this.#ponged(session, packet.data, nowMs);
+        break;
       // The rest means nothing on an open session, as with Socket.IO on Node.
       case "open":
       case "upgrade":
       case "noop":
-        return this.passOver(session, nowMs);
+        this.#passOver(session, nowMs);
+        break;
     }
+    return undefined;
   }
 
+  /** A pong that the runtime did not absorb. */
   #ponged(session: Session, data: string, nowMs: number): void {
     if (data === "") session.pongedAtMs = nowMs;
-    else this.#unread.answered(session, data);
+    else this.#backpressure.answered(session, data);
     this.#outbox.save(session);
-    this.passOver(session, nowMs);
+    this.#passOver(session, nowMs);
   }
 
-  /** A packet had no meaning, or came without being asked for: LIM-4. */
-  passOver(session: Session, nowMs: number): void {
-    if (this.#idle.isOver(session, nowMs)) this.close(session, CLOSINGS.idleFlood);
+  #passOver(session: Session, nowMs: number): void {
+    if (this.isIdleFlood(session, nowMs)) this.#end(session, CLOSINGS.idleFlood);
   }
 
-  /** Ends a session from this side. */
-  close(session: Session, closing: Closing): void {
-    if (session.closed) return;
+  /** Counts a packet without meaning. @returns whether it is one too many: LIM-4 */
+  isIdleFlood(session: Session, nowMs: number): boolean {
+    return this.#idle.isOver(session, nowMs);
+  }
+
+  #end(session: Session, closing: Closing): void {
+    this.#endings.push({ session, closing });
+  }
+
+  /** @returns a session that the caller has to `close`, if there is any */
+  nextEnding(): Ending | undefined {
+    return this.#endings.length > 0 ? this.#endings.shift() : undefined;
+  }
+
+  /** Closes a session from this side. @returns whether a session ended by it that was open, and is no probe */
+  close(session: Session, closing: Closing): boolean {
+    if (session.closed) return false;
     if (session.polling) this.polling.sayGoodbye(session, closing);
     else this.#outbox.close(session, closing);
-    // LIM-1: a socket that nobody reads stays, with all that is kept for it, until its transport goes.
+    // LIM-1: a socket that its peer does not read stays, with all that is kept for it, until its transport goes.
     if (isFarBehind(session)) this.#linger(session);
-    this.lost(session, closing);
+    return this.lost(session, closing);
   }
 
-  /** The transport is gone, whoever ended it. */
-  lost(session: Session, closing: Closing): void {
+  /** The transport is gone, whoever closed it. @returns as `close` does */
+  lost(session: Session, closing: Closing): boolean {
     if (session.closed || !session.isLingering) this.#vanished(session);
-    if (session.closed) return;
+    if (session.closed) return false;
     session.closed = true;
     this.#idle.forget(session);
-    // A client on its way to the WebSocket polls no more: it hears the rest when it arrives there.
-    const frames = session.isUpgrading ? this.polling.lastWordsOf(session.sid) : [];
-    if (session.probe && frames.length > 0) session.probe.farewell = { frames, closing };
+    // A client on its way to the WebSocket polls no more: it gets the remaining frames when it arrives there.
+    const frames = session.isUpgrading ? this.polling.finalFramesOf(session.sid) : [];
+    if (session.probe && frames.length > 0) session.probe.final = { frames, closing };
     else if (session.probe) this.close(session.probe, closing);
     if (session.probeOf) {
-      session.probeOf.probe = undefined;
-      this.#probes.delete(session);
-      // Otherwise its polls would end at once for ever.
-      session.probeOf.isUpgrading = false;
-      return;
+      this.#upgrades.ended(session);
+      return false;
     }
     this.sessions.delete(session.sid);
     countClosed(this.#meter, closing);
     if (this.sessions.size === 0) this.#heartbeat.rest();
-    this.#layer.onClose(session, closing);
+    return true;
   }
 
   #vanished(session: Session): void {
-    this.#unread.gone(session);
+    this.#backpressure.gone(session);
     this.addresses.remove(session);
   }
 }

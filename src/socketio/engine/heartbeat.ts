@@ -33,7 +33,7 @@ export interface HeartbeatContext {
   readonly deadlines: Deadlines;
   readonly lastPongAtMs: (session: Session) => number | undefined;
   readonly phase: number;
-  readonly close: (session: Session, closing: typeof CLOSINGS.pingTimeout) => void;
+  readonly end: (session: Session, closing: typeof CLOSINGS.pingTimeout) => void;
 }
 
 export class Heartbeat {
@@ -120,15 +120,13 @@ export class Heartbeat {
     for (const session of this.#context.sessions.values()) {
       if (!session.isExtended) continue;
       if (nowMs - this.#aliveAtMs(session) > this.#patienceMs(session)) {
-        this.#context.close(session, CLOSINGS.pingTimeout);
+        this.#context.end(session, CLOSINGS.pingTimeout);
       } else this.#reapDeadline.pull(this.#nextReapMs(nowMs));
     }
   }
 
   #beat(nowMs: number): void {
     const { pingIntervalMs } = this.#options;
-    // In case closing somebody fails: the others are pinged next time.
-    this.#pingDeadline.set(nowMs + pingIntervalMs);
     const pinged: Session[] = [];
     let nextAtMs = Infinity;
     for (const session of this.#context.sessions.values()) {
@@ -138,13 +136,13 @@ export class Heartbeat {
       // A polling session is in memory anyway, so a deadline of its own for it costs nothing.
       const isDead = session.polling ? silentMs >= patienceMs : silentMs > patienceMs;
       if (isDead) {
-        this.#context.close(session, CLOSINGS.pingTimeout);
+        this.#context.end(session, CLOSINGS.pingTimeout);
         continue;
       }
       if (session.pingedAtMs + pingIntervalMs * (1 - ALIGNMENT) <= nowMs) {
         session.pingedAtMs = nowMs;
         session.setsBeat = false;
-        session.reading.pings++;
+        session.sendWindow.pings++;
         // Else a room that wakes before the pong would ping it once more.
         this.#context.outbox.save(session);
         pinged.push(session);

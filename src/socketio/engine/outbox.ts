@@ -1,7 +1,7 @@
 // What the core wants done in the outside world, in order, as data. A turn (one input and all that
 // follows from it) collects its effects here; the shell carries them out when the turn ends.
 import type { Closing } from "../wire/closings.ts";
-import type { Frame } from "../wire/engine-io.ts";
+import { ENGINE_NOOP, type Frame } from "../wire/engine-io.ts";
 import { encodePayload } from "../wire/polling-payload.ts";
 import { batchFrames, hasExtended } from "./frame-batches.ts";
 import type { Session } from "./session.ts";
@@ -22,7 +22,7 @@ export type Effect =
 export interface OutboxPorts {
   apply(effects: readonly Effect[]): void;
   /** A session changed in the turn that ends: whatever is kept of it apart from its record is due now. */
-  remember(session: Session): void;
+  changed(session: Session): void;
   /** A polling client leaves so much unfetched that its session has to end. */
   overflow(session: Session): void;
   /** All that goes out at the end of a turn, before it does. */
@@ -86,6 +86,14 @@ export class Outbox {
     this.#push({ type: "answer-poll", session, payload: encodePayload(polling.take()) });
   }
 
+  /** Ends the waiting poll with the frames that are queued, or with a noop. */
+  endPoll(session: Session): void {
+    const { polling } = session;
+    if (polling?.waitingSinceMs === undefined) return;
+    if (polling.isEmpty) polling.push([ENGINE_NOOP]);
+    this.answerPoll(session);
+  }
+
   refusePoll(session: Session): void {
     this.#push({ type: "refuse-poll", session });
   }
@@ -143,7 +151,7 @@ export class Outbox {
       for (const session of this.#overfed) this.#ports.overflow(session);
       this.#overfed.clear();
       // Also of a polling session, which has no record: its client comes back all the same.
-      for (const session of this.#unsaved) if (!session.closed) this.#ports.remember(session);
+      for (const session of this.#unsaved) if (!session.closed) this.#ports.changed(session);
       // Only at the end of a turn, so that one poll takes what the turn had for it.
       for (const session of this.#fed) this.answerPoll(session);
       this.#fed.clear();

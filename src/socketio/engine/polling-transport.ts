@@ -3,11 +3,9 @@
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { ENGINE_CLOSE, ENGINE_NOOP, type Frame } from "../wire/engine-io.ts";
 import { decodePayload, encodePayload } from "../wire/polling-payload.ts";
-import type { Deadline } from "../../clock/deadlines.ts";
-import type { Engine, EngineContext } from "./engine.ts";
+import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Session } from "./session.ts";
-import { endPoll } from "./transport-upgrade.ts";
 
 /**
  * A poll is held this long at most, then ended with a noop. The runtime does not tell when a client has
@@ -27,33 +25,39 @@ const UPGRADING_HOLD_MS = 50;
  */
 const POSTS_AT_A_TIME_MAX = 4;
 
-/** Characters kept of what ended sessions had still to hear, all of them together. */
-const LAST_WORDS_CHARS_MAX = 262_144;
+/** Characters of final payloads that are kept, of all ended sessions together. */
+const FINAL_CHARS_MAX = 262_144;
 
-/** Whom we gave up, or who left too much unfetched, hears nothing more: the next poll finds the session unknown. */
+/** A client that is taken for dead, or left too much unfetched, gets nothing more: its next poll finds the session unknown. */
 const SILENT: ReadonlySet<Closing> = new Set([CLOSINGS.pingTimeout, CLOSINGS.queueTooLong]);
 
-/** Counted for each ended session besides what it had to hear: a short word is not for nothing. */
-const LAST_WORDS_ENTRY_CHARS = 100;
+/** Counted for each ended session besides its payloads: an entry costs memory, however short. */
+const FINAL_ENTRY_CHARS = 100;
 
 const charsOf = (payloads: readonly string[]): number =>
-  payloads.reduce((chars, { length }) => chars + length, LAST_WORDS_ENTRY_CHARS);
+  payloads.reduce((chars, { length }) => chars + length, FINAL_ENTRY_CHARS);
 
 const holdMs = (session: Session): number => (session.isUpgrading ? UPGRADING_HOLD_MS : POLL_HOLD_MS);
 
+export interface PollingContext {
+  readonly outbox: Outbox;
+  readonly deadlines: Deadlines;
+  readonly end: (session: Session, closing: Closing) => void;
+}
+
 export class PollingTransport {
-  readonly #engine: Engine;
   readonly #outbox: Outbox;
+  readonly #end: PollingContext["end"];
   readonly #holdDeadline: Deadline;
   /** Sessions with a poll that waits. */
   readonly #waiting = new Set<Session>();
-  /** Payloads, by session. */
-  readonly #lastWords = new Map<string, readonly string[]>();
-  #lastWordsChars = 0;
+  /** The payloads that clients of ended sessions have not fetched, by session. */
+  readonly #finalPayloads = new Map<string, readonly string[]>();
+  #finalChars = 0;
 
-  constructor(engine: Engine, { outbox, deadlines }: EngineContext) {
-    this.#engine = engine;
+  constructor({ outbox, deadlines, end }: PollingContext) {
     this.#outbox = outbox;
+    this.#end = end;
     this.#holdDeadline = deadlines.add("poll", (nowMs) => this.#releasePolls(nowMs));
   }
 
@@ -62,7 +66,7 @@ export class PollingTransport {
     const { polling } = session;
     if (!polling) return false;
     if (polling.waitingSinceMs !== undefined) {
-      this.#engine.close(session, CLOSINGS.pollOverlap);
+      this.#end(session, CLOSINGS.pollOverlap);
       return false;
     }
     session.seenAtMs = nowMs;
@@ -84,7 +88,7 @@ export class PollingTransport {
         continue;
       }
       this.#waiting.delete(session);
-      if (sinceMs !== undefined) endPoll(this.#outbox, session);
+      if (sinceMs !== undefined) this.#outbox.endPoll(session);
     }
   }
 
@@ -93,39 +97,25 @@ export class PollingTransport {
     const { polling } = session;
     if (!polling) return false;
     if (polling.posts >= POSTS_AT_A_TIME_MAX) {
-      this.#engine.close(session, CLOSINGS.pollOverlap);
+      this.#end(session, CLOSINGS.pollOverlap);
       return false;
     }
     polling.posts += 1;
     return true;
   }
 
-  /** The body of a post is there. @returns whether all of it was in order; the session is over otherwise */
-  endPost(session: Session, body: string, nowMs: number): boolean {
-    if (!session.polling || session.closed) return false;
+  /** The body of a post has arrived. @returns its frames; none where they end the session, nothing where it is over */
+  endPost(session: Session, body: string): readonly Frame[] | undefined {
+    if (!session.polling || session.closed) return undefined;
     session.polling.posts -= 1;
     const frames = decodePayload(body);
-    if (!frames) this.#engine.close(session, CLOSINGS.parseError);
-    let wasAskedToClose = false;
-    for (const frame of frames ?? []) {
-      // What outlasts the turn is not waited for: a handler may await an ack, which only the next post brings.
-      void this.#engine.receive(session, frame, nowMs);
-      if (session.closed) {
-        wasAskedToClose = frame === ENGINE_CLOSE;
-        break;
-      }
-    }
-    return !session.closed || wasAskedToClose;
-  }
-
-  /** The body of a post was too large, or broke off. A WebSocket that took over meanwhile has nothing to do with it. */
-  abandonPost(session: Session): void {
-    if (session.polling) this.#engine.close(session, CLOSINGS.payloadTooLarge);
+    if (!frames) this.#end(session, CLOSINGS.parseError);
+    return frames ?? [];
   }
 
   /**
-   * The session ends from this side: a poll brings what it did not hear yet, and the next one says that it is over.
-   * Not both at once: a client that reads of the end in the same payload takes that for a broken line.
+   * The session ends from this side: a poll brings the frames that its client did not get yet, and the next one the close packet.
+   * Not both at once: a client that reads both in the same payload takes that for a broken line.
    */
   sayGoodbye(session: Session, closing: Closing): void {
     const { polling, sid } = session;
@@ -140,34 +130,34 @@ export class PollingTransport {
     if (isWaiting) this.#outbox.answerPoll(session);
     const payloads: string[] = [];
     while (!polling.isEmpty) payloads.push(encodePayload(polling.take()));
-    this.#remember(sid, [...payloads, goodbye]);
+    this.#keep(sid, [...payloads, goodbye]);
   }
 
-  #remember(sid: string, payloads: readonly string[]): void {
-    this.#lastWords.set(sid, payloads);
-    this.#lastWordsChars += charsOf(payloads);
-    for (const oldest of this.#lastWords.keys()) {
-      if (this.#lastWordsChars <= LAST_WORDS_CHARS_MAX) break;
-      this.#forget(oldest);
+  #keep(sid: string, payloads: readonly string[]): void {
+    this.#finalPayloads.set(sid, payloads);
+    this.#finalChars += charsOf(payloads);
+    for (const oldest of this.#finalPayloads.keys()) {
+      if (this.#finalChars <= FINAL_CHARS_MAX) break;
+      this.#drop(oldest);
     }
   }
 
-  #forget(sid: string): void {
-    const payloads = this.#lastWords.get(sid);
-    if (this.#lastWords.delete(sid)) this.#lastWordsChars -= charsOf(payloads!);
+  #drop(sid: string): void {
+    const payloads = this.#finalPayloads.get(sid);
+    if (this.#finalPayloads.delete(sid)) this.#finalChars -= charsOf(payloads!);
   }
 
-  /** What an ended session had still to hear, a payload at a time; told once. */
-  takeLastWords(sid: string): string | undefined {
-    const [payload, ...more] = this.#lastWords.get(sid) ?? [];
-    this.#forget(sid);
-    if (more.length > 0) this.#remember(sid, more);
+  /** @returns the next payload for the client of an ended session; each once */
+  takeFinalPayload(sid: string): string | undefined {
+    const [payload, ...more] = this.#finalPayloads.get(sid) ?? [];
+    this.#drop(sid);
+    if (more.length > 0) this.#keep(sid, more);
     return payload;
   }
 
-  /** The same, as frames, and left for polls to take. */
-  lastWordsOf(sid: string): Frame[] {
-    const frames = (this.#lastWords.get(sid) ?? []).flatMap((payload) => decodePayload(payload) ?? []);
+  /** The same as frames, left for polls to take. */
+  finalFramesOf(sid: string): Frame[] {
+    const frames = (this.#finalPayloads.get(sid) ?? []).flatMap((payload) => decodePayload(payload) ?? []);
     return frames.filter((frame) => frame !== ENGINE_CLOSE && frame !== ENGINE_NOOP);
   }
 }

@@ -1,28 +1,9 @@
 // Who comes and goes, and what goes over the line between, counted.
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 import type { Closing } from "../wire/closings.ts";
-import type { Meter } from "../../metrics/meter.ts";
-import type { Refusal } from "../server/namespace.ts";
+import type { Meter } from "./meter.ts";
 import type { Effect } from "./outbox.ts";
 import type { Session } from "./session.ts";
-
-/** @param claim what it proved to have been before; `resumed` where all that it missed since could be given to it */
-export function countAccepted(
-  meter: Meter,
-  { asksForMore, claim, resumed }: { asksForMore: boolean; claim: object | undefined; resumed: object | undefined },
-): void {
-  meter.count("connects:accepted");
-  if (!asksForMore) return;
-  if (resumed) meter.count("recoveries:recovered");
-  else meter.count(claim ? "recoveries:gap" : "recoveries:unknown");
-}
-
-/** By the code that the application gives, or what else there is to say. */
-export function countRefusal(meter: Meter, { message, data }: Pick<Refusal, "message" | "data">): void {
-  const { code } = (data ?? {}) as { readonly code?: unknown };
-  if (typeof code === "string") meter.count(`connects:${code}`);
-  else meter.count(message === "Invalid namespace" ? "connects:INVALID_NAMESPACE" : "connects:REFUSED");
-}
 
 export function countReceived(meter: Meter, { polling }: Session, frame: Frame): void {
   meter.count(polling ? "frames_in:polling" : "frames_in:websocket");

@@ -7,7 +7,7 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 import { encodeEvent } from "../wire/socket-io.ts";
-import { Stays, type StaysRecord } from "./stays.ts";
+import { ChannelHistory, type ChannelHistoryRecord } from "./channel-history.ts";
 
 /** One broadcast that a recovering socket has not seen. */
 export interface MissedEvent {
@@ -24,7 +24,7 @@ export interface MissedEvent {
 export interface RememberedSocket {
   readonly channels: readonly string[];
   /** When it was in which channel; without it, in its channels all the time. */
-  readonly stays?: StaysRecord;
+  readonly history?: ChannelHistoryRecord;
   readonly data: unknown;
   /** When it went, in ms since 1970; absent while it is there. */
   readonly goneAtMs?: number;
@@ -209,9 +209,9 @@ export class Recovery {
     if (this.log.recall && (!remembered || remembered.saidGoodbye)) return undefined;
     const departure = this.#departed.get(id);
     if (departure?.mayReturn === false) return undefined;
-    const stays = new Stays(remembered?.channels ?? [], remembered?.stays);
-    if (!stays.knowsAllAfter(seq)) return undefined;
-    const missed = this.log.since(seq, (channel, at) => channel === id || stays.wasIn(channel, at));
+    const history = new ChannelHistory(remembered?.channels ?? [], remembered?.history);
+    if (!history.knowsAllAfter(seq)) return undefined;
+    const missed = this.log.since(seq, (channel, at) => channel === id || history.wasIn(channel, at));
     if (!missed) return undefined;
     // Nobody may know when it went; what it missed first is no older than that.
     const noticedAtMs = wasThere ? undefined : (departure?.atMs ?? remembered?.goneAtMs);

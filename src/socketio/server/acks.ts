@@ -1,8 +1,9 @@
-// Acks, both ways: those that answer a client, and those that the server asks of clients. A short wait is a promise and holds the object awake; a long one is
-// a continuation, plain data in the session's record, that is answered after any number of sleeps.
+// Acks, both ways: those that answer a client, and those that the server waits for. A short wait is a promise and holds the object
+// awake; a long one is a continuation, plain data in the session's record, that is answered after any number of sleeps.
 import { encodeAck } from "../wire/socket-io.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { Outbox } from "../engine/outbox.ts";
+import type { AskRecord } from "./records.ts";
 import type { Socket } from "./socket.ts";
 
 /** A promise waits this long at most, because it keeps the object awake; for longer there is `ask`. */
@@ -12,17 +13,6 @@ export const ACK_AWAIT_MS_MAX = 10_000;
 export function checkAwaitMs(ms: number): void {
   if (ms > 0 && ms <= ACK_AWAIT_MS_MAX) return;
   throw new RangeError(`an ack is awaited for 1 to ${ACK_AWAIT_MS_MAX} ms, not ${ms}; use ask() for longer`);
-}
-
-/** A continuation: which method of the namespace goes on with the answer, and with what. */
-export interface AskRecord {
-  /** The ack id on the wire. */
-  readonly id: number;
-  /** A name in the namespace's `continuations`. */
-  readonly handler: string;
-  readonly data: unknown;
-  /** In ms since 1970. */
-  readonly dueMs: number;
 }
 
 /** An ask waits this long at most. */
@@ -74,7 +64,7 @@ export class Acks {
     for (const { dueMs } of socket.asks) this.#askDeadline.pull(dueMs);
   }
 
-  /** An ack packet came. @returns whether anybody waited for it */
+  /** An ack packet came. @returns whether it was waited for */
   receive(socket: Socket, id: number, args: readonly unknown[]): boolean {
     const awaited = this.#awaited.get(socket)?.get(id);
     if (awaited) {
@@ -87,7 +77,7 @@ export class Acks {
     return ask !== undefined;
   }
 
-  /** The socket is gone: nobody will answer. Whoever awaits it fails, what was asked ends in the order of asking. */
+  /** The socket is gone: promises reject, and questions end in the order of asking. */
   abandon(socket: Socket): void {
     for (const [id, awaited] of this.#awaited.get(socket) ?? []) {
       this.#stopAwaiting(socket, id);
@@ -96,7 +86,7 @@ export class Acks {
     for (const ask of socket.asks) this.#end(socket, ask, { kind: "disconnected" });
   }
 
-  /** Goes on with the answer; it is not asked any more by then, so that it ends once whatever happens next. */
+  /** Goes on with the answer. The question is removed first, so that it ends once whatever happens next. */
   #end(socket: Socket, ask: AskRecord, answer: AskAnswer): void {
     socket.setAsks(socket.asks.filter((other) => other !== ask));
     if (socket.asks.length === 0) this.#askers.delete(socket);
@@ -127,7 +117,7 @@ export class Acks {
   #expireAsks(nowMs: number): void {
     for (const socket of this.#askers) {
       for (const ask of socket.asks) {
-        // What an earlier one went on with may have ended this one.
+        // A continuation that ran just now may have ended this one.
         if (!socket.asks.includes(ask)) continue;
         if (ask.dueMs > nowMs) this.#askDeadline.pull(ask.dueMs);
         else this.#end(socket, ask, { kind: "timeout" });

@@ -1,5 +1,5 @@
-// "To whom": the immutable selection that `to`, `in`, `except` and the flags build up, and what can be
-// done with everyone selected.
+// The immutable selection of recipients that `to`, `in`, `except` and the flags build up, and the operations on all of them. Made by
+// namespaces and sockets, for applications.
 import { checkAwaitMs } from "./acks.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
 import type { Audience, Hub } from "./hub.ts";
@@ -37,7 +37,7 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
     return this.#with({ except: [...(this.#audience.except ?? []), ...listed(channel)] });
   }
 
-  /** What follows may be dropped for those who are not ready to receive, and is never sent again. */
+  /** Events that follow may be dropped for sockets that are not ready to receive, and are never sent again. */
   get volatile(): this {
     return this.#with({ isVolatile: true });
   }
@@ -65,7 +65,7 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
 
   /**
    * Sends the event and waits for everyone's ack. Rejects when one is missing in time; the error's
-   * `responses` holds those that came.
+   * `responses` holds those that arrived.
    * @throws RangeError when the time given to `timeout` is out of range
    */
   async emitWithAck<Event extends EventName<Outgoing>>(
@@ -74,7 +74,7 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
   ): Promise<Array<AnswerOf<Outgoing, Event>>> {
     if (this.#ackTimeoutMs !== undefined) checkAwaitMs(this.#ackTimeoutMs);
     const waits = this.fetchSockets().map((socket) =>
-      // Who answers is all that differs, and each has an ack id of its own.
+      // Each has an ack id of its own.
       (this.#ackTimeoutMs === undefined ? socket : socket.timeout(this.#ackTimeoutMs)).emitWithAck(event, ...args),
     );
     const results = await Promise.allSettled(waits);

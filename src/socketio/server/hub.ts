@@ -1,5 +1,5 @@
-// The sockets of one namespace and the channels they are in: who hears what. In memory only; after
-// sleep it is built again from the sessions' records.
+// The sockets of one namespace and the channels they are in; selects the recipients of broadcasts. In memory only; after
+// sleep it is built again from the sessions' records. Called by socket.ts, broadcast.ts and sockets.ts.
 import { checkEventName, encodeEvent } from "../wire/socket-io.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import type { Outbox } from "../engine/outbox.ts";
@@ -14,7 +14,7 @@ export interface Audience {
   readonly isVolatile?: boolean;
 }
 
-/** What a namespace may want to hear of its hub. */
+/** The hooks of a namespace that its hub calls. */
 export interface HubEvents {
   channelCreated?(channel: string): void;
   channelDeleted?(channel: string): void;
@@ -40,23 +40,23 @@ export class Hub {
     this.#events = events;
   }
 
-  /** The channels that somebody is in. */
+  /** The channels that are not empty. */
   get channels(): ReadonlyMap<string, ReadonlySet<Socket>> {
     return this.#channels;
   }
 
   add(socket: Socket): void {
-    this.#seat(socket);
+    this.#list(socket);
     for (const channel of socket.channels) this.#enter(socket, channel);
   }
 
-  /** A socket that slept: it joins nothing anew, so nobody is told. */
+  /** A socket that slept: it was in its channels before, so no hook is called. */
   restore(socket: Socket): void {
-    this.#seat(socket);
+    this.#list(socket);
     for (const channel of socket.channels) this.#put(socket, channel);
   }
 
-  #seat(socket: Socket): void {
+  #list(socket: Socket): void {
     this.sockets.set(socket.id, socket);
     this.#everyone = undefined;
   }
@@ -69,7 +69,7 @@ export class Hub {
 
   join(socket: Socket, channel: string): void {
     if (!socket.connected || socket.channels.has(channel)) return;
-    socket.stays?.join(channel, this.#seq);
+    socket.channelHistory?.join(channel, this.#seq);
     socket.enter(channel);
     this.#enter(socket, channel);
     this.#outbox.save(socket.session);
@@ -77,7 +77,7 @@ export class Hub {
 
   leave(socket: Socket, channel: string): void {
     if (!socket.channels.has(channel)) return;
-    socket.stays?.leave(channel, this.#seq);
+    socket.channelHistory?.leave(channel, this.#seq);
     socket.exit(channel);
     this.#exit(socket, channel);
     this.#outbox.save(socket.session);
@@ -124,21 +124,21 @@ export class Hub {
     argLists: ReadonlyArray<readonly unknown[]>,
     seqs?: readonly number[],
   ): void {
-    // Before it is kept: what no client can be told must not be there to be replayed.
+    // Before it is kept: a reserved name must not be replayed either.
     checkEventName(event);
-    // Before it has its place: whatever they emit comes first, there and on the line.
-    this.#tellEachOutgoing(audience, event, argLists);
+    // Before it has its place: events that the hooks emit come first, in the log and on the wire.
+    this.#callOutgoing(audience, event, argLists);
     const offsets = this.#offsetsOf(audience, event, argLists, seqs);
     const { plain, recoverable } = this.#recipientsOf(audience);
     if (plain.length + recoverable.length === 0) return;
     const encode = (withOffset: boolean): Frame[] =>
       argLists.flatMap((args, at) => encodeEvent(this.nsp, event, withOffset ? [...args, offsets[at]] : args));
-    // Encoded once per kind of client, whoever receives it.
+    // Encoded once per kind of client.
     if (plain.length > 0) this.#outbox.send(plain, encode(false));
     if (recoverable.length > 0) this.#outbox.send(recoverable, encode(true));
   }
 
-  /** Keeps what may have to be replayed, also where nobody is there to hear it now. */
+  /** Keeps events that may have to be replayed, also where no recipient is connected now. */
   #offsetsOf(
     { channels, except, isVolatile }: Audience,
     event: string,
@@ -155,15 +155,15 @@ export class Hub {
     });
   }
 
-  #tellEachOutgoing(audience: Audience, event: string, argLists: ReadonlyArray<readonly unknown[]>): void {
+  #callOutgoing(audience: Audience, event: string, argLists: ReadonlyArray<readonly unknown[]>): void {
     if (!this.#events.outgoing) return;
     for (const socket of this.select(audience)) {
       for (const args of argLists) this.#events.outgoing(socket, event, args);
     }
   }
 
-  /** Tells the namespace's `onAnyOutgoing`, where there is one. */
-  tellOutgoing(socket: Socket, event: string, args: readonly unknown[]): void {
+  /** Calls the namespace's `onAnyOutgoing`, where there is one. */
+  callOutgoing(socket: Socket, event: string, args: readonly unknown[]): void {
     this.#events.outgoing?.(socket, event, args);
   }
 

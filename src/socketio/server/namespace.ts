@@ -1,9 +1,8 @@
-// What an application extends: one class per namespace, with a table of event handlers.
+// The base class of an application's namespaces: one class per namespace, with a table of event handlers.
 // Handlers belong to the class and state to `socket.data`: after sleep a new instance serves the same
 // sockets, so closures made in `onConnect` would be gone while methods and plain data are there.
-import type { RefreshAnswer } from "../../protocol/chat-events.ts";
 import type { DisconnectReason } from "../wire/closings.ts";
-import type { Identity } from "../../protocol/identity.ts";
+import type { Identity } from "../engine/identity.ts";
 import type { AskAnswer } from "./acks.ts";
 import { BroadcastOperator, listed } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "../../clock/deadlines.ts";
@@ -13,23 +12,24 @@ import type { RecoveryLog } from "../recovery/recovery.ts";
 import type { ServerHandlers, ServerSide } from "./server-side.ts";
 import type { Handshake } from "../engine/session.ts";
 import type { Socket } from "./socket.ts";
+import type { RefreshAnswer } from "./token-life.ts";
 
-/** A CONNECT that waits for its verdict. */
-export interface ConnectRequest {
+/** A CONNECT to be decided. */
+export interface ConnectRequest<User extends Identity = Identity> {
   /** The name the client asked for, which matters where a namespace has many. */
   readonly nsp: string;
   /** The `auth` of the client, exactly as it came: untrusted. */
   readonly auth: Readonly<Record<string, unknown>>;
   readonly handshake: Handshake;
-  /** Whom the token names, which was verified; absent where anybody may come in (TOK-4). */
-  readonly identity?: Identity;
+  /** The identity in the token, which was verified; absent where anybody may come in (TOK-4). */
+  readonly identity?: User;
 }
 
 export interface Refusal {
   readonly accepted: false;
   readonly message: string;
   readonly data?: unknown;
-  /** It may pass by itself within that time, and its client is to come back then: SIO-13. */
+  /** The cause may pass by itself within that time, and the client is to come back then: SIO-13. */
   readonly passesInMs?: number;
 }
 
@@ -43,7 +43,7 @@ export type Handlers<Incoming extends EventsMap, Client> = {
   ) => void | Promise<void>;
 };
 
-/** What goes on with the answer to `socket.ask`, by name. */
+/** The methods that go on with the answer to `socket.ask`, by name. */
 export type Continuations<Client> = Readonly<
   Record<string, (socket: Client, answer: AskAnswer, data: unknown) => void | Promise<void>>
 >;
@@ -51,10 +51,10 @@ export type Continuations<Client> = Readonly<
 /** Runs before `authorize`; a refusal ends the matter. */
 export type ConnectMiddleware = (request: ConnectRequest) => Refusal | void | Promise<Refusal | void>;
 
-/** Runs before an event's handler. What it returns as an error the client gets as event `error`; the handler is not called then. */
+/** Runs before an event's handler. An error that it returns goes to the client as event `error`; the handler is not called then. */
 export type EventMiddleware<Client> = (socket: Client, event: string, args: readonly unknown[]) => Error | void;
 
-/** What the server gives a namespace when it takes it in. */
+/** The server, as a namespace sees it. */
 export interface NamespaceContext {
   readonly hub: Hub;
   readonly deadlines: Deadlines;
@@ -67,7 +67,7 @@ export interface NamespaceContext {
   /** A failure that the application survived but the operator should hear of. */
   readonly report: (problem: string, error: unknown) => void;
   readonly serverSide: ServerSide;
-  /** TOK-3: takes another token of the socket's user. A client that went meanwhile gets no answer. */
+  /** TOK-3: replaces the token of a socket by another one of its user. A client that is gone meanwhile gets no answer. */
   refreshToken(socket: Socket, token: string, reply: (answer: RefreshAnswer) => void): Promise<void>;
 }
 
@@ -79,12 +79,12 @@ export abstract class Namespace<
   Between extends EventsMap = EventsMap,
 > {
   abstract readonly handlers: Handlers<Incoming, Socket<Outgoing, Data>>;
-  /** What other rooms tell this one: SIO-12. */
+  /** Handlers of the events of other rooms: SIO-12. */
   readonly serverHandlers: ServerHandlers<Between> = {} as ServerHandlers<Between>;
   readonly continuations: Continuations<Socket<Outgoing, Data>> = {};
-  /** Who may ask to come in: those with a token that opens the room, or anybody, and then no token is looked at (TOK-4). */
+  /** Whether a CONNECT needs a token that opens the room; with `anybody` no token is looked at (TOK-4). */
   readonly authenticate: "token" | "anybody" = "token";
-  /** Makes connections recoverable: what was broadcast meanwhile is replayed from this log. */
+  /** Makes connections recoverable: missed broadcasts are replayed from this log. */
   readonly recovery?: { readonly log: RecoveryLog; readonly windowMs: number };
   readonly connectMiddleware: ConnectMiddleware[] = [];
   readonly eventMiddleware: Array<EventMiddleware<Socket<Outgoing, Data>>> = [];
@@ -95,8 +95,8 @@ export abstract class Namespace<
   authorize?(request: ConnectRequest): Verdict<Data> | Promise<Verdict<Data>>;
 
   /**
-   * The last word on a CONNECT that was accepted, in the very turn that lets the socket in: the place for
-   * limits on how many there are, which an asynchronous `authorize` could only check too early.
+   * May refuse a CONNECT that was accepted, in the turn that lets the socket in: the place for limits on how many there are, which
+   * an asynchronous `authorize` could only check too early.
    */
   admit?(data: Data): Refusal | undefined;
 
@@ -106,18 +106,18 @@ export abstract class Namespace<
    */
   mergeData?(remembered: Data, fresh: Data): Data;
 
-  /** Whose a socket is: only the same owner can recover it. By default that of its token. */
+  /** The owner of a socket, who alone can recover it. By default the user of its token. */
   ownerOf(_data: Data, user = ""): string {
     return user;
   }
 
-  /** Called once when the server starts or wakes, before any socket is there: the place to add deadlines. */
+  /** Called once when the server starts or wakes, before any socket is restored: the place to add deadlines. */
   onStart?(): void;
 
   /** Called once in a socket's life, after the client has its CONNECT answer; never again on waking. */
   onConnect?(socket: Socket<Outgoing, Data>): void | Promise<void>;
 
-  /** A socket has another token of its user, whose name, role and rooms may be others than those that let it in. */
+  /** Called when a socket has another token of its user, whose name, role and rooms may differ from those that let it in. */
   onRefresh?(socket: Socket<Outgoing, Data>, identity: Identity): void;
 
   /** Called for each socket that is still there after sleep: the place to rebuild what memory held. */
@@ -125,8 +125,8 @@ export abstract class Namespace<
 
   /**
    * Called once when the object has started or woken and every socket that is still there was restored; in a namespace made
-   * on demand later, when it is made. Whoever was there and is not in `sockets` has gone, and neither `onDisconnecting` nor
-   * `onDisconnect` is called for it: those by long-polling when the object slept, everybody when it died.
+   * on demand later, when it is made. Sockets that were there before and are not in `sockets` are gone, and neither `onDisconnecting`
+   * nor `onDisconnect` is called for them: those over long-polling when the object slept, all of them when it died.
    */
   onWake?(): void;
 
@@ -142,7 +142,7 @@ export abstract class Namespace<
   /** Every event to a socket, once per recipient. */
   onAnyOutgoing?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
 
-  /** An event that no handler is there for; the last of `args` may be the ack callback. */
+  /** An event without a handler; the last of `args` may be the ack callback. */
   onUnknownEvent?(socket: Socket<Outgoing, Data>, event: string, args: readonly unknown[]): void;
 
   /** The first socket entered a channel; the last one left it; one came; one went. */
@@ -186,12 +186,12 @@ export abstract class Namespace<
     return this.context.hub.sockets as ReadonlyMap<string, Socket<Outgoing, Data>>;
   }
 
-  /** The channels that somebody is in, and who. */
+  /** The channels that are not empty, with their sockets. */
   get channels(): ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>> {
     return this.context.hub.channels as ReadonlyMap<string, ReadonlySet<Socket<Outgoing, Data>>>;
   }
 
-  /** @param name stands in the record of why a room woke */
+  /** @param name appears among the causes of a room's waking */
   protected deadline(name: string, run: (nowMs: number) => void, options?: DeadlineOptions): Deadline {
     const deadline = this.context.deadlines.add(name, run, options);
     this.#deadlines.push(deadline);
@@ -255,8 +255,8 @@ export abstract class Namespace<
   }
 
   /**
-   * Tells the same namespace in other rooms, at most once: SIO-12. What could not be told is in the log.
-   * @throws Error for a name that no room can have, more than `SERVER_SIDE_ROOMS_MAX`, or no way to other rooms
+   * Emits to the same namespace in other rooms, at most once: SIO-12. Failures are logged.
+   * @throws Error for a name that no room can have, more than `SERVER_SIDE_ROOMS_MAX`, or where the application gives no `rooms`
    */
   serverSideEmit<Event extends EventName<Between>>(
     rooms: string | readonly string[],
@@ -268,8 +268,8 @@ export abstract class Namespace<
   }
 
   /**
-   * The same, and waits for what their handlers return, in the order of `rooms`. Rejects when one answer is missing after
-   * `SERVER_SIDE_WAIT_MS`, or a room has no handler; the error's `responses` holds those that came.
+   * The same, and waits for the return values of their handlers, in the order of `rooms`. Rejects when one is missing after
+   * `SERVER_SIDE_WAIT_MS`, or a room has no handler; the error's `responses` holds those that arrived.
    */
   async serverSideEmitWithAck<Event extends EventName<Between>>(
     rooms: string | readonly string[],

@@ -1,5 +1,5 @@
-// Which namespaces a server has: those it names, and those it makes when somebody asks for one that a rule
-// lets through. Unknown ones are refused (SIO-3).
+// The namespaces of a server: those that the application names, and those made on demand when a CONNECT asks for one that a rule
+// matches. Unknown ones are refused (SIO-3). Called by connects.ts and sockets.ts.
 import { isReservedEvent } from "../wire/socket-io.ts";
 import type { Deadlines } from "../../clock/deadlines.ts";
 import { Hub } from "./hub.ts";
@@ -23,17 +23,17 @@ export interface NamespaceTable {
   readonly dynamic?: readonly DynamicNamespace[];
 }
 
-/** A namespace in service. Its handlers stand in a Map: event names come from clients, `__proto__` too. */
-export interface Seat {
+/** A namespace in service. Its handlers are in a Map: event names come from clients, `__proto__` too. */
+export interface NamespaceEntry {
   readonly namespace: Namespace;
   readonly hub: Hub;
   readonly handlers: ReadonlyMap<string, (socket: Socket, ...args: unknown[]) => unknown>;
   readonly recovery?: Recovery;
-  /** Sessions whose CONNECT waits for its verdict: the namespace stays for them, though nobody is in it. */
+  /** Sessions whose CONNECT is being decided: the namespace stays for them, though no socket is in it. */
   readonly waiting: Set<Session>;
-  /** The place of its rule in the table, where it was made on demand. */
+  /** The index of its rule in the table, where it was made on demand. */
   readonly rule?: number;
-  /** The epoch of its recovery log, once somebody was let in. */
+  /** The epoch of its recovery log, once it is active. */
   epoch?: string;
 }
 
@@ -43,8 +43,8 @@ export const DYNAMIC_NAMESPACES_MAX = 1000;
 export class Namespaces {
   readonly #table: NamespaceTable;
   readonly #context: Omit<NamespaceContext, "hub"> & { readonly outbox: Outbox; readonly deadlines: Deadlines };
-  readonly #seats = new Map<string, Seat>();
-  /** Which namespace writes a recovery log, by the log's epoch. */
+  readonly #entries = new Map<string, NamespaceEntry>();
+  /** The namespace that writes a recovery log, by the log's epoch. */
   readonly #writers = new Map<string, string>();
   #isAwake = false;
 
@@ -54,20 +54,20 @@ export class Namespaces {
   ) {
     this.#table = table;
     this.#context = context;
-    const seats = Object.entries(table.static).map(([nsp, namespace]) => this.#seat(nsp, namespace));
-    // A namespace that alone keeps a log shares its log with nobody: that one is not asked for its name before somebody comes.
-    const writers = seats.filter(({ recovery }) => recovery);
-    if (writers.length > 1 || table.dynamic !== undefined) for (const seat of writers) this.occupy(seat);
+    const entries = Object.entries(table.static).map(([nsp, namespace]) => this.#enter(nsp, namespace));
+    // Only two logs can be the same one: a single log is not asked for its epoch, which may write, before the first CONNECT.
+    const writers = entries.filter(({ recovery }) => recovery);
+    if (writers.length > 1 || table.dynamic !== undefined) for (const entry of writers) this.activate(entry);
   }
 
-  get(nsp: string): Seat | undefined {
-    return this.#seats.get(nsp);
+  get(nsp: string): NamespaceEntry | undefined {
+    return this.#entries.get(nsp);
   }
 
   /** All sockets that are still there are back. */
   wake(): void {
     this.#isAwake = true;
-    for (const { namespace } of this.#seats.values()) this.#wakeOne(namespace);
+    for (const { namespace } of this.#entries.values()) this.#wakeOne(namespace);
   }
 
   #wakeOne(namespace: Namespace): void {
@@ -79,63 +79,67 @@ export class Namespaces {
   }
 
   /** The namespace that a socket slept in; made again if it was made on demand. */
-  restore(nsp: string, rule: number | undefined): Seat | undefined {
-    const seat = this.#seats.get(nsp) ?? (rule === undefined ? undefined : this.#make(nsp, rule));
-    if (seat) this.occupy(seat);
-    return seat;
+  restore(nsp: string, rule: number | undefined): NamespaceEntry | undefined {
+    const entry = this.#entries.get(nsp) ?? (rule === undefined ? undefined : this.#make(nsp, rule));
+    if (entry) this.activate(entry);
+    return entry;
   }
 
   /**
    * Finds or makes the namespace of a CONNECT, which waits in it until `giveUp`. Asynchronous only where a rule is.
    */
-  find(request: ConnectRequest, session: Session): Seat | undefined | Promise<Seat | undefined> {
-    const seat = this.#seats.get(request.nsp);
-    return seat ? wait(seat, session) : this.#ask(request, session, 0);
+  find(request: ConnectRequest, session: Session): NamespaceEntry | undefined | Promise<NamespaceEntry | undefined> {
+    const entry = this.#entries.get(request.nsp);
+    return entry ? wait(entry, session) : this.#ask(request, session, 0);
   }
 
-  /** The CONNECT was decided, or its session went: it waits no more. */
+  /** The CONNECT was decided, or its session is over. */
   giveUp(nsp: string, session: Session): void {
-    this.#seats.get(nsp)?.waiting.delete(session);
+    this.#entries.get(nsp)?.waiting.delete(session);
     this.release(nsp);
   }
 
-  /** Somebody is let in. @throws Error where another namespace writes the same recovery log */
-  occupy(seat: Seat): void {
-    const { recovery, hub } = seat;
-    if (!recovery || seat.epoch !== undefined) return;
+  /** Called before the first socket is let in. @throws Error where another namespace writes the same recovery log */
+  activate(entry: NamespaceEntry): void {
+    const { recovery, hub } = entry;
+    if (!recovery || entry.epoch !== undefined) return;
     const { epoch } = recovery.log;
     const writer = this.#writers.get(epoch);
     if (writer !== undefined)
       throw new Error(`namespaces ${writer} and ${hub.nsp} share one recovery log: name each its own`);
     this.#writers.set(epoch, hub.nsp);
-    seat.epoch = epoch;
+    entry.epoch = epoch;
   }
 
-  #ask(request: ConnectRequest, session: Session, from: number): Seat | undefined | Promise<Seat | undefined> {
+  #ask(
+    request: ConnectRequest,
+    session: Session,
+    from: number,
+  ): NamespaceEntry | undefined | Promise<NamespaceEntry | undefined> {
     const rules = this.#table.dynamic ?? [];
     for (let rule = from; rule < rules.length; rule++) {
-      const verdict = matches(rules[rule]!, request);
-      if (verdict instanceof Promise) {
-        // It waits from the very moment: whoever else is refused meanwhile must not take the namespace away.
-        return verdict.then((isMatch) => {
+      const isMatch = matches(rules[rule]!, request);
+      if (isMatch instanceof Promise) {
+        // It waits from this moment: another CONNECT that is refused meanwhile must not take the namespace away.
+        return isMatch.then((isAsyncMatch) => {
           if (session.closed) return undefined;
-          return isMatch ? wait(this.#make(request.nsp, rule), session) : this.#ask(request, session, rule + 1);
+          return isAsyncMatch ? wait(this.#make(request.nsp, rule), session) : this.#ask(request, session, rule + 1);
         });
       }
-      if (verdict) return wait(this.#make(request.nsp, rule), session);
+      if (isMatch) return wait(this.#make(request.nsp, rule), session);
     }
     return undefined;
   }
 
-  #make(nsp: string, rule: number): Seat | undefined {
-    const seated = this.#seats.get(nsp);
-    if (seated) return seated;
+  #make(nsp: string, rule: number): NamespaceEntry | undefined {
+    const known = this.#entries.get(nsp);
+    if (known) return known;
     const create = this.#table.dynamic?.[rule]?.create;
-    if (!create || this.#seats.size >= DYNAMIC_NAMESPACES_MAX) return undefined;
-    return this.#seat(nsp, create(nsp), rule);
+    if (!create || this.#entries.size >= DYNAMIC_NAMESPACES_MAX) return undefined;
+    return this.#enter(nsp, create(nsp), rule);
   }
 
-  #seat(nsp: string, namespace: Namespace, rule?: number): Seat {
+  #enter(nsp: string, namespace: Namespace, rule?: number): NamespaceEntry {
     const { log, windowMs } = namespace.recovery ?? {};
     const recovery = log && windowMs ? new Recovery(log, windowMs) : undefined;
     const hub = new Hub(nsp, this.#context.outbox, recovery, {
@@ -150,7 +154,7 @@ export class Namespaces {
       }),
     });
     const handlers = handlersOf(nsp, namespace);
-    const seat: Seat = {
+    const entry: NamespaceEntry = {
       waiting: new Set(),
       namespace,
       hub,
@@ -159,20 +163,20 @@ export class Namespaces {
       ...(rule !== undefined && { rule }),
     };
     namespace.start({ ...this.#context, hub });
-    this.#seats.set(nsp, seat);
+    this.#entries.set(nsp, entry);
     if (this.#isAwake) this.#wakeOne(namespace);
-    return seat;
+    return entry;
   }
 
-  /** A socket went: a namespace made on demand goes with its last one. */
+  /** A socket is gone: a namespace made on demand goes with its last one. */
   release(nsp: string): void {
-    const seat = this.#seats.get(nsp);
-    if (!seat || seat.rule === undefined || seat.hub.sockets.size > 0 || seat.waiting.size > 0) return;
-    this.#seats.delete(nsp);
-    if (seat.epoch !== undefined) this.#writers.delete(seat.epoch);
-    seat.namespace.stop();
+    const entry = this.#entries.get(nsp);
+    if (!entry || entry.rule === undefined || entry.hub.sockets.size > 0 || entry.waiting.size > 0) return;
+    this.#entries.delete(nsp);
+    if (entry.epoch !== undefined) this.#writers.delete(entry.epoch);
+    entry.namespace.stop();
     try {
-      seat.recovery?.log.close?.();
+      entry.recovery?.log.close?.();
     } catch (error) {
       this.#context.report(`the recovery log of ${nsp} could not be closed`, error);
     }
@@ -180,7 +184,7 @@ export class Namespaces {
 }
 
 /** @throws Error for one that no client could ever call: on Node such a name is the server's own event, here a method */
-function handlersOf(nsp: string, { handlers }: Namespace): Seat["handlers"] {
+function handlersOf(nsp: string, { handlers }: Namespace): NamespaceEntry["handlers"] {
   for (const event of Object.keys(handlers)) {
     if (isReservedEvent(event))
       throw new Error(`${nsp}: handlers.${event} is never called; use a method such as onDisconnect`);
@@ -188,9 +192,9 @@ function handlersOf(nsp: string, { handlers }: Namespace): Seat["handlers"] {
   return new Map(Object.entries(handlers));
 }
 
-function wait(seat: Seat | undefined, session: Session): Seat | undefined {
-  seat?.waiting.add(session);
-  return seat;
+function wait(entry: NamespaceEntry | undefined, session: Session): NamespaceEntry | undefined {
+  entry?.waiting.add(session);
+  return entry;
 }
 
 function matches({ match }: DynamicNamespace, request: ConnectRequest): boolean | Promise<boolean> {

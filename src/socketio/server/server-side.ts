@@ -1,28 +1,33 @@
 // Events from the server of one room to that of another: Socket.IO's serverSideEmit, where each room is a server. They go
-// straight from object to object, at most once; what has to arrive belongs into the storage of who tells it.
-import { isRoomName } from "../../protocol/room-name.ts";
+// straight from object to object, at most once; events that must arrive belong into the sender's storage. Called by namespaces, and by
+// server.ts with the events of other rooms.
 import { ACK_AWAIT_MS_MAX } from "./acks.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { EventArgs, EventName, EventsMap } from "./events.ts";
 
 /** `args` are plain data (structured clone). */
 export interface ServerSideEvent {
-  /** The room that tells it. */
+  /** The room that sends it. */
   readonly from: string;
   readonly nsp: string;
   readonly event: string;
   readonly args: readonly unknown[];
 }
 
-/** What the handler returned, or why there is no answer. */
+/** The return value of the handler, or the reason why there is none. */
 export type ServerSideAnswer =
   | { readonly ok: true; readonly answer: unknown }
   | { readonly ok: false; readonly reason: string };
 
-/** The way to another room's server. What it rejects with is that the room could not be reached. */
-export type Reach = (room: string, event: Omit<ServerSideEvent, "from">) => Promise<ServerSideAnswer>;
+/** The servers of other rooms. */
+export interface OtherRooms {
+  /** Whether there can be a room of that name. */
+  isName(room: string): boolean;
+  /** Hands the event over. Rejects where the room cannot be reached. */
+  call(room: string, event: Omit<ServerSideEvent, "from">): Promise<ServerSideAnswer>;
+}
 
-/** What a namespace does with the events of other rooms; what is returned is the answer to those who wait for one. */
+/** The handlers of a namespace for events of other rooms; the return value is the answer, where one is waited for. */
 export type ServerHandlers<Between extends EventsMap> = {
   readonly [Event in EventName<Between>]: (from: string, ...args: EventArgs<Between, Event>) => unknown;
 };
@@ -39,7 +44,6 @@ interface Waiting {
 }
 
 export interface ServerSidePorts {
-  readonly reach: Reach | undefined;
   readonly now: () => number;
   readonly report: (problem: string, error: unknown) => void;
   /** Runs `work` as a turn. */
@@ -48,23 +52,25 @@ export interface ServerSidePorts {
 
 export class ServerSide {
   readonly #ports: ServerSidePorts;
+  readonly #others: OtherRooms | undefined;
   readonly #deadline: Deadline;
   readonly #waiting = new Set<Waiting>();
 
-  constructor(deadlines: Deadlines, ports: ServerSidePorts) {
+  constructor(deadlines: Deadlines, ports: ServerSidePorts, others: OtherRooms | undefined) {
     this.#ports = ports;
+    this.#others = others;
     this.#deadline = deadlines.add("server-side answer", (atMs) => this.#expire(atMs), { keepsAwake: true });
   }
 
-  /** @throws Error for a room that cannot be, too many of them, or a server that has no way to others */
+  /** @throws Error for a name that no room can have, too many rooms, or a server that reaches no others */
   emit(rooms: readonly string[], event: Omit<ServerSideEvent, "from">): void {
-    const reach = this.#reachOf(rooms);
-    for (const room of rooms) void this.#tell(reach, room, event);
+    const others = this.#checked(rooms);
+    for (const room of rooms) void this.#send(others, room, event);
   }
 
-  async #tell(reach: Reach, room: string, event: Omit<ServerSideEvent, "from">): Promise<void> {
+  async #send(others: OtherRooms, room: string, event: Omit<ServerSideEvent, "from">): Promise<void> {
     try {
-      const answer = await reach(room, event);
+      const answer = await others.call(room, event);
       if (!answer.ok) this.#ports.report(`${event.event} was not heard in room ${room}`, new Error(answer.reason));
     } catch (error) {
       this.#ports.report(`${event.event} did not get to room ${room}`, error);
@@ -73,18 +79,20 @@ export class ServerSide {
 
   /**
    * @returns answers in the order of `rooms`
-   * @throws Error when one is missing after `SERVER_SIDE_WAIT_MS`; its `responses` holds those that came
+   * @throws Error when one is missing after `SERVER_SIDE_WAIT_MS`; its `responses` holds those that arrived
    */
   async ask(rooms: readonly string[], event: Omit<ServerSideEvent, "from">): Promise<unknown[]> {
-    const reach = this.#reachOf(rooms);
-    const results = await Promise.allSettled(rooms.map((room) => this.#inTime(answerOf(room, reach(room, event)))));
+    const others = this.#checked(rooms);
+    const results = await Promise.allSettled(
+      rooms.map((room) => this.#inTime(answerOf(room, others.call(room, event)))),
+    );
     const failure = results.find((result) => result.status === "rejected");
     const responses = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     if (failure) throw Object.assign(failure.reason as Error, { responses });
     return responses;
   }
 
-  /** @returns what the namespace's handler answers; its failure reaches the other room as no more than that */
+  /** @returns the answer of the namespace's handler; the other room learns no more of a failure than that there was one */
   async hear(
     namespace: { readonly serverHandlers: ServerHandlers<EventsMap> } | undefined,
     { from, nsp, event, args }: ServerSideEvent,
@@ -101,14 +109,14 @@ export class ServerSide {
     }
   }
 
-  #reachOf(rooms: readonly string[]): Reach {
-    const { reach } = this.#ports;
-    if (!reach) throw new Error("this object has no way to other rooms: its application gives no `rooms`");
+  #checked(rooms: readonly string[]): OtherRooms {
+    const others = this.#others;
+    if (!others) throw new Error("this object has no way to other rooms: its application gives no `rooms`");
     if (rooms.length > SERVER_SIDE_ROOMS_MAX)
       throw new RangeError(`at most ${SERVER_SIDE_ROOMS_MAX} rooms are reached at once, not ${rooms.length}`);
-    const wrong = rooms.find((room) => !isRoomName(room));
+    const wrong = rooms.find((room) => !others.isName(room));
     if (wrong !== undefined) throw new RangeError(`there can be no room ${JSON.stringify(wrong.slice(0, 80))}`);
-    return reach;
+    return others;
   }
 
   #inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {

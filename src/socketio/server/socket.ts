@@ -1,6 +1,6 @@
 // One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
 // and what it asked survive sleep; nothing else that an application hangs on this object does.
-import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks, type AskRecord } from "./acks.ts";
+import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks } from "./acks.ts";
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { checkEventName, encodeDisconnect, encodeEvent } from "../wire/socket-io.ts";
@@ -9,16 +9,17 @@ import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./
 import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "../engine/outbox.ts";
-import { NOTHING, type Handshake, type Session, type SocketRecord } from "../engine/session.ts";
-import { Stays } from "../recovery/stays.ts";
-import type { TokenRecord } from "./token-life.ts";
+import type { Handshake } from "../engine/session.ts";
+import { ChannelHistory } from "../recovery/channel-history.ts";
+import type { AskRecord, SocketRecord, TokenRecord } from "./records.ts";
+import { NOTHING, type SocketSession } from "./socket-session.ts";
 
-/** What a socket asks of its server. */
+/** The server, as a socket sees it. */
 export interface SocketHost {
   readonly outbox: Outbox;
   readonly acks: Acks;
   now(): number;
-  dismissSession(session: Session): void;
+  dismissSession(session: SocketSession): void;
   removeSocket(socket: Socket, reason: DisconnectReason): void;
 }
 
@@ -37,7 +38,7 @@ const NOWHERE: ReadonlySet<string> = new Set();
 // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
 export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   readonly id: string;
-  readonly session: Session;
+  readonly session: SocketSession;
   readonly pid: string | undefined;
   connected = true;
   /** Whether its `onDisconnecting` has begun. */
@@ -50,12 +51,12 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   #channels: Set<string> | undefined;
   /** What the log remembers of this socket; `undefined` where nobody can tell whether it is still the same. */
   #remembered: string | undefined;
-  #stays: Stays | undefined;
+  #channelHistory: ChannelHistory | undefined;
   #asks: readonly AskRecord[];
   #data: Data;
   #token: TokenRecord | undefined;
 
-  constructor(record: SocketRecord, session: Session, hub: Hub, host: SocketHost) {
+  constructor(record: SocketRecord, session: SocketSession, hub: Hub, host: SocketHost) {
     this.id = record.id;
     this.session = session;
     if (record.channels.length > 0) this.#channels = new Set(record.channels);
@@ -143,7 +144,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   #send(event: string, args: readonly unknown[], ackId?: number): void {
     checkEventName(event);
     if (!this.connected) return;
-    this.#hub.tellOutgoing(this as Socket, event, args);
+    this.#hub.callOutgoing(this as Socket, event, args);
     // An event that asks for an ack ends with the client's callback, so nothing in it passes for an offset.
     const offset = ackId === undefined ? this.#nextOffset(event, args) : undefined;
     this.#write(event, args, offset, ackId);
@@ -194,18 +195,18 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
    * For the hub: when it was in which channel, where a log remembers that. Only there, and read when first needed: the
    * session's record has no room for it.
    */
-  get stays(): Stays | undefined {
+  get channelHistory(): ChannelHistory | undefined {
     const log = this.#hub.recovery?.log;
     if (this.pid === undefined || !log?.remember) return undefined;
-    return (this.#stays ??= new Stays([...this.channels], log.recall?.(this.id)?.stays));
+    return (this.#channelHistory ??= new ChannelHistory([...this.channels], log.recall?.(this.id)?.history));
   }
 
   /** Keeps what a recovering socket gets back, where the namespace's log remembers sockets. */
   remember(departure: { readonly goneAtMs?: number; readonly saidGoodbye?: boolean } = {}): void {
-    const { stays } = this;
-    if (!stays) return;
+    const { channelHistory } = this;
+    if (!channelHistory) return;
     this.#remembered = this.#memory();
-    const memory = { channels: [...this.channels], stays: stays.toRecord(), data: this.#data, ...departure };
+    const memory = { channels: [...this.channels], history: channelHistory.toRecord(), data: this.#data, ...departure };
     this.#hub.recovery?.log.remember?.(this.id, memory);
   }
 
@@ -218,8 +219,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   /** What would be remembered, as text to compare. */
   #memory(): string | undefined {
-    // Stays that were not looked at have not changed.
-    return fingerprint([[...this.channels], this.#stays?.toRecord(), this.#data]);
+    // A history that was not read has not changed.
+    return fingerprint([[...this.channels], this.#channelHistory?.toRecord(), this.#data]);
   }
 
   /** Emits only what can be taken at once, by the client or by those selected next; the rest is dropped. */

@@ -1,12 +1,11 @@
-// Whom a socket is from. The token of a CONNECT is verified before its namespace is asked, announced before it ends, refreshed
-// in band, or ended in time. The server (server.ts) calls it, for all namespaces but those that let anybody in. Rules: TOK-1 to TOK-5.
-import type { AnswerCode, Notice, RefreshAnswer, RefusalCode } from "../../protocol/chat-events.ts";
-import type { Authentication, Identity, Unauthenticated } from "../../protocol/identity.ts";
-import { roomAllowed } from "../../protocol/room-name.ts";
+// The tokens of sockets, from CONNECT to expiry: verified before the namespace is asked, announced before they end, refreshed in band,
+// or ended in time. Called by server.ts, for all namespaces but those that let anybody in. Rules: TOK-1 to TOK-5.
+import type { Identity } from "../engine/identity.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
 import type { ConnectRequest, Refusal } from "./namespace.ts";
-import type { Session } from "../engine/session.ts";
+import type { TokenRecord } from "./records.ts";
 import type { Socket } from "./socket.ts";
+import type { SocketSession } from "./socket-session.ts";
 
 /** So long before its end a token is announced to end; where less than twice that is left at the start, half of it: TOK-1. */
 export const EXPIRY_WARNING_MS = 60_000;
@@ -16,31 +15,48 @@ export const EXPIRY_GATHER_MS = 10_000;
 
 const REFRESH_EVENT = "refresh-token";
 
-/** How a shell verifies tokens. */
+/** The result of verifying a token. `UNAVAILABLE` is none yet: the keys cannot be had just now (TOK-5). */
+export type Authentication =
+  | { readonly ok: true; readonly identity: Identity }
+  | {
+      readonly ok: false;
+      readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "UNAVAILABLE";
+      readonly message: string;
+      /** With `UNAVAILABLE`. */
+      readonly retryAfterMs?: number;
+    };
+
+/** The answer to `refresh-token`. */
+export type RefreshAnswer =
+  | { readonly ok: true; readonly exp: number | null }
+  | {
+      readonly error: {
+        readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "UNAVAILABLE" | "FORBIDDEN" | "INVALID_PAYLOAD";
+        readonly message: string;
+        readonly retryAfterMs?: number;
+      };
+    };
+
+type RefreshError = Extract<RefreshAnswer, { error: object }>["error"];
+
+/** Verifies tokens for one room. */
 export interface TokenPorts {
   readonly authenticate: (token: string) => Promise<Authentication>;
-  /** The name of the room, which a token's `rooms` have to open. */
+  /** The name of the room. */
   readonly room: string;
-}
-
-/** What is kept of a token with the socket that it let in. */
-export interface TokenRecord {
-  readonly user: string;
-  /** When it ends, in seconds since 1970; absent: never. */
-  readonly exp?: number;
-  /** When its user is to be told that it is about to end, in milliseconds since 1970; absent once told. */
-  readonly warnAtMs?: number;
+  /** Whether the token that holds the identity opens the room. */
+  opens(identity: Identity): boolean;
 }
 
 interface TokenHost {
   readonly deadlines: Deadlines;
-  readonly sessions: ReadonlyMap<string, Session>;
+  readonly sessions: ReadonlyMap<string, SocketSession>;
   now(): number;
   turn<Result>(work: () => Result): Result;
-  /** A socket has another token: its namespace is to hear of it. */
+  /** Called when a socket has another token. */
   refreshed(socket: Socket, identity: Identity): void;
-  /** Counts a token that a session wants to have verified. @returns whether it was one too many, and the session is over */
-  isFlood(session: Session): boolean;
+  /** Counts a token to be verified for a session. @returns whether it is one too many, and the session is closed */
+  isFlood(session: SocketSession): boolean;
 }
 
 type Reply = (answer: RefreshAnswer) => void;
@@ -50,7 +66,7 @@ export class TokenLife {
   readonly #host: TokenHost;
   /** Always the soonest of what is due, so that it stands where it stood after sleep. */
   readonly #deadline: Deadline;
-  /** How many sockets wait for which moment: tokens of one age are many, and their sockets often go together. */
+  /** Numbers of sockets by the moment of their next step: tokens of one age are many, and their sockets often go together. */
   readonly #waiting = new Map<number, number>();
 
   constructor(ports: TokenPorts, host: TokenHost) {
@@ -59,7 +75,7 @@ export class TokenLife {
     this.#deadline = host.deadlines.add("token-expiry", (nowMs) => this.#run(nowMs));
   }
 
-  /** TOK-4. At once where the front server has vouched for somebody; never throws before it is known who asks. */
+  /** TOK-4. Synchronous where the front server has verified the token. */
   identify({ auth, handshake }: ConnectRequest): Identity | Refusal | Promise<Identity | Refusal> {
     const { identity: vouched } = handshake;
     // A token that the Worker saw may have ended since: the connection can be older than its CONNECT.
@@ -80,31 +96,29 @@ export class TokenLife {
 
   #admit(identity: Identity): Identity | Refusal {
     const { room } = this.#ports;
-    return roomAllowed(identity.rooms, room)
-      ? identity
-      : deny("FORBIDDEN_ROOM", `The token does not open room ${room}`);
+    return this.#ports.opens(identity) ? identity : deny("FORBIDDEN_ROOM", `The token does not open room ${room}`);
   }
 
   #hasEnded({ exp }: Pick<Identity, "exp">): boolean {
     return exp !== undefined && exp * 1000 <= this.#host.now();
   }
 
-  /** What a socket keeps of the token that lets it in now. */
+  /** The part of a token that is kept with the socket that it lets in now. */
   recordOf({ user, exp }: Identity): TokenRecord {
     return { user, ...(exp !== undefined && { exp, warnAtMs: warningAtMs(exp, this.#host.now()) }) };
   }
 
-  /** A socket came, or is still there after sleep. */
+  /** Called for each new socket, and each that is still there after sleep. */
   watch({ token }: Socket): void {
     this.#wait(token, 1);
   }
 
-  /** A socket went: nobody wakes for its token. */
+  /** Called when a socket goes: the room does not wake for its token any more. */
   forget({ token }: Socket): void {
     this.#wait(token, -1);
   }
 
-  /** One more, or one less, waits for what is due next about a token. */
+  /** Counts one more, or one less, socket whose token has a next step. */
   #wait(token: TokenRecord | undefined, more: 1 | -1): void {
     const atMs = token && dueMs(token);
     if (atMs === undefined) return;
@@ -126,7 +140,7 @@ export class TokenLife {
     }
   }
 
-  /** What answers `refresh-token` in a namespace that does not answer it itself. */
+  /** @returns the handler of `refresh-token` in a namespace that has none itself */
   handlerOf({ token }: Socket, event: string): ((socket: Socket, ...args: unknown[]) => unknown) | undefined {
     return token && event === REFRESH_EVENT ? this.#handle : undefined;
   }
@@ -134,22 +148,21 @@ export class TokenLife {
   readonly #handle = (socket: Socket, ...args: unknown[]): void | Promise<void> => {
     if (this.#host.isFlood(socket.session)) return;
     const ack = args.at(-1);
-    const reply = typeof ack === "function" ? (ack as Reply) : (answer: RefreshAnswer) => tellError(socket, answer);
+    const reply = typeof ack === "function" ? (ack as Reply) : (answer: RefreshAnswer) => emitError(socket, answer);
     const token = (args[0] as { readonly token?: unknown } | null | undefined)?.token;
-    if (typeof token !== "string" || token === "") return reply(refuse("INVALID_PAYLOAD", "token: is required"));
+    if (typeof token !== "string" || token === "") return reply(errorOf("INVALID_PAYLOAD", "token: is required"));
     return this.refresh(socket, token, reply);
   };
 
-  /** TOK-3. A client that went meanwhile gets no answer. */
+  /** TOK-3. A client that is gone meanwhile gets no answer. */
   async refresh(socket: Socket, token: string, reply: Reply): Promise<void> {
     const result = await this.#ports.authenticate(token);
     this.#host.turn(() => {
       if (!socket.connected || !socket.token) return;
-      if (!result.ok) return reply(refuse(result.code, result.message, result.retryAfterMs));
+      if (!result.ok) return reply(errorOf(result.code, result.message, result.retryAfterMs));
       const { identity } = result;
-      if (identity.user !== socket.token.user) return reply(refuse("FORBIDDEN", "The token names another user."));
-      if (!roomAllowed(identity.rooms, this.#ports.room))
-        return reply(refuse("FORBIDDEN", "The token does not open this room."));
+      if (identity.user !== socket.token.user) return reply(errorOf("FORBIDDEN", "The token names another user."));
+      if (!this.#ports.opens(identity)) return reply(errorOf("FORBIDDEN", "The token does not open this room."));
       this.#replace(socket, this.recordOf(identity));
       this.#host.refreshed(socket, identity);
       reply({ ok: true, exp: identity.exp ?? null });
@@ -169,7 +182,7 @@ export class TokenLife {
 
   #attend(socket: Socket, nowMs: number): void {
     const { exp, warnAtMs, user } = socket.token ?? {};
-    // Its going may have taken others along.
+    // The application may have disconnected it when another socket went.
     if (user === undefined || exp === undefined || !socket.connected) return;
     if (exp * 1000 <= nowMs) return end(socket);
     if (warnAtMs === undefined || warnAtMs > nowMs + EXPIRY_GATHER_MS) return;
@@ -185,30 +198,32 @@ function end(socket: Socket): void {
   socket.disconnect();
 }
 
-function notify(socket: Socket, code: Notice["code"], message: string): void {
-  socket.emit("notice", { code, message } satisfies Notice);
+function notify(socket: Socket, code: "TOKEN_EXPIRING" | "TOKEN_EXPIRED", message: string): void {
+  socket.emit("notice", { code, message });
 }
 
-/** Without an ack callback an error comes as event `error`, and a good answer needs no words. */
-function tellError(socket: Socket, answer: RefreshAnswer): void {
+/** Without an ack callback an error is sent as event `error`, and success is not answered. */
+function emitError(socket: Socket, answer: RefreshAnswer): void {
   if ("error" in answer) socket.emit("error", answer.error);
 }
 
-function deny(code: RefusalCode, message: string): Refusal {
+type DenialCode = "UNAUTHORIZED" | "TOKEN_EXPIRED" | "UNAVAILABLE" | "FORBIDDEN_ROOM";
+
+function deny(code: DenialCode, message: string): Refusal {
   return { accepted: false, message, data: { code } };
 }
 
-/** SIO-13: what nobody can say yet is no reason to stay away. */
-function denyToken({ code, message, retryAfterMs = 0 }: Unauthenticated): Refusal {
+/** SIO-13: a token that cannot be verified yet may be tried again. */
+function denyToken({ code, message, retryAfterMs = 0 }: Extract<Authentication, { ok: false }>): Refusal {
   const refusal = deny(code, message);
   return code === "UNAVAILABLE" ? { ...refusal, data: { code, retryAfterMs }, passesInMs: retryAfterMs } : refusal;
 }
 
-function refuse(code: AnswerCode, message: string, retryAfterMs?: number): RefreshAnswer {
+function errorOf(code: RefreshError["code"], message: string, retryAfterMs?: number): RefreshAnswer {
   return { error: { code, message, ...(retryAfterMs !== undefined && { retryAfterMs }) } };
 }
 
-/** When something is to be done about a token, in milliseconds since 1970. */
+/** The moment of a token's next step, in milliseconds since 1970. */
 function dueMs({ exp, warnAtMs }: TokenRecord): number | undefined {
   return warnAtMs ?? (exp === undefined ? undefined : exp * 1000);
 }

@@ -6,7 +6,7 @@ import { REPORT_PATIENCE_MS, REPORT_WINDOW_MS_MIN } from "../../../src/chat/list
 import { marksOf } from "../../../src/protocol/people-marks.ts";
 import { ROOM_DELETED } from "../../../src/chat/room/farewell.ts";
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
-import { ROOM } from "../../host/chat-room.ts";
+import { identityOf, ROOM } from "../../host/chat-room.ts";
 import { START_MS } from "../../host/harness.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";
 import { MemoryLobby } from "../../host/memory-lobby.ts";
@@ -200,7 +200,7 @@ describe("sleep: LOB-3", () => {
   it("an occupied room says so again, when it wakes anyway, long before it is doubted", async () => {
     const reporting = new ReportingRoom();
     // A client with extensions: the room wakes for its sake twice an hour.
-    await reporting.room.shell.connect({ identity: { user: "ada", name: "Ada", role: "member" } }, undefined, {
+    await reporting.room.shell.connect({ identity: identityOf({ user: "ada", name: "Ada" }) }, undefined, {
       isExtended: true,
     });
     await reporting.settle();

@@ -9,7 +9,7 @@ it("sends again after a turn that could not be ended", () => {
   let isFailing = true;
   const outbox = new Outbox({
     apply: (effects) => void sent.push(...effects),
-    remember: () => {
+    changed: () => {
       if (isFailing) throw new Error("out of memory");
     },
     overflow: () => {},

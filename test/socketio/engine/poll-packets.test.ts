@@ -90,7 +90,7 @@ describe("a poll of a client that is no browser", () => {
         server.close(session, CLOSINGS.restart);
       });
       const words: number[] = polls.map(({ length }) => length);
-      for (let last; (last = server.takeLastWords("id-0")) !== undefined;) words.push(decodePayload(last)!.length);
+      for (let last; (last = server.takeFinalPayload("id-0")) !== undefined;) words.push(decodePayload(last)!.length);
       expect(words, waits ? "waiting" : "away").toEqual([16, 16, 8, 1]);
     }
   });

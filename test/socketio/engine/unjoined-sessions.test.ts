@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { CLOSING_MS, CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
 import { Server } from "../../../src/socketio/server/server.ts";
 import type { Handshake } from "../../../src/socketio/engine/session.ts";
-import { UnjoinedSessions } from "../../../src/socketio/engine/unjoined-sessions.ts";
+import { UnjoinedQuota } from "../../../src/socketio/engine/unjoined-quota.ts";
 import { OPTIONS, START_MS } from "../../host/harness.ts";
 import { Probe } from "../../host/probe.ts";
 
@@ -16,7 +16,7 @@ const JOIN_MS = OPTIONS.connectTimeoutMs;
 
 /** Rooms of one isolate. */
 function isolate() {
-  const unjoined = new UnjoinedSessions();
+  const unjoined = new UnjoinedQuota();
   const clock = { nowMs: START_MS };
   let ids = 0;
   const room = (): Server =>

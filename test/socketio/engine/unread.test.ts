@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
 import {
-  PROBE_BYTES,
+  DRAIN_PING_BYTES,
   STALE_BYTES_MAX,
   STALE_MS,
   STALLED_BYTES_MAX,
   STALLED_MS,
-  UNREAD_BYTES_MAX,
-} from "../../../src/socketio/engine/unread.ts";
+  WINDOW_BYTES_MAX,
+} from "../../../src/socketio/engine/backpressure.ts";
 import { OPTIONS, type Client, type FakeShell } from "../../host/harness.ts";
 import { probeShell } from "../../host/probe.ts";
 import { fc, PATIENT, runs } from "../../host/properties.ts";
@@ -53,7 +53,7 @@ describe("EIO-10: a client that does not read", () => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell, isExtended);
     const asked = (): number => stuck.frames.filter((frame) => typeof frame === "string" && frame[0] === "2").length;
-    give(PROBE_BYTES - 1000);
+    give(DRAIN_PING_BYTES - 1000);
     expect(asked()).toBe(0);
     give(2000);
     expect(asked()).toBe(1);
@@ -62,10 +62,10 @@ describe("EIO-10: a client that does not read", () => {
     expect(stuck.closing).toBeUndefined();
   });
 
-  it.each([false, true])("is sent away beyond UNREAD_BYTES_MAX, at once (extended: %s)", async (isExtended) => {
+  it.each([false, true])("is sent away beyond WINDOW_BYTES_MAX, at once (extended: %s)", async (isExtended) => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell, isExtended);
-    for (let given = 0; given + 2 * CHUNK < UNREAD_BYTES_MAX; given += CHUNK) give(CHUNK);
+    for (let given = 0; given + 2 * CHUNK < WINDOW_BYTES_MAX; given += CHUNK) give(CHUNK);
     expect(stuck.closing).toBeUndefined();
     give(CHUNK * 2);
     expect(stuck.closing).toBe(CLOSINGS.queueTooLong);
@@ -74,8 +74,8 @@ describe("EIO-10: a client that does not read", () => {
   it("is sent away with less when it owes the proof for long", async () => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell);
-    give(PROBE_BYTES + 1);
-    give(STALE_BYTES_MAX - PROBE_BYTES);
+    give(DRAIN_PING_BYTES + 1);
+    give(STALE_BYTES_MAX - DRAIN_PING_BYTES);
     shell.advance(STALE_MS);
     give(1000);
     expect(stuck.closing).toBeUndefined();
@@ -89,8 +89,8 @@ describe("EIO-10: a client that does not read", () => {
     const each = STALE_BYTES_MAX / 2;
     const enough = Math.ceil(STALLED_BYTES_MAX / each);
     const stuck = await Promise.all(Array.from({ length: enough + 1 }, () => stuckIn(shell)));
-    give(PROBE_BYTES + 1);
-    give(each - PROBE_BYTES);
+    give(DRAIN_PING_BYTES + 1);
+    give(each - DRAIN_PING_BYTES);
     shell.advance(STALLED_MS + 1);
     give(1000);
     expect(stuck.every(({ closing }) => closing === CLOSINGS.queueTooLong)).toBe(true);
@@ -174,11 +174,11 @@ describe("EIO-10: a client that reads", () => {
     );
   });
 
-  it("is asked no more often than once per PROBE_BYTES, and its heartbeat goes on", async () => {
+  it("is asked no more often than once per DRAIN_PING_BYTES, and its heartbeat goes on", async () => {
     const { shell, give } = await room();
     const reader = await shell.connect();
     giveFor(shell, give, { chunks: 200, everyMs: 10 });
-    expect(reader.pings).toBeLessThanOrEqual((200 * CHUNK) / PROBE_BYTES);
+    expect(reader.pings).toBeLessThanOrEqual((200 * CHUNK) / DRAIN_PING_BYTES);
     shell.advance(OPTIONS.pingIntervalMs * 3);
     expect(reader.closing).toBeUndefined();
   });
@@ -186,9 +186,9 @@ describe("EIO-10: a client that reads", () => {
   it("begins anew after a sleep of its room", async () => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell);
-    give(PROBE_BYTES + 1);
+    give(DRAIN_PING_BYTES + 1);
     shell.evict();
-    give(PROBE_BYTES - 1000);
+    give(DRAIN_PING_BYTES - 1000);
     expect(stuck.pings).toBe(1);
     give(2000);
     expect(stuck.pings).toBe(2);

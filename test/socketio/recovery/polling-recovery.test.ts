@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 
 import { MISSED_BYTES_MAX } from "../../../src/socketio/recovery/recovery.ts";
 import { Server } from "../../../src/socketio/server/server.ts";
-import type { Session } from "../../../src/socketio/engine/session.ts";
+import type { SocketSession } from "../../../src/socketio/server/socket-session.ts";
 import { OPTIONS, START_MS } from "../../host/harness.ts";
 import { MemoryLog, RecoverableProbe } from "../../host/memory-log.ts";
 
@@ -34,7 +34,7 @@ function severalNamespaces(): { server: Server; logs: MemoryLog[]; packets: stri
   return { server, logs, packets };
 }
 
-function open(server: Server): Session {
+function open(server: Server): SocketSession {
   return server.open({ address: "192.0.2.1", query: {}, issued: START_MS, canRecover: true }, "polling");
 }
 

@@ -2,10 +2,11 @@
 import { describe, expect, it } from "vitest";
 
 import { Namespace, type Handlers } from "../../../src/socketio/server/namespace.ts";
+import { isRoomName } from "../../../src/protocol/room-name.ts";
 import {
   SERVER_SIDE_ROOMS_MAX,
   SERVER_SIDE_WAIT_MS,
-  type Reach,
+  type OtherRooms,
   type ServerHandlers,
 } from "../../../src/socketio/server/server-side.ts";
 import type { Socket } from "../../../src/socketio/server/socket.ts";
@@ -63,11 +64,11 @@ class Town {
 
   constructor(...names: string[]) {
     for (const name of names) {
-      const reach: Reach = async (room, event) => {
+      const call: OtherRooms["call"] = async (room, event) => {
         if (this.cut.has(room)) throw new Error(`${room} is cut off`);
         return this.room(room).hear(structuredClone({ ...event, from: name }));
       };
-      this.#rooms.set(name, new FakeShell(() => ({ "/": new Speaker(name) }), { reach }));
+      this.#rooms.set(name, new FakeShell(() => ({ "/": new Speaker(name) }), { rooms: { isName: isRoomName, call } }));
     }
   }
 
@@ -141,7 +142,7 @@ describe("SIO-12: who waits for answers", () => {
         void this.serverSideEmitWithAck(["c", "b"], "name").catch(() => {});
       }
     }
-    const asker = new FakeShell(() => ({ "/": new Asker("asker") }), { reach: shell.reach! });
+    const asker = new FakeShell(() => ({ "/": new Asker("asker") }), { rooms: shell.rooms! });
     await turn();
     asker.advance(SERVER_SIDE_WAIT_MS - 1);
     await turn();
@@ -164,7 +165,7 @@ describe("SIO-12: who waits for answers", () => {
       }
     }
     const asker = new Asker("asker");
-    const shell = new FakeShell(() => ({ "/": asker }), { reach: town.room("a").reach! });
+    const shell = new FakeShell(() => ({ "/": asker }), { rooms: town.room("a").rooms! });
     await turn();
     expect(asker.failure).toMatchObject({ message: "b is cut off", responses: ["c"] });
     expect(shell.reports).toEqual([]);
@@ -172,12 +173,12 @@ describe("SIO-12: who waits for answers", () => {
 });
 
 describe("SIO-12: what cannot be", () => {
-  const speaker = (reach?: Reach): Speaker => {
+  const speaker = (call?: OtherRooms["call"]): Speaker => {
     const namespace = new Speaker("a");
-    void new FakeShell(() => ({ "/": namespace }), reach ? { reach } : {});
+    void new FakeShell(() => ({ "/": namespace }), call ? { rooms: { isName: isRoomName, call } } : {});
     return namespace;
   };
-  const never: Reach = () => new Promise(() => {});
+  const never: OtherRooms["call"] = () => new Promise(() => {});
 
   it("a name that no room can have is named, and nobody is told", () => {
     const told: string[] = [];

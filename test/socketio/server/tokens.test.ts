@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
 import type { Authentication, Identity } from "../../../src/protocol/identity.ts";
+import { roomAllowed } from "../../../src/protocol/room-name.ts";
 import { Namespace, type ConnectRequest, type Verdict } from "../../../src/socketio/server/namespace.ts";
 import { Server } from "../../../src/socketio/server/server.ts";
 import { CONNECTS_MAX } from "../../../src/socketio/engine/session-flood.ts";
@@ -27,7 +28,7 @@ class Board extends Namespace {
 
 /** One that keeps who somebody is. */
 class Named extends Board {
-  override authorize({ identity }: ConnectRequest): Verdict<{ name: string; role: string }> {
+  override authorize({ identity }: ConnectRequest<Identity>): Verdict<{ name: string; role: string }> {
     return { accepted: true, data: { name: identity!.name, role: identity!.role } };
   }
 
@@ -46,10 +47,13 @@ async function authenticate(token: string): Promise<Authentication> {
   return { ok: true, identity: identityOf(JSON.parse(token) as Identity) };
 }
 
+/** The room whose tokens are verified. */
+const RED = { room: "red", opens: ({ rooms }: Identity) => roomAllowed(rooms, "red") };
+
 const tokenOf = (user: string, claims: Partial<Identity> = {}): string => JSON.stringify({ user, ...claims });
 
 function open(create: () => Readonly<Record<string, Namespace>> = () => ({ "/": new Board() })): FakeShell {
-  return new FakeShell(create, { tokens: { room: "red", authenticate } });
+  return new FakeShell(create, { tokens: { ...RED, authenticate } });
 }
 
 const noticesTo = (client: Client): string[] => client.received<{ code: string }>("notice").map(({ code }) => code);
@@ -128,7 +132,7 @@ describe("TOK-4: a CONNECT is from whom its token names", () => {
         report: (problem, error) => {
           throw new Error(problem, { cause: error });
         },
-        tokens: { room: "red", authenticate },
+        tokens: { ...RED, authenticate },
       },
     );
     const session = server.open({ address: "192.0.2.1", query: {}, issued: START_MS }, "websocket");
@@ -142,7 +146,7 @@ describe("TOK-4: a CONNECT is from whom its token names", () => {
 
   it("trouble in verifying ends the session, and is told to the operator alone", async () => {
     const shell = new FakeShell(() => ({ "/": new Board() }), {
-      tokens: { room: "red", authenticate: () => Promise.reject(new Error("no key")) },
+      tokens: { ...RED, authenticate: () => Promise.reject(new Error("no key")) },
     });
     const ada = await shell.connect({}, { token: "t" });
     expect(ada.closing).toMatchObject({ code: 1011 });

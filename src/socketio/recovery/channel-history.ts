@@ -1,30 +1,33 @@
-// When a socket was in which channel, in places of its namespace's recovery log. Who comes back has missed what
-// its channels were told while it was in them: nothing from before it joined, and all from before it left.
+// The channels that a socket was in and when, in places of its namespace's recovery log. A recovering socket missed the events of its
+// channels while it was in them: none from before it joined, and all from before it left. Called by server/ and recovery.ts.
 
-/** Channels left that are told apart, and the characters of their names: all of it is written at each change. */
+/** Memberships that have ended, and the characters of their channels' names: the whole history is written at each change. */
 export const LEFT_CHANNELS_MAX = 64;
 const LEFT_CHARS_MAX = 4096;
 
-/** In the channel for what came after `from`, up to and with `to`. */
-type Stay = readonly [channel: string, from: number, to: number];
+/** In the channel for events after `from`, up to and including `to`. */
+type Membership = readonly [channel: string, from: number, to: number];
 
 /** As plain data, beside the names of the channels that it is in. */
-export interface StaysRecord {
+export interface ChannelHistoryRecord {
   /** After which place it joined each of its channels, in their order. */
   readonly joined: readonly number[];
-  /** Stays that are over, oldest end first. */
-  readonly left: readonly Stay[];
-  /** Some that ended up to here are forgotten. */
+  /** Memberships that have ended, oldest end first. */
+  readonly left: readonly Membership[];
+  /** Some that ended up to this place are forgotten. */
   readonly forgottenTo?: number;
 }
 
-export class Stays {
+export class ChannelHistory {
   readonly #joined: Map<string, number>;
-  #left: readonly Stay[];
+  #left: readonly Membership[];
   #forgottenTo: number | undefined;
 
   /** @param record without it, it was in these channels all the time */
-  constructor(channels: readonly string[], { joined, left, forgottenTo }: StaysRecord = { joined: [], left: [] }) {
+  constructor(
+    channels: readonly string[],
+    { joined, left, forgottenTo }: ChannelHistoryRecord = { joined: [], left: [] },
+  ) {
     this.#joined = new Map(channels.map((channel, at) => [channel, joined[at] ?? 0]));
     this.#left = left;
     this.#forgottenTo = forgottenTo;
@@ -37,7 +40,7 @@ export class Stays {
   leave(channel: string, seq: number): void {
     const from = this.#joined.get(channel);
     this.#joined.delete(channel);
-    // Where nothing was said meanwhile there is nothing to remember.
+    // Without an event in between there is nothing to remember.
     if (from === undefined || from === seq) return;
     this.#left = [...this.#left, [channel, from, seq]];
     while (this.#left.length > LEFT_CHANNELS_MAX || charsOf(this.#left) > LEFT_CHARS_MAX) this.#forgetOldest();
@@ -49,7 +52,7 @@ export class Stays {
     this.#left = others;
   }
 
-  /** Whether `wasIn` is right about all that came after that place. */
+  /** Whether `wasIn` is right about all places after that one. */
   knowsAllAfter(seq: number): boolean {
     return this.#forgottenTo === undefined || seq >= this.#forgottenTo;
   }
@@ -61,10 +64,11 @@ export class Stays {
     return this.#left.some(([name, from, to]) => name === channel && seq > from && seq <= to);
   }
 
-  toRecord(): StaysRecord {
+  toRecord(): ChannelHistoryRecord {
     const forgottenTo = this.#forgottenTo;
     return { joined: [...this.#joined.values()], left: this.#left, ...(forgottenTo !== undefined && { forgottenTo }) };
   }
 }
 
-const charsOf = (stays: readonly Stay[]): number => stays.reduce((chars, [channel]) => chars + channel.length, 0);
+const charsOf = (memberships: readonly Membership[]): number =>
+  memberships.reduce((chars, [channel]) => chars + channel.length, 0);

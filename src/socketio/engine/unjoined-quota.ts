@@ -11,7 +11,7 @@ interface Entry {
 
 const PRUNE_AT_SIZE_MIN = 128;
 
-export class UnjoinedSessions {
+export class UnjoinedQuota {
   readonly #entries = new Map<string, Entry>();
   readonly #counts = new Map<string, number>();
   #pruneAtSize = PRUNE_AT_SIZE_MIN;

@@ -1,35 +1,39 @@
-// Decides on a CONNECT: by its token, by middleware and by the namespace, at once where they can. The server asks it.
-import type { Identity } from "../../protocol/identity.ts";
+// Decides on a CONNECT: by its token, by middleware and by the namespace; at once where they can. Called by connects.ts.
+import type { Identity } from "../engine/identity.ts";
 import type { ConnectRequest, Namespace, Verdict } from "./namespace.ts";
 import type { TokenLife } from "./token-life.ts";
 
-/** A verdict, or why there is none. */
-export interface Judged {
+/** A verdict, or the error that kept the application from giving one. */
+export interface Decision {
   readonly verdict?: Verdict<unknown>;
   readonly error?: unknown;
-  /** Whom the token named, where one had to be shown. */
+  /** The identity in the token, where one was required. */
   readonly identity?: Identity;
 }
 
 /**
- * What a namespace says of a CONNECT. Asynchronous only where it, its middleware, or a token is; never throws.
- * @param tokens verifies who asks, where anybody wants to know
+ * Asks a namespace for its verdict. Asynchronous only where it, its middleware, or a token is; never throws.
+ * @param tokens verifies tokens; without it none is looked at
  */
-export function judge(
+export function decide(
   namespace: Namespace,
   request: ConnectRequest,
   tokens: TokenLife | undefined,
-): Judged | Promise<Judged> {
+): Decision | Promise<Decision> {
   try {
-    const judged = decide(namespace, request, namespace.authenticate === "anybody" ? undefined : tokens);
-    return isPromise(judged) ? judged.catch((error: unknown): Judged => ({ error })) : judged;
+    const decision = identifyAndAsk(namespace, request, namespace.authenticate === "anybody" ? undefined : tokens);
+    return isPromise(decision) ? decision.catch((error: unknown): Decision => ({ error })) : decision;
   } catch (error) {
     return { error };
   }
 }
 
 /** TOK-4: the token comes before middleware and namespace, which may rely on its user. */
-function decide(namespace: Namespace, request: ConnectRequest, tokens?: TokenLife): Judged | Promise<Judged> {
+function identifyAndAsk(
+  namespace: Namespace,
+  request: ConnectRequest,
+  tokens?: TokenLife,
+): Decision | Promise<Decision> {
   if (!tokens) return andThen(ask(namespace, request), (verdict) => ({ verdict }));
   return andThen(tokens.identify(request), (identity) => {
     if ("accepted" in identity) return { verdict: identity };
