@@ -65,7 +65,12 @@ export class Outbox {
   constructor(ports: OutboxPorts) {
     this.#ports = ports;
     const { storage, report } = ports;
-    this.#messages = new OutboxMessages({ storage, report, firstGone: () => this.#resetTries() });
+    // Tries and breaks count for the first message only.
+    const firstGone = (): void => {
+      this.#tries = 0;
+      this.#breaks = 0;
+    };
+    this.#messages = new OutboxMessages({ storage, report, firstGone });
   }
 
   get unsent(): Unsent[] {
@@ -270,18 +275,13 @@ export class Outbox {
       return undefined;
     }
     this.#sending = undefined;
-    const retryAfterMs = this.#waitMs(error);
+    // A rate limit is exact, and per user: no random part is needed.
+    const retryAfterMs = readRetryAfterMs(error?.retryAfterMs) ?? retryDelayMs(this.#tries, this.#ports.random());
     this.#cancelRetry = this.#ports.clock.after(retryAfterMs, () => {
       this.#cancelRetry = undefined;
       this.#pump();
     });
     return retryAfterMs;
-  }
-
-  #waitMs(error: ErrorAnswer["error"] | undefined): number {
-    const retryAfterMs = readRetryAfterMs(error?.retryAfterMs);
-    // A rate limit is exact, and per user: no random part is needed.
-    return retryAfterMs ?? retryDelayMs(this.#tries, this.#ports.random());
   }
 
   #settle(clientMsgId: string, { id, seq, timestamp, duplicate }: Posted): void {
@@ -297,12 +297,6 @@ export class Outbox {
     if (!message) return;
     this.#messages.fail(message, error);
     this.#next(clientMsgId);
-  }
-
-  /** Tries and breaks count for the first message only. */
-  #resetTries(): void {
-    this.#tries = 0;
-    this.#breaks = 0;
   }
 
   /** A message is done with; if it was the one in flight, the next may go. */

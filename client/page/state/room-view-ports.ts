@@ -12,7 +12,7 @@ export interface TokenSource {
   readonly renew: () => Promise<unknown>;
 }
 
-export interface VisitHooks {
+export interface RoomViewHooks {
   /** Something that is shown has changed. */
   readonly changed: () => void;
   /** Something happened that a reader who cannot see the page should hear of. */

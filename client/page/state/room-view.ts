@@ -1,5 +1,5 @@
-// One stay in one room, from joining to leaving: keeps what the page shows up to date with the room, and does what the
-// reader asks for. The page starts it and draws it after each change; it knows nothing of the document.
+// The page's view of one room, from joining to leaving: keeps the shown state up to date with the room and carries out the
+// reader's actions. The session creates it, components draw it; it does not know the document.
 import type {
   Attachment,
   Message,
@@ -28,7 +28,7 @@ import { Signals } from "./signals.ts";
 import { ConnectionState } from "./connection-state.ts";
 import { endOf } from "./connection-text.ts";
 import { Timeline, type Outgoing } from "./timeline.ts";
-import type { Connection, TokenSource, VisitHooks } from "./room-view-ports.ts";
+import type { Connection, TokenSource, RoomViewHooks } from "./room-view-ports.ts";
 import { Uploads } from "./uploads.ts";
 import { Writing } from "./writing.ts";
 
@@ -55,12 +55,12 @@ export class RoomView {
   notice = "";
   readonly #room: Room;
   readonly #token: TokenSource;
-  readonly #hooks: VisitHooks;
+  readonly #hooks: RoomViewHooks;
   readonly #connectionState: ConnectionState;
   #tokenNow = "";
   #left = false;
 
-  constructor(origin: string, room: string, token: TokenSource, hooks: VisitHooks) {
+  constructor(origin: string, room: string, token: TokenSource, hooks: RoomViewHooks) {
     this.room = room;
     this.#token = token;
     this.#hooks = hooks;

@@ -1,5 +1,5 @@
-// The page as a whole: who the reader is, in which room, and what they have open. Components draw it and call it; after each
-// change it has itself drawn once per frame.
+// The page's state as a whole: the reader, the room on the screen, open panels and dialogs. Components draw it and call it;
+// each change is drawn once per frame.
 import type { Message, Welcome } from "../../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../../src/protocol/room-name.ts";
 import { claimsOf } from "../../core/claims.ts";
