@@ -19,6 +19,7 @@ import type { MessageLog } from "./log/message-log.ts";
 import { ModerationLists } from "./moderation/moderation-lists.ts";
 import { Moderation } from "./moderation/moderation.ts";
 import { Posting } from "./posting/posting.ts";
+import { LEAVE_GATHER_MS, LEAVE_GRACE_MS } from "./people/recently-left.ts";
 import { Presence } from "./people/presence.ts";
 import { Reacting } from "./messages/reacting.ts";
 import { Reading } from "./people/reading.ts";
@@ -95,7 +96,7 @@ export function makeFeatures(
   const changes = new MessageChanges(room);
   const editing = new Editing(room, { changes, files, trail, guestRates: posting.guestRates });
   const links = new Links(room, changes, relay);
-  const relayed = new Relayed(room, { editing });
+  const relayed = new Relayed(room, editing);
   const reading = new Reading(room, members);
   const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
   const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby, () => direct.report);
@@ -122,7 +123,7 @@ export function makeFeatures(
     files,
     links,
     relayed,
-    ...(deliver && !direct.isDirect ? [new Webhooks(room, members, deliver)] : []),
+    ...(deliver && !direct.isDirect ? [new Webhooks(room, deliver, LEAVE_GRACE_MS + LEAVE_GATHER_MS)] : []),
     ...(lobbyReport ? [lobbyReport] : []),
   ];
   /** Somebody as they count in this room: DM-2, MOD-9. */

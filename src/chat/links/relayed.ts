@@ -1,12 +1,13 @@
 // Takes what other rooms pass on: each message once and in order, stored in one piece with how far it has come
 // (RLY-3, RLY-4). A mirrored message is the room's own act, as if a service had posted it (RLY-7).
+import type { Answer, Message } from "../../protocol/chat-events.ts";
 import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { inOrder, receive, type IntakeMark } from "../../relay/intake.ts";
 import { furthest, type Position } from "../../relay/position.ts";
 import { isReadable, UNREADABLE } from "../../relay/readable-batch.ts";
 import type { Draft } from "../log/draft.ts";
 import { Copies } from "./copies.ts";
-import type { Editing } from "../messages/editing.ts";
+import type { Kept } from "../log/change.ts";
 import { makeOrigin, rootOf } from "../log/origin.ts";
 import type { Feature, Leave, Room } from "../room/room.ts";
 
@@ -15,8 +16,13 @@ const PREFIX = "relay:from:";
 
 type Fresh = Extract<ReturnType<typeof receive>, { is: "new" }>;
 
-export interface RelayedParts {
-  readonly editing: Editing;
+/** Changes copies without asking whose they are (Editing). */
+export interface CopyEditor {
+  rewrite(
+    kept: Kept,
+    edit: { readonly content: string; readonly by: string; readonly rootRev: number },
+  ): Answer<object>;
+  keepDeletion(posted: Message, by: string, rootRev: number): Answer<object>;
 }
 
 const OK: RelayOutcome = { ok: true };
@@ -25,14 +31,14 @@ const never = (reason: string): RelayOutcome => ({ ok: false, isFinal: true, rea
 
 export class Relayed implements Feature {
   readonly #room: Room;
-  readonly #parts: RelayedParts;
+  readonly #editor: CopyEditor;
   readonly #copies: Copies;
   /** Read when they first matter: most rooms have none. */
   #known: Map<string, IntakeMark> | undefined;
 
-  constructor(room: Room, parts: RelayedParts) {
+  constructor(room: Room, editor: CopyEditor) {
     this.#room = room;
-    this.#parts = parts;
+    this.#editor = editor;
     this.#copies = new Copies(room);
   }
 
@@ -145,13 +151,12 @@ export class Relayed implements Feature {
 
   /** @returns whether that is done, or there is nothing to do */
   #changeCopy({ by, content, rootRev }: RelayedChange, seq: number | undefined): boolean {
-    const { editing } = this.#parts;
     const kept = seq === undefined ? undefined : this.#room.read((log) => log.find(seq));
     const { deletedBy, rootRev: knownRev = 0 } = kept?.change ?? {};
     if (!kept || deletedBy !== undefined || knownRev >= rootRev) return true;
-    if (content === undefined) return "ok" in editing.keepDeletion(kept.posted, by, rootRev);
+    if (content === undefined) return "ok" in this.#editor.keepDeletion(kept.posted, by, rootRev);
     if (!this.#maySpeak(by)) return true;
-    return "ok" in editing.rewrite(kept, { content, by, rootRev });
+    return "ok" in this.#editor.rewrite(kept, { content, by, rootRev });
   }
 }
 

@@ -1,5 +1,5 @@
-// Events on their way to the queue, as many as one of its messages takes, and how each of them is made: the same
-// event comes out the same however often it is made, id and all.
+// Packs events into batches of the size of a queue message, and makes each kind of event; an event made twice has the same id. Used by
+// the feeds.
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 import type { Message } from "../../protocol/chat-events.ts";
@@ -12,16 +12,23 @@ export const WEBHOOK_EVENTS_MAX = 100;
 /** Bytes of these events as JSON. The queue takes messages of 128,000. */
 export const WEBHOOK_BYTES_MAX = 100_000;
 
-/** In the same millisecond, what can only come first comes first. */
+/** Orders events of the same millisecond. */
 const STEPS_PER_MS = 4;
+
+/** A batch to send, and notes to take: some before it is sent, the rest once the queue has it. */
+export interface Parcel {
+  readonly batch: WebhookBatch;
+  readonly before: Array<() => void>;
+  readonly after: Array<() => void>;
+}
 
 export class WebhookBatch {
   readonly events: WebhookEvent[] = [];
   #bytes = 0;
-  /** Whether an event found no place. */
+  /** Whether an event did not fit. */
   isFull = false;
 
-  /** @returns whether there was room for it; once there was none, there is none for others */
+  /** @returns whether the event fits; after one that did not, none does */
   add(event: WebhookEvent): boolean {
     const [fitting, bytes] = fit(event);
     this.isFull ||= this.events.length === WEBHOOK_EVENTS_MAX || this.#bytes + bytes > WEBHOOK_BYTES_MAX;
@@ -32,7 +39,7 @@ export class WebhookBatch {
   }
 }
 
-/** An event that would fill a batch alone goes without its content; who needs it can ask for the message. */
+/** An event that would fill a batch alone goes without its content; the receiver can ask for the message. */
 function fit(event: WebhookEvent): [WebhookEvent, number] {
   const bytes = bytesOf(event);
   if (bytes <= WEBHOOK_BYTES_MAX || !("message" in event.data)) return [event, bytes];
@@ -54,7 +61,7 @@ export function posted(message: Message): WebhookEvent {
 /**
  * @param rev of the message's latest change
  * @param sinceRev from which change on an edit is news
- * @returns `undefined` where nothing is to be told: people only reacted
+ * @returns `undefined` where nothing is to be told: only reactions changed
  */
 export function changed({ posted: message, change }: Kept, rev: number, sinceRev: number): WebhookEvent | undefined {
   const { id, seq, room } = message;
@@ -69,7 +76,7 @@ export function changed({ posted: message, change }: Kept, rev: number, sinceRev
   return { id: `${id}.edited.${at}`, type: "message.edited", room, at, order: orderOf(at, 1), data };
 }
 
-/** Somebody in a room, or the room itself, and since when they are, or it is occupied. */
+/** A member's stay in a room, or the time for which the room is occupied. */
 interface Stay {
   readonly room: string;
   readonly epoch: string;

@@ -2,8 +2,8 @@
 // books by what it carries ends with the truth.
 import { expect, it } from "vitest";
 
-import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/attendance.ts";
-import { WEBHOOK_RETRY_MS_MAX } from "../../../src/chat/webhooks/webhooks.ts";
+import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/presence-feed.ts";
+import { WEBHOOK_RETRY_MS } from "../../../src/chat/webhooks/webhooks.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import type { WebhookEvent } from "../../../src/protocol/webhook-events.ts";
 import type { Client } from "../../host/harness.ts";
@@ -105,7 +105,7 @@ class Life {
   async end(): Promise<void> {
     this.room.queue.mood = "takes";
     this.room.state.failure = undefined;
-    await this.room.pass(WEBHOOK_RETRY_MS_MAX + RESTART_GRACE_MS + 60_000);
+    await this.room.pass(WEBHOOK_RETRY_MS.max + RESTART_GRACE_MS + 60_000);
   }
 }
 

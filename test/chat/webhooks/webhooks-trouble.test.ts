@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 
 import { CHANGES_REMEMBERED_MAX } from "../../../src/chat/log/pending-changes.ts";
-import { WEBHOOK_RETRY_MS, WEBHOOK_RETRY_MS_MAX, WEBHOOK_SEND_MS_MAX } from "../../../src/chat/webhooks/webhooks.ts";
+import { WEBHOOK_RETRY_MS, WEBHOOK_SEND_MS_MAX } from "../../../src/chat/webhooks/webhooks.ts";
 import { WEBHOOK_EVENTS_MAX } from "../../../src/chat/webhooks/webhook-batch.ts";
 import { say, sayAll, told } from "../../host/webhook-room.ts";
 
@@ -12,7 +12,7 @@ describe("a queue in trouble", () => {
     room.queue.mood = "refuses";
     const before = room.queue.asked;
     await sayAll(room, ada, ["1", "2", "3"]);
-    await room.pass(WEBHOOK_RETRY_MS * 7.5);
+    await room.pass(WEBHOOK_RETRY_MS.first * 7.5);
     expect(room.queue.asked).toBe(before + 4);
     expect(room.shell.reports.map(({ problem }) => problem)).toEqual(
       [1, 2, 4, 8].map((seconds) => `webhook events could not be queued; next try in ${seconds} s`),
@@ -20,9 +20,9 @@ describe("a queue in trouble", () => {
     await room.pass(3_600_000);
     const { asked } = room.queue;
     await room.pass(3_600_000);
-    expect(room.queue.asked - asked).toBe(3_600_000 / WEBHOOK_RETRY_MS_MAX);
+    expect(room.queue.asked - asked).toBe(3_600_000 / WEBHOOK_RETRY_MS.max);
     room.queue.mood = "takes";
-    await room.pass(WEBHOOK_RETRY_MS_MAX);
+    await room.pass(WEBHOOK_RETRY_MS.max);
     expect(room.queue.story).toEqual(["posted 1 1", "posted 2 2", "posted 3 3"]);
   });
 

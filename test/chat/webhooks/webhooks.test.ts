@@ -1,7 +1,7 @@
 // What the operator's own server is told of a room, and when: by way of a queue that may fail.
 import { describe, expect, it } from "vitest";
 
-import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/attendance.ts";
+import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/presence-feed.ts";
 import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
 import { WEBHOOK_BYTES_MAX, WEBHOOK_EVENTS_MAX } from "../../../src/chat/webhooks/webhook-batch.ts";
 import { ChatRoom, EPOCH, ROOM } from "../../host/chat-room.ts";

@@ -1,0 +1,80 @@
+// Tells the webhook of messages, edits and deletions (HOOK-1, HOOK-3): reads them from the log, behind a stored mark. Used by webhooks.ts.
+import { UnreadableBatch } from "../log/batch-format.ts";
+import { PendingChanges } from "../log/pending-changes.ts";
+import { readableAfter } from "../room/readable.ts";
+import type { KeptChange, Room } from "../room/room.ts";
+import { changed, posted, WEBHOOK_EVENTS_MAX, type Parcel } from "./webhook-batch.ts";
+
+export interface MessageMark {
+  /** Messages up to this place are told. */
+  readonly seq: number;
+  /** No change that is still to be told has a lower `rev`. */
+  readonly changedFrom?: number | undefined;
+}
+
+export class MessageFeed {
+  readonly #room: Room;
+  readonly #changes: PendingChanges;
+  #seq: number;
+
+  constructor(room: Room, { seq, changedFrom }: MessageMark) {
+    this.#room = room;
+    this.#seq = seq;
+    this.#changes = new PendingChanges(room.log, changedFrom);
+  }
+
+  get mark(): MessageMark {
+    return { seq: this.#seq, changedFrom: this.#changes.from };
+  }
+
+  get isBehind(): boolean {
+    return this.#room.seenSeq() > this.#seq || this.#changes.from !== undefined;
+  }
+
+  /** @returns whether the change is one to be told: reactions are not */
+  note({ seq, rev, change }: KeptChange): boolean {
+    const isNews = change.deletedBy !== undefined || change.edits.at(-1)?.timestamp === rev;
+    if (isNews) this.#changes.note({ seq, rev });
+    return isNews;
+  }
+
+  collect(parcel: Parcel): void {
+    if (!parcel.batch.isFull) this.#collectPosted(parcel);
+    if (!parcel.batch.isFull) this.#collectChanged(parcel);
+  }
+
+  #collectPosted({ batch, after }: Parcel): void {
+    let seq = this.#seq;
+    const problem = "messages that cannot be read are not told to the webhook";
+    for (const message of readableAfter(this.#room, seq, problem)) {
+      if (!batch.add(posted(message))) break;
+      ({ seq } = message);
+    }
+    // Behind the last message there may be skipped places.
+    const toldSeq = batch.isFull ? seq : this.#room.log.lastSeq;
+    after.push(() => (this.#seq = toldSeq));
+  }
+
+  #collectChanged({ batch, after }: Parcel): void {
+    if (this.#changes.from === undefined) return;
+    const taken = this.#changes.take(WEBHOOK_EVENTS_MAX);
+    let count = 0;
+    for (const { seq, rev } of taken.changed) {
+      const event = this.#changedEvent(seq, rev, taken.sinceRev);
+      if (event && !batch.add(event)) break;
+      count++;
+    }
+    after.push(() => this.#changes.settle(taken, count));
+  }
+
+  #changedEvent(seq: number, rev: number, sinceRev: number): ReturnType<typeof changed> {
+    try {
+      const kept = this.#room.log.find(seq);
+      return kept && changed(kept, rev, sinceRev);
+    } catch (error) {
+      if (!(error instanceof UnreadableBatch)) throw error;
+      this.#room.report("a change that cannot be read is not told to the webhook", error);
+      return undefined;
+    }
+  }
+}

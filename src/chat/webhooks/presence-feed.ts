@@ -1,0 +1,160 @@
+// Tells the webhook who is in the room (HOOK-4): compares the members with those whom the receiver was notified of, and tells the
+// difference. So what happened during an outage or in a crash comes out right by itself; a stay that was over by then is not told.
+// What is about to be sent is stored before, because afterwards the receiver may have it and the room may be gone. Used by webhooks.ts.
+import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
+import type { Room } from "../room/room.ts";
+import { joined, left, occupied, vacated, type Parcel } from "./webhook-batch.ts";
+
+/** After a crash or a deploy everybody is disconnected; who is back within this time has not left. */
+export const RESTART_GRACE_MS = 30_000;
+
+/** A stay that the receiver was notified of. */
+interface NotifiedStay {
+  /** When it began, in milliseconds since 1970. */
+  readonly since: number;
+  /** `coming` and `going`: sent, and the queue has not confirmed it, so the receiver may have it or not. */
+  readonly state: "coming" | "here" | "going";
+}
+
+/** What outlives sleep and crashes besides the notified members. */
+export interface PresenceMark {
+  /** Since when the receiver believes the room to be occupied. */
+  readonly occupied?: NotifiedStay | undefined;
+  /** Until then notified members who are not here may come back unnoticed; in milliseconds since 1970. */
+  readonly graceEndsMs?: number | undefined;
+}
+
+export class PresenceFeed {
+  readonly #room: Room;
+  readonly #markedGraceEndsMs: number | undefined;
+  /** Read when it first matters. */
+  #notified: PagedMap<NotifiedStay> | undefined;
+  #occupied: NotifiedStay | undefined;
+  #graceEndsMs: number | undefined;
+  #isConfirmed = false;
+  /** Counts what may make a difference, and how much of that was compared; a new life has compared nothing. */
+  #noticed = 0;
+  #compared = -1;
+
+  /**
+   * @param emptyGraceMs a room counts as vacated this long after its last member went
+   * @param changed called when there may be a difference
+   */
+  constructor(room: Room, mark: PresenceMark, emptyGraceMs: number, changed: () => void) {
+    this.#room = room;
+    this.#occupied = mark.occupied;
+    this.#markedGraceEndsMs = mark.graceEndsMs;
+    // Counts as a restart until a connection turns out to be there.
+    if (mark.occupied) this.#graceEndsMs = room.now() + RESTART_GRACE_MS;
+    room.members.watch(() => {
+      this.#noticed++;
+      // Presence waits for members who may come back, except for the last one: nobody is left to be notified.
+      if (room.members.count === 0) this.#graceEndsMs = room.now() + emptyGraceMs;
+      changed();
+    });
+  }
+
+  get mark(): PresenceMark {
+    return { occupied: this.#occupied, graceEndsMs: this.#graceEndsMs };
+  }
+
+  get graceEndsMs(): number | undefined {
+    return this.#graceEndsMs;
+  }
+
+  get isBehind(): boolean {
+    return this.#noticed > Math.max(0, this.#compared);
+  }
+
+  get #isUnsure(): boolean {
+    return this.#noticed > this.#compared;
+  }
+
+  /**
+   * The room slept and its connections are there: members who are missing have been missing since before.
+   * @param isConfirmed whether all that was about to be sent has been sent: no room sleeps in the middle of that
+   */
+  awake(isConfirmed: boolean): void {
+    this.#isConfirmed = isConfirmed;
+    const latestMs = this.#room.now() + RESTART_GRACE_MS;
+    const markedMs = this.#markedGraceEndsMs;
+    this.#graceEndsMs = markedMs === undefined ? undefined : Math.min(markedMs, latestMs);
+  }
+
+  /** Members who are missing have left. */
+  endGrace(): void {
+    this.#graceEndsMs = undefined;
+    this.#noticed++;
+  }
+
+  // ---- differences -----------------------------------------------------------------------------------------
+
+  collectArrivals(parcel: Parcel): void {
+    if (!this.#isUnsure) return;
+    const notified = (this.#notified ??= this.#readNotified());
+    let isFirst = this.#occupied?.state !== "here";
+    for (const { user, name, sinceMs } of this.#room.members.all()) {
+      const known = notified.get(user);
+      if (known?.state === "here" && !isFirst) continue;
+      if (isFirst) this.#collectOccupied(parcel, { user, name, sinceMs });
+      isFirst = false;
+      if (known?.state === "here") continue;
+      // One that is `coming` may have been told before: it is the same news. One that is `going` has come again.
+      const stay: NotifiedStay = { since: known?.state === "coming" ? known.since : sinceMs, state: "coming" };
+      if (!parcel.batch.add(joined(this.#placed(stay), user, name))) return;
+      parcel.before.push(() => notified.set(user, stay));
+      // Not worth a row: told again, it is the same news.
+      parcel.after.push(() => notified.amend(user, { ...stay, state: "here" }));
+    }
+  }
+
+  /** Stored so that after a crash members who come back are no news, and members who do not are told to have left. */
+  #readNotified(): PagedMap<NotifiedStay> {
+    const notified = new PagedMap<NotifiedStay>(pagesIn(this.#room.state, "webhook-members:"));
+    if (!this.#isConfirmed) return notified;
+    for (const [user, stay] of notified.entries())
+      if (stay.state === "coming") notified.amend(user, { ...stay, state: "here" });
+    return notified;
+  }
+
+  #collectOccupied(parcel: Parcel, first: { user: string; name: string; sinceMs: number }): void {
+    const known = this.#occupied;
+    const stay: NotifiedStay = { since: known?.state === "coming" ? known.since : first.sinceMs, state: "coming" };
+    if (!parcel.batch.add(occupied(this.#placed(stay), first.user, first.name))) return;
+    parcel.before.push(() => (this.#occupied = stay));
+    parcel.after.push(() => (this.#occupied = { ...stay, state: "here" }));
+  }
+
+  collectDepartures(parcel: Parcel, nowMs: number): void {
+    if (!this.#isUnsure) return;
+    const notified = this.#notified!;
+    const isAnybody = notified.size > 0 || this.#occupied !== undefined;
+    if (!isAnybody || nowMs >= (this.#graceEndsMs ?? -Infinity)) this.#graceEndsMs = undefined;
+    if (this.#graceEndsMs === undefined) this.#collectLeft(parcel, notified, nowMs);
+    const noticed = this.#noticed;
+    if (!parcel.batch.isFull) parcel.after.push(() => (this.#compared = noticed));
+  }
+
+  #collectLeft({ batch, before, after }: Parcel, notified: PagedMap<NotifiedStay>, nowMs: number): void {
+    const { members } = this.#room;
+    for (const [user, stay] of notified.entries()) {
+      if (members.has(user)) continue;
+      if (!batch.add(left(this.#placed(stay), user, nowMs))) return;
+      before.push(() => notified.set(user, { ...stay, state: "going" }));
+      after.push(() => notified.delete(user));
+    }
+    const stay = this.#occupied;
+    if (members.count > 0 || !stay || !batch.add(vacated(this.#placed(stay), nowMs))) return;
+    before.push(() => (this.#occupied = { ...stay, state: "going" }));
+    after.push(() => (this.#occupied = undefined));
+  }
+
+  #placed({ since }: NotifiedStay): { room: string; epoch: string; since: number } {
+    return { room: this.#room.name, epoch: this.#room.log.epoch, since };
+  }
+
+  /** @throws a storage error; the next call writes what this one could not */
+  save(): void {
+    this.#notified?.save();
+  }
+}
