@@ -1,10 +1,12 @@
-// What the first bytes of an image say: which kind it is, and how large it will be shown. Only the kinds that every
-// browser shows. Whatever the bytes are, nothing is read beyond them and every loop moves forward.
+// Reads the kind of an image, and the size at which it is shown, from its first bytes. Called by uploads (FILE-1). Only the kinds that
+// every browser shows. Whatever the bytes are, nothing is read beyond them and every loop moves forward.
 //
 // Sources: PNG (W3C), GIF89a, JPEG (ITU T.81, Exif 3.0), WebP (RFC 9649), AVIF (ISO/IEC 23008-12).
-import { avifSize } from "./image-avif.ts";
-import { says, type PixelSize } from "./image-bytes.ts";
-import { jpegSize } from "./image-jpeg.ts";
+
+interface PixelSize {
+  readonly width: number;
+  readonly height: number;
+}
 
 export interface ImageFacts extends Partial<PixelSize> {
   readonly type: "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/avif";
@@ -62,4 +64,119 @@ function webpSize(view: DataView): PixelSize | undefined {
 
 function uint24(view: DataView, at: number): number {
   return view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+}
+
+// ---- JPEG: the frame header, turned as Exif says: phones write pictures as the sensor lies -----------------
+
+const START_OF_SCAN = 0xda;
+const EXIF = 0xe1;
+const ORIENTATION_TAG = 0x0112;
+/** From this orientation on the image lies on its side. */
+const ON_ITS_SIDE = 5;
+const ORIENTATION_MAX = 8;
+
+/** Frame headers are C0 to CF, but for the tables C4, CC and the reserved C8. */
+const isFrame = (marker: number): boolean => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+
+/** Markers without a length: TEM and the restarts. */
+const isBare = (marker: number): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7);
+
+function jpegSize(view: DataView): PixelSize | undefined {
+  let orientation = 1;
+  for (const { marker, at, end } of segments(view)) {
+    if (marker === EXIF) orientation = exifOrientation(view, at, end) ?? orientation;
+    if (!isFrame(marker)) continue;
+    if (at + 5 > end) return undefined;
+    const [height, width] = [view.getUint16(at + 1), view.getUint16(at + 3)];
+    return orientation >= ON_ITS_SIDE ? { width: height, height: width } : { width, height };
+  }
+  return undefined;
+}
+
+/** The segments before the picture itself, as far as they are there whole. */
+function* segments(view: DataView): Iterable<{ marker: number; at: number; end: number }> {
+  let at = 2;
+  while (at + 4 <= view.byteLength && view.getUint8(at) === 0xff) {
+    const marker = view.getUint8(at + 1);
+    // Any number of FF may stand before a marker.
+    if (marker === 0xff) {
+      at++;
+      continue;
+    }
+    // Decoders pass over what has no length, and so does this: a size hidden behind it would be another one than is shown.
+    if (isBare(marker)) {
+      at += 2;
+      continue;
+    }
+    const end = at + 2 + view.getUint16(at + 2);
+    if (marker === START_OF_SCAN || end < at + 4 || end > view.byteLength) return;
+    yield { marker, at: at + 4, end };
+    at = end;
+  }
+}
+
+/** From the first directory of the TIFF structure in the segment. */
+function exifOrientation(view: DataView, at: number, end: number): number | undefined {
+  if (!says(view, at, "Exif\u0000\u0000") || at + 14 > end) return undefined;
+  const tiff = at + 6;
+  const isLittle = says(view, tiff, "II");
+  const directory = tiff + view.getUint32(tiff + 4, isLittle);
+  if (directory + 2 > end) return undefined;
+  const count = view.getUint16(directory, isLittle);
+  for (let i = 0; i < count; i++) {
+    const entry = directory + 2 + i * 12;
+    if (entry + 12 > end) return undefined;
+    if (view.getUint16(entry, isLittle) !== ORIENTATION_TAG) continue;
+    const orientation = view.getUint16(entry + 8, isLittle);
+    return orientation <= ORIENTATION_MAX ? orientation : undefined;
+  }
+  return undefined;
+}
+
+// ---- AVIF: the properties `ispe` (size) and `irot` (turn). Of several items the largest is the image --------
+
+/** Boxes looked at in all: a head has some tens of them. */
+const BOXES_MAX = 1000;
+
+interface Box {
+  readonly at: number;
+  readonly end: number;
+}
+
+function avifSize(view: DataView): PixelSize | undefined {
+  const whole = { at: 0, end: view.byteLength };
+  const [meta] = boxes(view, whole, "meta");
+  // `meta` is a full box: a version and flags come first.
+  const [properties] = meta ? boxes(view, { at: meta.at + 4, end: meta.end }, "iprp") : [];
+  const [container] = properties ? boxes(view, properties, "ipco") : [];
+  if (!container) return undefined;
+  let largest: PixelSize | undefined;
+  for (const { at, end } of boxes(view, container, "ispe")) {
+    if (at + 12 > end) continue;
+    const size = { width: view.getUint32(at + 4), height: view.getUint32(at + 8) };
+    if (!largest || size.width * size.height > largest.width * largest.height) largest = size;
+  }
+  const [turn] = boxes(view, container, "irot");
+  const isOnItsSide = turn !== undefined && turn.at < turn.end && view.getUint8(turn.at) % 2 === 1;
+  return largest && isOnItsSide ? { width: largest.height, height: largest.width } : largest;
+}
+
+/** What is in the boxes of that kind, side by side within another one, as far as they are there. */
+function* boxes(view: DataView, within: Box, kind: string): Iterable<Box> {
+  let { at } = within;
+  for (let count = 0; count < BOXES_MAX && at + 8 <= within.end; count++) {
+    const bytes = view.getUint32(at);
+    const end = Math.min(at + bytes, within.end);
+    // 0 (up to the end) and 1 (a size of 64 bits) are of the picture's own data, which comes later.
+    if (bytes < 8) return;
+    if (says(view, at + 4, kind)) yield { at: at + 8, end };
+    at += bytes;
+  }
+}
+
+/** Whether the bytes at a place are those of a text, one a character. */
+function says(view: DataView, at: number, text: string): boolean {
+  if (at + text.length > view.byteLength) return false;
+  for (let i = 0; i < text.length; i++) if (view.getUint8(at + i) !== text.charCodeAt(i)) return false;
+  return true;
 }
