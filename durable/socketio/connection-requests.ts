@@ -1,6 +1,4 @@
 // What the Worker says of a request for a connection, and the answer where there are too many.
-import type { IRequest } from "itty-router";
-
 import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
 import type { Application } from "./application.ts";
@@ -8,7 +6,7 @@ import type { Application } from "./application.ts";
 /** Seconds after which a client that was over a connection limit may try again. */
 const RETRY_AFTER_SECONDS = 30;
 
-export function factsOf(request: IRequest): UpgradeFacts {
+export function factsOf(request: Request): UpgradeFacts {
   return decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER) ?? "");
 }
 

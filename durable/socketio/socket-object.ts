@@ -2,7 +2,7 @@
 // No rule of any application is in here. Source:
 // https://developers.cloudflare.com/durable-objects/best-practices/websockets/
 import { DurableObject } from "cloudflare:workers";
-import { IttyRouter, type IRequest } from "itty-router";
+import { IttyRouter, type IRequestStrict } from "itty-router";
 
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import { logProblem } from "../../src/settings/log.ts";
@@ -32,7 +32,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   #polling!: PollingRequests;
   readonly #webSockets = new Map<Session, WebSocket>();
   readonly #sessions = new Map<WebSocket, Session>();
-  readonly #router = IttyRouter();
+  readonly #router = IttyRouter<IRequestStrict, []>();
   /** Whose moment it was when something ran before it was known what woke this instance. */
   #metBefore: string | undefined;
   /** What happens here, counted, for as long as this instance lives. */
@@ -50,9 +50,8 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     this.#router
       .get("/websocket", (request) => this.#upgrade(this.#factsOf(request)))
       .get("/polling", (request) => this.#poll(this.#factsOf(request)))
-      .post("/polling", (request) =>
-        this.#polling.post(this.#factsOf(request).sid ?? "", request as unknown as Request),
-      );
+      .post("/polling", (request) => this.#polling.post(this.#factsOf(request).sid ?? "", request))
+      .all("*", () => new Response("Not found", { status: 404 }));
   }
 
   /** A server over what is stored, with nobody connected yet. */
@@ -172,12 +171,11 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     return rooms.getByName(room).hear({ ...event, from: this.ctx.id.name! });
   }
 
-  override async fetch(request: Request): Promise<Response> {
-    const answering = this.#router.fetch(request) as Promise<Response | undefined>;
-    return (await this.activity.during(answering)) ?? new Response("Not found", { status: 404 });
+  override fetch(request: Request): Promise<Response> {
+    return this.activity.during(this.#router.fetch(request) as Promise<Response>);
   }
 
-  #factsOf(request: IRequest): UpgradeFacts {
+  #factsOf(request: Request): UpgradeFacts {
     const facts = factsOf(request);
     const cause = this.parts.wakeCause?.({ sid: "", handshake: handshakeOf(facts) });
     this.activity.connection(request, facts.sid, cause);

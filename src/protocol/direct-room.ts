@@ -1,8 +1,8 @@
 // Rooms between two people: their names, and what is said of them. Rules: DM-1 to DM-4.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { base64url } from "jose";
 
-import { encodeBase64 } from "../socketio/wire/base64.ts";
 import { DIRECT_PREFIX } from "./direct-name.ts";
 import type { DirectOverview } from "./schemas/direct.ts";
 
@@ -15,7 +15,7 @@ export type { DirectOverview };
 export function directRoomOf(a: string, b: string): string {
   // JSON keeps any two ids apart from any others, also where one has half a character.
   const hash = sha256(utf8ToBytes(JSON.stringify(a < b ? [a, b] : [b, a])));
-  return DIRECT_PREFIX + encodeBase64(hash).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return DIRECT_PREFIX + base64url.encode(hash);
 }
 
 /** Whether a token's `rooms` claim lets its bearer begin and list them: `dm~*` has to be among what it opens. */

@@ -17,6 +17,7 @@ import { listRooms } from "../../../rpc/lobby.ts";
 import { refuseIssues, refuseRequest } from "../../http/refusals.ts";
 import { refuseRole, refuseRoom } from "../access.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
+import { cursorSchema, readCursor, writeCursor } from "../cursor.ts";
 import { EVERYONE, SERVICE, STAFF } from "../callers.ts";
 import { overviewSchema } from "../../../protocol/schemas/presence.ts";
 import { LINK_HEADER, linkFrom } from "../responses.ts";
@@ -32,7 +33,6 @@ const DRAIN_AT_ONCE = 25;
 /** Ten minutes: within it everyone is back after a drain. */
 export const RECONNECT_WITHIN_MS_MAX = 600_000;
 
-const CURSOR_LENGTH_MAX = 200;
 const placeSchema = z.tuple([z.enum(ROOM_SORTS), z.number(), z.string().regex(ROOM_NAME)]);
 
 const roomsAnswer = answering(
@@ -70,7 +70,7 @@ export const LOBBY_CALLS: readonly ApiCall[] = [
         .default("activity")
         .describe("By the newest message, by members (most first), or by name"),
       limit: z.int().min(1).max(ROOMS_LIMIT_MAX).default(ROOMS_LIMIT_DEFAULT),
-      cursor: z.string().max(CURSOR_LENGTH_MAX).optional().describe("Where the page before ended; `Link` has it"),
+      cursor: cursorSchema,
     }),
     answers: { 200: { description: "The page", schema: roomsAnswer, headers: LINK_HEADER } },
     run: async ({ identity, given: { prefix, sort, limit, cursor }, url, env, deployment: { settings } }) => {
@@ -159,21 +159,10 @@ async function drainEach(names: readonly string[], drain: (room: string) => Prom
   return { rooms: drained, ...(failed.length > 0 && { failed }) };
 }
 
-/** Opaque to whoever carries it: which order, and where in it. */
-function cursorOf(sort: RoomSort, { value, room }: RoomPlace): string {
-  return btoa(JSON.stringify([sort, value, room]))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-}
+const cursorOf = (sort: RoomSort, { value, room }: RoomPlace): string => writeCursor([sort, value, room]);
 
 /** @returns `null` for what is no place in that order */
 function placeIn(cursor: string, sort: RoomSort): RoomPlace | null {
-  try {
-    const place = placeSchema.safeParse(JSON.parse(atob(cursor.replaceAll("-", "+").replaceAll("_", "/"))));
-    if (!place.success || place.data[0] !== sort) return null;
-    return { value: place.data[1], room: place.data[2] };
-  } catch {
-    return null;
-  }
+  const place = readCursor(placeSchema, cursor);
+  return place?.[0] === sort ? { value: place[1], room: place[2] } : null;
 }

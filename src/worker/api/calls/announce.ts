@@ -1,4 +1,5 @@
 // Saying something to many rooms, or to people wherever they are, and how far that has come: ANN-1, ANN-2, ANN-6.
+import { base64url } from "jose";
 import { z } from "zod";
 
 import { lobbiesOf, whereabouts } from "../../../rpc/lobby.ts";
@@ -222,6 +223,5 @@ async function idOf(by: string, key: string | undefined): Promise<string> {
     key === undefined
       ? crypto.getRandomValues(new Uint8Array(ID_BYTES))
       : new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(JSON.stringify([by, key]))));
-  const text = btoa(String.fromCharCode(...bytes.slice(0, ID_BYTES)));
-  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return base64url.encode(bytes.slice(0, ID_BYTES));
 }

@@ -10,13 +10,13 @@ import { byActivity, directRoomOf, mayOpenDirect, type DirectOverview } from "..
 import { ROOM_NAME } from "../../../protocol/room-name.ts";
 import { refuseForNow, refuseIssues, refuseRequest } from "../../http/refusals.ts";
 import { answering, call, type ApiCall } from "../call.ts";
+import { cursorSchema, readCursor, writeCursor } from "../cursor.ts";
 import { actingAs, actingAsUser, callerFor, EVERYONE } from "../callers.ts";
 import { LINK_HEADER, linkFrom, respond } from "../responses.ts";
 
 export const DMS_LIMIT_DEFAULT = 50;
 export const DMS_LIMIT_MAX = 200;
 
-const CURSOR_LENGTH_MAX = 200;
 const placeSchema = z.tuple([count, z.string().regex(ROOM_NAME)]);
 
 const opened = answering(z.object({ room: z.string().describe("To be connected to like any other") }));
@@ -57,7 +57,7 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
     roles: EVERYONE,
     given: z.object({
       limit: z.int().min(1).max(DMS_LIMIT_MAX).default(DMS_LIMIT_DEFAULT),
-      cursor: z.string().max(CURSOR_LENGTH_MAX).optional().describe("Where the page before ended; `Link` has it"),
+      cursor: cursorSchema,
       as: actingAsUser.optional(),
     }),
     answers: {
@@ -89,21 +89,10 @@ export const DIRECT_CALLS: readonly ApiCall[] = [
   }),
 ];
 
-function cursorOf({ lastActivity, room }: DirectOverview): string {
-  return btoa(JSON.stringify([lastActivity ?? 0, room]))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
-}
+const cursorOf = ({ lastActivity, room }: DirectOverview): string => writeCursor([lastActivity ?? 0, room]);
 
 /** @returns `null` for what is no place in the list */
 function placeIn(cursor: string): DirectOverview | null {
-  try {
-    const place = placeSchema.safeParse(JSON.parse(atob(cursor.replaceAll("-", "+").replaceAll("_", "/"))));
-    if (!place.success) return null;
-    const [lastActivity, room] = place.data;
-    return { room, user: "", lastSeq: 0, lastActivity, unread: 0 };
-  } catch {
-    return null;
-  }
+  const place = readCursor(placeSchema, cursor);
+  return place && { room: place[1], user: "", lastSeq: 0, lastActivity: place[0], unread: 0 };
 }
