@@ -7,7 +7,7 @@ import { messageId } from "../../src/chat/log/message-id.ts";
 import type { MessageLog } from "../../src/chat/log/message-log.ts";
 import { INDEX_SHAPE, type IndexShape, type SearchIndex } from "../../src/chat/search/search-index.ts";
 import { match, parsePhrases } from "../../src/chat/search/search-query.ts";
-import { SearchWalk } from "../../src/chat/search/search-walk.ts";
+import { SearchRun } from "../../src/chat/search/search-run.ts";
 import type { FoundMessage, Message, SearchAnswer } from "../../src/protocol/chat-events.ts";
 import { callApi, refusal } from "./api-caller.ts";
 import { Dice, EPOCH, openLog, START_MS, withStorage } from "./logs.ts";
@@ -50,7 +50,7 @@ interface Opened {
 
 function searchAll({ log, index }: Opened, query: string, from?: string, problem?: RegExp): FoundMessage[] {
   const problems: unknown[] = [];
-  const walk = new SearchWalk({
+  const walk = new SearchRun({
     log,
     index,
     query: { phrases: parsePhrases(query), from },

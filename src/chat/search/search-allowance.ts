@@ -1,5 +1,5 @@
-// Limits searching: what a user's searches may look at (SRCH-9), and when the next search may have a turn (SRCH-5).
-// All rooms of an isolate share one of these, because they share one processor: a search in one room delays what is said in all.
+// Limits what a user's searches may read (SRCH-9), and gives out turns to searches (SRCH-5). All rooms of an isolate share one,
+// because they share one processor: a search in one room delays messages in all. Called by searching.ts.
 import { TokenBuckets, type RateLimit, type Taking } from "../../clock/token-bucket.ts";
 
 /** Messages that a user's searches may look at, in all rooms of the isolate: an ordinary search looks at some 3,000. */

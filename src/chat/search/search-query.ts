@@ -1,12 +1,12 @@
-// What somebody looks for, and whether a message is it. A query is never handed on as it was written: it is taken apart
-// into words here, and what the index is asked is made of those.
+// Parses a query into phrases of words, and matches messages with it. The text of a query goes no further: the index is asked for
+// terms that are made of its words.
 import type { MatchRange, Message } from "../../protocol/chat-events.ts";
 import { wordsIn, type Effort, type Word } from "./words.ts";
 
 /** Ranges that a found message carries at most. */
 export const MATCHES_MAX = 32;
 
-/** Two words that are compared, and a place that was found: what they cost, in characters of plain English. */
+/** The effort of comparing two words, and of a place that was found, in characters of plain English. */
 const COMPARISON_UNITS = 0.25;
 const RANGE_UNITS = 4;
 
@@ -23,22 +23,22 @@ export interface Query {
   readonly from?: string | undefined;
 }
 
-/** A phrase in quotes, closed or still being written, or whatever stands between spaces. */
+/** A phrase in quotes, closed or not, or a run of characters between spaces. */
 const PART = /["“”„]([^"“”„]*)(["“”„]?)|[^\s"“”„]+/gu;
 
-/** @returns as many phrases as there are; none of nothing but spaces and punctuation */
+/** @returns no phrase of a text of nothing but spaces and punctuation */
 export function parsePhrases(text: string): Phrase[] {
   const phrases: Phrase[] = [];
   for (const { 0: part, 1: quoted, 2: closing, index } of text.matchAll(PART)) {
     const words = wordsIn(quoted ?? part);
-    // Whoever searches while typing has not finished the last word.
+    // A client that searches while its user types has not got the whole last word yet.
     const isLast = index + part.length === text.length && !closing && !/\s$/u.test(part);
     if (words.length > 0) phrases.push({ words, isPrefix: isLast || (quoted === undefined && part.endsWith("*")) });
   }
   return phrases;
 }
 
-/** What is looked for twice need not be compared twice. */
+/** Compares each phrase once, however often the query has it. */
 export function withoutRepeats(phrases: readonly Phrase[]): Phrase[] {
   const nameOf = ({ words, isPrefix }: Phrase): string => JSON.stringify([isPrefix, ...words.map(({ text }) => text)]);
   return [...new Map(phrases.map((phrase) => [nameOf(phrase), phrase])).values()];
@@ -46,7 +46,7 @@ export function withoutRepeats(phrases: readonly Phrase[]): Phrase[] {
 
 /**
  * @param effort grows by what it took
- * @returns where the message has what is looked for, `undefined` where it is not it
+ * @returns where the message matches, `undefined` where it does not
  */
 export function match(
   { phrases, from }: Query,

@@ -1,6 +1,5 @@
-// Searching what was said: SRCH-1 to SRCH-8. Each search gets a short turn at once, and further ones behind the others until it is
-// answered. Between two turns the rooms of the isolate have time for what else is said. What waits is in memory only, so the room
-// stays awake for it.
+// Search (SRCH-1 to SRCH-8): gives each search a short turn at once, and further turns behind the others until it is answered.
+// Between two turns the rooms of the isolate serve other events. Searches are in memory only, so the room stays awake for them.
 import type { z } from "zod";
 
 import { searchSchema } from "../../protocol/schemas/search.ts";
@@ -15,23 +14,23 @@ import type { Feature, KeptChange, Room } from "../room/room.ts";
 import type { SearchAllowance } from "./search-allowance.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { parsePhrases, withoutRepeats, type Query } from "./search-query.ts";
-import { SearchWalk } from "./search-walk.ts";
+import { SearchRun } from "./search-run.ts";
 
-/** What a search takes from the bucket of requests. */
+/** Requests that a search costs. */
 export const SEARCH_COST = 20;
-/** Messages that one search reads or indexes in all; the rest is left to the next question (SRCH-5). */
+/** Messages that one search reads or indexes in all; the client continues with the next search (SRCH-5). */
 export const SEARCH_MESSAGES_MAX = 250_000;
 /** Searches that may be under way at once. */
 export const SEARCHES_MAX = 32;
-/** And so many of one user. */
+/** Of them, those of one user. */
 export const SEARCHES_PER_USER_MAX = 4;
-/** When to try again where there are more. */
+/** `retryAfterMs` where there are more. */
 const BUSY_RETRY_MS = 1000;
-/** Turns in which as much is read as a part of the index holds. */
+/** Turns that it takes to read as much as a part of the index holds. */
 const TURNS_PER_PART = 4;
 
 interface Search {
-  readonly walk: SearchWalk;
+  readonly run: SearchRun;
   readonly reply: Reply<SearchAnswer>;
   readonly caller: Caller;
 }
@@ -42,7 +41,7 @@ export class Searching implements Feature {
   readonly #room: Room;
   readonly #index: SearchIndex;
   readonly #allowance: SearchAllowance;
-  /** Those that are not done, in the order of their turns. */
+  /** Searches under way, in the order of their turns. */
   #searches: Search[] = [];
   #deadline!: Deadline;
   /** Whether a turn was given out and has not come yet. */
@@ -61,7 +60,7 @@ export class Searching implements Feature {
     this.#allowance = allowance;
   }
 
-  /** Messages that a search looks at in one turn: some 3 ms. */
+  /** Messages that a search reads in one turn: some 3 ms. */
   get #turnMessages(): number {
     return Math.ceil(this.#index.shape.partMessages / TURNS_PER_PART);
   }
@@ -70,7 +69,7 @@ export class Searching implements Feature {
     this.#deadline = this.#room.deadline("search", () => this.#goOn(), { keepsAwake: true });
   }
 
-  /** SRCH-7: what a message said must be nowhere once it is deleted, and what was indexed of it is no longer what it says. */
+  /** SRCH-7: erases the part of an edited or deleted message, whose old text must be nowhere. */
   onChanging({ seq, isRewrite }: KeptChange): void {
     if (!isRewrite) return;
     const part = this.#index.parts.find(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
@@ -83,7 +82,7 @@ export class Searching implements Feature {
     for (const part of this.#index.parts.filter((one) => one.firstSeq < firstSeq)) this.#index.drop(part);
   }
 
-  /** Nobody is left waiting by a room that goes: what was found so far is an answer, and says that there is more. */
+  /** Answers each search under way with what was found so far, and `hasMore`. */
   onFarewell(): void {
     const searches = this.#searches;
     this.#searches = [];
@@ -98,10 +97,10 @@ export class Searching implements Feature {
     const refusal = this.#refuse(caller);
     if (refusal) return reply(refusal);
     this.#room.catchUp();
-    const walk = this.#room.read(() => this.#walkFor(query, payload));
-    if (!walk) return reply(unreadable());
-    const search = { walk, reply, caller };
-    if (this.#hasEnded(search, 0)) this.#answer(search, walk.found);
+    const run = this.#room.read(() => this.#runFor(query, payload));
+    if (!run) return reply(unreadable());
+    const search = { run, reply, caller };
+    if (this.#hasEnded(search, 0)) this.#answer(search, run.found);
     this.#schedule();
   }
 
@@ -119,9 +118,9 @@ export class Searching implements Feature {
     return this.#searches.length >= SEARCHES_MAX || own.length >= SEARCHES_PER_USER_MAX;
   }
 
-  #walkFor(query: Query, { before = Infinity, beforeTime, afterTime, limit }: Payload): SearchWalk {
+  #runFor(query: Query, { before = Infinity, beforeTime, afterTime, limit }: Payload): SearchRun {
     const { log, report } = this.#room;
-    return new SearchWalk({
+    return new SearchRun({
       log,
       index: this.#index,
       query,
@@ -136,7 +135,7 @@ export class Searching implements Feature {
     const [search, ...others] = this.#searches;
     this.#searches = others;
     this.#isNext = false;
-    // Nobody waits any more for what was asked over a connection that is gone.
+    // A search whose connection is gone ends without an answer.
     if (search && isWaitedFor(search, this.#room) && this.#hasEnded(search, this.#turnMessages))
       this.#answer(search, this.#foundStill(search));
     this.#schedule();
@@ -153,33 +152,33 @@ export class Searching implements Feature {
    * @param reckoned messages for which the turn was given out
    */
   #hasEnded(search: Search, reckoned: number): boolean {
-    const { walk, reply, caller } = search;
-    const before = walk.work;
-    // The same work for each search, and one message or one part of the index more at most.
-    const isRead = this.#room.read(() => (walk.go(this.#turnMessages), true));
-    this.#allowance.pay(caller.user, { looked: walk.work - before, reckoned }, this.#room.now());
+    const { run, reply, caller } = search;
+    const before = run.work;
+    // A turn exceeds this by one message or one part of the index at most.
+    const isRead = this.#room.read(() => (run.go(this.#turnMessages), true));
+    this.#allowance.pay(caller.user, { looked: run.work - before, reckoned }, this.#room.now());
     if (!isRead) {
       reply(unreadable());
       return false;
     }
-    if (walk.isDone || walk.work >= SEARCH_MESSAGES_MAX) return true;
+    if (run.isDone || run.work >= SEARCH_MESSAGES_MAX) return true;
     this.#searches.push(search);
     return false;
   }
 
-  #answer({ walk, reply }: Search, messages: readonly FoundMessage[] | undefined): void {
+  #answer({ run, reply }: Search, messages: readonly FoundMessage[] | undefined): void {
     if (!messages) return reply(unreadable());
     const kept = fitFirst(messages);
-    // What does not fit is found again by who goes on.
+    // The next search finds again what does not fit.
     if (kept.length < messages.length)
       return reply({ ok: true, messages: kept, hasMore: true, before: kept.at(-1)!.seq });
-    const { hasMore, before } = walk;
+    const { hasMore, before } = run;
     reply({ ok: true, messages, hasMore, before });
   }
 
-  /** SRCH-6: between its turns anything may have become of the messages that the search had found. */
-  #foundStill({ walk }: Search): FoundMessage[] | undefined {
-    return this.#room.read(() => walk.found.flatMap((message) => walk.again(message) ?? []));
+  /** SRCH-6: found messages may have changed between the turns of a search. */
+  #foundStill({ run }: Search): FoundMessage[] | undefined {
+    return this.#room.read(() => run.found.flatMap((message) => run.again(message) ?? []));
   }
 }
 

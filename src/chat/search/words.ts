@@ -1,5 +1,5 @@
-// What counts as a word, for whoever searches: the one place where text is taken apart, so that what is looked for, what is
-// kept in the index and what is compared agree whatever the storage thinks of letters: SRCH-1, SRCH-3.
+// Splits text into words for search: the only place that does, so that queries, index and matching agree on what a word is
+// (SRCH-1, SRCH-3). Called by search-query.ts and index-terms.ts.
 
 export interface Word {
   /** Folded: without case and accents. Letters, digits and marks only, or one emoji. */
@@ -17,7 +17,7 @@ const RUN = /([\p{L}\p{N}][\p{L}\p{N}\p{M}]*)|\p{Extended_Pictographic}|\p{Regio
 const GLYPHS = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}`;
 const GLYPH = new RegExp(`[${GLYPHS}]`, "u");
 const PIECE = new RegExp(`[${GLYPHS}]|[^${GLYPHS}]+`, "gu");
-/** Those that fold to themselves, which are most of what such texts are made of. */
+/** The most frequent of them, which fold to themselves. */
 const FOLDED_GLYPH = /^[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]$/;
 const ASCII = /^[\0-\x7f]*$/;
 /**
@@ -37,14 +37,14 @@ const APART =
 /** UTF-16 units of a word that are folded at once: the time for putting marks in order grows with the square of them. */
 const FOLDED_AT_ONCE = 64;
 
-/** Work is counted in characters of plain English: what taking them apart costs. Measured; the rest is measured against it. */
+/** Work, counted in characters of plain English that are split into words. The other costs were measured against that. */
 export interface Effort {
   units: number;
 }
 /** A character that is a word, and any other word that is not plain English. */
 const GLYPH_UNITS = 2;
 const PIECE_UNITS = 10;
-/** What a word costs besides that has to be folded as a whole, and each of its UTF-16 units. */
+/** The cost of a word that has to be folded as a whole, and of each of its UTF-16 units. */
 const FOLD_UNITS = 20;
 const FOLD_CHAR_UNITS = 6;
 

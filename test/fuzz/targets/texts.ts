@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 
 import { renderTerm } from "../../../durable/sql/sql-search-index.ts";
-import { termsOf, termsSought } from "../../../src/chat/search/search-index.ts";
+import { termsOf, termsSought } from "../../../src/chat/search/index-terms.ts";
 import { match, parsePhrases, withoutRepeats } from "../../../src/chat/search/search-query.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { FILE_KEY_LENGTH_MAX, fileKey, parseFileKey } from "../../../src/protocol/file-key.ts";

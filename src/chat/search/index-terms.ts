@@ -1,0 +1,54 @@
+// The terms under which a message stands in the index, and the terms that a query asks for. Called by index-builder.ts and
+// search-run.ts.
+import type { Message } from "../../protocol/chat-events.ts";
+import type { IndexTerm } from "./search-index.ts";
+import type { Query } from "./search-query.ts";
+import { wordsIn, type Effort, type Word } from "./words.ts";
+
+/** UTF-16 units of a term that are kept: longer words are told apart when the log is read. */
+const TERM_LENGTH_MAX = 64;
+/** Terms that an index is asked for at once; the longest narrow it down most. */
+const TERMS_ASKED_MAX = 16;
+/** Private characters, which no word has: the first begins an author, the other replaces all but letters in an author's id. */
+const AUTHOR = "\ue000";
+const OTHER = "\ue001";
+
+const authorTerm = (user: string): string => AUTHOR + user.replace(/[^A-Za-z0-9\u0080-\uffff]/g, OTHER);
+const clip = (text: string): string => text.slice(0, TERM_LENGTH_MAX);
+
+/**
+ * The terms of one message. Of glyphs, each two neighbours are one term, and the last one is another.
+ * @param effort grows by what it took
+ */
+export function* termsOf({ content, sender, deleted }: Message, effort: Effort): Iterable<string> {
+  if (deleted) return;
+  yield clip(authorTerm(sender));
+  const words = wordsIn(content, effort);
+  for (const [at, { text, isGlyph }] of words.entries()) {
+    const next = isGlyph ? glyphAt(words, at + 1) : undefined;
+    yield clip(next ? text + next.text : text);
+  }
+}
+
+function glyphAt(words: readonly Word[], at: number): Word | undefined {
+  return words[at]?.isGlyph ? words[at] : undefined;
+}
+
+/** Terms that every matching message has. */
+export function termsSought({ phrases, from }: Query): IndexTerm[] {
+  const terms = phrases.flatMap(({ words, isPrefix }) =>
+    words.flatMap((_word, at) => termSought(words, at, isPrefix && at === words.length - 1)),
+  );
+  if (from !== undefined) terms.push({ text: clip(authorTerm(from)), isPrefix: false });
+  const different = new Map(terms.map((term) => [`${term.isPrefix} ${term.text}`, term]));
+  return [...different.values()].sort((a, b) => b.text.length - a.text.length).slice(0, TERMS_ASKED_MAX);
+}
+
+function termSought(words: readonly Word[], at: number, isPrefix: boolean): IndexTerm[] {
+  const { text, isGlyph } = words[at]!;
+  if (!isGlyph) return [{ text: clip(text), isPrefix }];
+  const next = glyphAt(words, at + 1);
+  if (next) return [{ text: clip(text + next.text), isPrefix: false }];
+  // The last one of several is in the term of the one before it.
+  return glyphAt(words, at - 1) ? [] : [{ text: clip(text), isPrefix: true }];
+}
