@@ -1,4 +1,4 @@
-// Where batches end that no room could take: one Durable Object for the deployment, one row per batch (RLY-9).
+// The DeadLetters object, one per deployment: keeps batches that no room took, one row each (RLY-9). Called through rpc/dead-letters.ts.
 import { DurableObject } from "cloudflare:workers";
 
 import { writeLog } from "../src/settings/log.ts";
@@ -7,7 +7,7 @@ import type { DeadBatch, DeadLetter } from "../src/protocol/relay-batch.ts";
 import { describeBatch } from "../src/relay/readable-batch.ts";
 import type { Env } from "./env.ts";
 
-/** Batches that are kept; of more the oldest are forgotten. */
+/** Batches kept; the oldest of more are forgotten. */
 export const DEAD_LETTERS_MAX = 1000;
 
 interface Row extends Record<string, SqlStorageValue> {
@@ -59,7 +59,7 @@ export class DeadLetters extends DurableObject<Env> implements DeadLettersRpc {
     return this.ctx.storage.sql.exec(query).toArray().length > 0;
   }
 
-  /** Looking for dead letters where there never were any makes no table. */
+  /** Makes no table where there never was a dead letter. */
   #select(condition: string, ...values: number[]): Row[] {
     if (!this.#isThere) return [];
     return this.ctx.storage.sql

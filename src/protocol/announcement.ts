@@ -1,15 +1,15 @@
-// What is said to many rooms, or to people wherever they are, as it travels: ANN-1 to ANN-6.
+// Announcements to many rooms, or to users in any room, in the form in which they travel (ANN-1 to ANN-6).
 import type { ServerToClientEvents } from "./chat-events.ts";
 
 export type { AnnounceProgress } from "./schemas/relay.ts";
 
-/** What clients are told by where no event is named. */
+/** The event that clients hear where none is named. */
 export const ANNOUNCEMENT_EVENT = "announcement";
 
-/** The one event of the chat itself that may be announced: each room stores it as a message of the service. */
+/** The one event of the chat that may be announced: each room stores it as a message of the service. */
 export const POSTED_EVENT = "chat-message";
 
-/** Events that only a room itself may send. The compiler knows when one is missing. */
+/** Events that only a room may send. The compiler reports a missing one. */
 const OF_THE_CHAT: Readonly<Record<keyof ServerToClientEvents, true>> = {
   announcement: true,
   welcome: true,
@@ -25,19 +25,19 @@ const OF_THE_CHAT: Readonly<Record<keyof ServerToClientEvents, true>> = {
   typing: true,
 };
 
-/** Names that Socket.IO itself gives, and those that the client module makes of others. */
+/** Names of Socket.IO's own events, and of those that the client module derives. */
 const OF_CLIENTS: ReadonlySet<string> = new Set(
   "connect connect_error disconnect disconnecting newListener removeListener message-state connection gap restart".split(
     " ",
   ),
 );
 
-/** Whether an event of that name would be taken for the chat's own: ANN-3. */
+/** Whether clients would take an event of that name for the chat's own (ANN-3). */
 export function isReservedEvent(event: string): boolean {
   return Object.hasOwn(OF_THE_CHAT, event) || OF_CLIENTS.has(event);
 }
 
-/** Of the form that items have; one that is read as something else now needs another. */
+/** The version of the form of items. A change of what a field means needs another one. */
 export const ANNOUNCE_VERSION = 1;
 
 export const ANNOUNCEMENT_ID_CHARS_MAX = 64;
@@ -49,61 +49,61 @@ export interface Announcement {
   /** Absent: `announcement`. */
   readonly event?: string;
   readonly data: unknown;
-  /** When it was accepted, in milliseconds since 1970: no room has it from before. */
+  /** When it was accepted, in milliseconds since 1970. */
   readonly at: number;
-  /** Whose message it is, where the event is one. */
+  /** The sender, where the event is a message. */
   readonly by: { readonly user: string; readonly name: string };
 }
 
-/** Somebody who is addressed, and their place among all. */
+/** An addressed user, and their number among all. */
 export type NumberedUser = readonly [number: number, user: string];
 
-/** What a room is to say. */
+/** An announcement for one room. */
 export interface AnnouncedHere extends Announcement {
-  /** Absent: everybody is meant. */
+  /** Absent: it is for everybody in the room. */
   readonly users?: readonly NumberedUser[];
-  /** Whether the lobby is to know who is there from now on. */
+  /** Whether the room has to report its members to the lobby from now on. */
   readonly wantsPeople?: true;
 }
 
 export type AnnounceOutcome =
-  /** The numbers of those users who heard it; where everybody was meant, whether anybody did. */
+  /** The numbers of the users who heard it; where it was for everybody, whether any connection did. */
   | { readonly ok: true; readonly reached: readonly number[]; readonly isHeard: boolean }
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
 
 export interface AnnounceDestination {
   readonly room: string;
-  /** The room's place among all, where rooms are addressed. */
+  /** The room's number among all, where rooms are addressed. */
   readonly number?: number;
-  /** Those who are there, as far as is known. */
+  /** The users who are there, as far as the lobby knows. */
   readonly users?: readonly NumberedUser[];
 }
 
-/** What travels in one message of the queue. */
+/** One message of the queue. */
 export interface AnnouncePart {
   readonly announce: Announcement;
   readonly part: number;
   /** Tries that have failed. */
   readonly tries: number;
   readonly to: readonly AnnounceDestination[];
-  /** Who is asked for in those rooms of which it is not known who is there. */
+  /** The users to look for in rooms whose members the lobby does not know. */
   readonly whoever?: readonly NumberedUser[];
 }
 
-/** What is left of a list of rooms by prefix. */
+/** The rest of a list of rooms by prefix. */
 export interface AnnounceWalk {
   readonly announce: Announcement;
   readonly walk: {
     readonly prefix: string;
-    /** The last room of those before. */
+    /** The last room that was taken. */
     readonly after?: string;
-    /** Rooms, and parts, that there were before. */
+    /** Rooms and parts so far. */
     readonly rooms: number;
     readonly parts: number;
   };
 }
 
-/** Users who were nowhere, to be looked for once more: a part whose rooms are not known yet. */
+/** Users who were nowhere, to be looked for once more: a part whose rooms are not known yet (ANN-7). */
 export interface AnnounceLook {
   readonly announce: Announcement;
   readonly part: number;
@@ -112,27 +112,27 @@ export interface AnnounceLook {
 
 export type AnnounceItem = AnnouncePart | AnnounceWalk | AnnounceLook;
 
-/** What became of a part. */
+/** The result of a part. */
 export interface AnnounceNote {
   readonly id: string;
   readonly part: number;
   readonly reached: readonly number[];
   readonly failed: readonly number[];
-  /** Whether nothing of it is tried again. */
+  /** Whether none of it is tried again. */
   readonly isOver: boolean;
 }
 
-/** How many destinations and parts there are, once that is known. */
+/** The number of destinations and parts, once it is known. */
 export interface AnnounceTotal {
   readonly id: string;
   readonly accepted: number;
   readonly parts: number;
 }
 
-/** Where users are, as far as a lobby knows. */
+/** The rooms of users, as far as a lobby knows. */
 export interface Whereabouts {
-  /** Places in the list that was asked about. */
+  /** Users by their index in the list that was asked about. */
   readonly found: ReadonlyArray<readonly [room: string, users: readonly number[]]>;
-  /** Rooms with somebody in them, and nobody knows who. */
+  /** Occupied rooms whose members the lobby does not know. */
   readonly unknown: readonly string[];
 }

@@ -1,33 +1,33 @@
-// What rooms pass on to each other, as it travels: RLY-1, RLY-2.
+// The batches that rooms pass on to each other, in the form in which they travel (RLY-1, RLY-2).
 import type { AnnouncePart } from "./announcement.ts";
 import type { Role } from "./chat-events.ts";
 
 export type * from "./schemas/relay.ts";
 
-/** The place where a message began: in which room, in which life of it, and where. */
+/** The room where a message began, and its place there. */
 export interface Root {
   readonly room: string;
-  /** The epoch, and behind a dot the life of the log, where it has a name. */
+  /** The epoch of the log, and after a dot its life, where that has a name. */
   readonly epoch: string;
   readonly seq: number;
 }
 
 /** A message on its way to another room. */
 export interface RelayedPost {
-  /** Its place in the room that passes it on, and the life of the log there. */
+  /** Its place in the room that passes it on, and the life of that log. */
   readonly seq: number;
   readonly life?: string;
   readonly sender: string;
   readonly name: string;
   readonly content: string;
-  /** In which it was written, where that was more than a member. */
+  /** The role it was written in, where that is higher than a member. */
   readonly role?: Extract<Role, "moderator" | "service">;
   readonly root: Root;
-  /** Links that it has passed when it arrives. */
+  /** Links passed by the time it arrives. */
   readonly hops: number;
 }
 
-/** That a message was edited or deleted since. */
+/** An edit or a deletion of a message. */
 export interface RelayedChange {
   /** The place of the message in the room that passes it on, and when it was posted there. */
   readonly seq: number;
@@ -37,13 +37,13 @@ export interface RelayedChange {
   /** … and of the room where it began: the higher one is the later. */
   readonly rootRev: number;
   readonly root: Root;
-  /** The user id of who did it. */
+  /** The user who made it. */
   readonly by: string;
-  /** What it says now; absent where it was deleted. */
+  /** The content now; absent where the message was deleted. */
   readonly content?: string;
 }
 
-/** All there is to tell of what stands behind `after`, up to and with `upTo`. */
+/** Everything that crosses of what stands behind `after`, up to and with `upTo`. */
 export interface Span<Item> {
   readonly after: number;
   readonly upTo: number;
@@ -51,26 +51,26 @@ export interface Span<Item> {
   readonly items: readonly Item[];
 }
 
-/** The lives of the log at both ends tell messages from others that had the same places before a backup was restored. */
+/** Has the lives of the log at both ends: after a backup was restored, other messages have the same places. */
 export interface PostSpan extends Span<RelayedPost> {
   readonly afterLife?: string;
   readonly upToLife?: string;
 }
 
-/** A link, told apart from those that were there before between the same rooms. */
+/** Names a link, as distinct from earlier links between the same rooms. */
 export interface LinkName {
   /** Of the log of the room that passes on. */
   readonly epoch: string;
-  /** What was posted up to here is not passed on. */
+  /** Messages up to here are not passed on. */
   readonly since: number;
   /** In milliseconds since 1970; also the `rev` behind which changes are passed on. */
   readonly linkedAtMs: number;
 }
 
-/** Of the form that batches have; one that is read as something else now needs another. */
+/** The version of the form of batches. A change of what a field means needs another one. */
 export const RELAY_VERSION = 1;
 
-/** What crosses a link in one go. */
+/** Messages and changes that cross a link together. */
 export interface RelayBatch extends LinkName {
   readonly v: typeof RELAY_VERSION;
   readonly from: string;
@@ -79,7 +79,7 @@ export interface RelayBatch extends LinkName {
   readonly changes: Span<RelayedChange>;
 }
 
-/** How far a room has come with what another one passes on to it: messages and changes up to here it has. */
+/** A room has messages and changes up to here of what another room passes on. */
 export interface Reached {
   readonly seq: number;
   /** Of the log of the room that passes it on. */
@@ -88,9 +88,9 @@ export interface Reached {
 }
 
 export type RelayOutcome =
-  /** `isThere`: the room has it, and no queue has to bring it. */
+  /** `isThere`: the room itself has taken it, not a queue. */
   | { readonly ok: true; readonly isThere?: true }
-  /** `isFinal`: another try would change nothing. `reached`: something between here and the batch is missing. */
+  /** `isFinal`: another try would fail the same way. `reached`: the room misses what lies between there and the batch. */
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string; readonly reached?: Reached };
 
 /** A batch that was given up. */

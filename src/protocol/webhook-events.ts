@@ -1,4 +1,4 @@
-// What a room tells the operator's own server: HOOK-1. The envelope and the signature: docs/webhooks.md.
+// The events that a room sends to the operator's server (HOOK-1). Envelope and signature: docs/webhooks.md.
 import type { Message } from "./chat-events.ts";
 
 interface Told<Type extends string, Data extends object> {
@@ -16,17 +16,17 @@ interface Told<Type extends string, Data extends object> {
 export type WebhookEvent =
   /** `isClipped`: the content was too large for an event and is left out. */
   | Told<"message.posted", { readonly message: Message; readonly isClipped?: true }>
-  /** The message as it stands: of several edits in short order the last may stand for all. */
+  /** The message as it is now; the last of several quick edits may stand for all. */
   | Told<"message.edited", { readonly message: Message; readonly by: string; readonly isClipped?: true }>
   | Told<"message.deleted", { readonly id: string; readonly seq: number; readonly by: string }>
   | Told<"member.joined", { readonly user: string; readonly name: string }>
   | Told<"member.left", { readonly user: string }>
-  /** Who came first. */
+  /** The first member. */
   | Told<"room.occupied", { readonly user: string; readonly name: string }>
-  /** Since when somebody had been there, in milliseconds since 1970. */
+  /** Since when the room was occupied, in milliseconds since 1970. */
   | Told<"room.vacated", { readonly since: number }>;
 
-/** What one message of the queue holds: events of one room, in their order. */
+/** One message of the queue: events of one room, in their order. */
 export interface WebhookBatch {
   readonly room: string;
   readonly events: readonly WebhookEvent[];

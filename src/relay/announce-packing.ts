@@ -1,6 +1,4 @@
-// Puts what is announced into as few messages of the queue as it fits: ANN-5.
-import { utf8ToBytes } from "@noble/hashes/utils.js";
-
+// Packs announcements into as few messages of the queue as possible (ANN-5). Called by the announce call of the API and by announcing.ts.
 import type {
   Announcement,
   AnnounceDestination,
@@ -8,7 +6,7 @@ import type {
   AnnouncePart,
   NumberedUser,
 } from "../protocol/announcement.ts";
-import { RELAY_BYTES_MAX } from "./packing.ts";
+import { bytesOf, inPieces, RELAY_BYTES_MAX } from "./packing.ts";
 
 /** Rooms in one part. */
 export const ANNOUNCE_ROOMS_MAX = 100;
@@ -16,13 +14,13 @@ export const ANNOUNCE_ROOMS_MAX = 100;
 /** Bytes of an announcement's data as JSON. */
 export const ANNOUNCE_DATA_BYTES_MAX = 32_768;
 
-/** Users of one room who travel together, in bytes; the rest of the room's come in another part. */
-const USERS_BYTES_MAX = 40_000;
+/** Users of one room in one part, in bytes. */
+const USERS = { bytesMax: 40_000 };
 
-/** Users who are looked for once more together, in bytes: if each is in another room, their rooms have to fit, too. */
-const LOOK_BYTES_MAX = 10_000;
+/** Users who are looked for together, in bytes: if each is in another room, the names of the rooms have to fit, too. */
+const LOOK = { bytesMax: 10_000 };
 
-/** What a destination takes besides its users: keys, brackets, a name of 64 characters and a number. */
+/** A destination without its users: keys, brackets, a name of 64 characters and a number. */
 const DESTINATION_BYTES = 120;
 
 export function packRooms(
@@ -31,70 +29,36 @@ export function packRooms(
   { firstNumber = 0, firstPart = 0 } = {},
 ): AnnouncePart[] {
   const to = rooms.map((room, i) => ({ room, number: firstNumber + i }));
-  return chunks(to, ANNOUNCE_ROOMS_MAX).map((some, i) => ({ announce, part: firstPart + i, tries: 0, to: some }));
+  const pieces = inPieces(to, { itemsMax: ANNOUNCE_ROOMS_MAX });
+  return pieces.map((some, i) => ({ announce, part: firstPart + i, tries: 0, to: some }));
 }
 
 /**
- * @param found who is known to be where
- * @param unknown rooms of which it is not known
+ * @param found the rooms of users, as far as they are known
+ * @param unknown rooms whose members are not known
  */
 export function packUsers(
   announce: Announcement,
   users: readonly string[],
   { found, unknown }: { readonly found: ReadonlyMap<string, readonly number[]>; readonly unknown: readonly string[] },
 ): AnnouncePart[] {
-  const known = [...found].flatMap(([room, numbers]) =>
-    usersInChunks(numbers.map((number) => [number, users[number]!] as const)).map((some) => ({ room, users: some })),
+  const numbered = (number: number): NumberedUser => [number, users[number]!];
+  const known = [...found].flatMap(([room, numbers]): AnnounceDestination[] =>
+    inPieces(numbers.map(numbered), USERS).map((some) => ({ room, users: some })),
   );
-  const parts: Array<Pick<AnnouncePart, "to" | "whoever">> = fill(announce, known).map((to) => ({ to }));
-  for (const some of usersInChunks(users.map((user, number) => [number, user] as const))) {
-    for (const rooms of chunks(unknown, ANNOUNCE_ROOMS_MAX))
-      parts.push({ to: rooms.map((room) => ({ room })), whoever: some });
-  }
-  return parts.map((part, number) => ({ announce, part: number, tries: 0, ...part }));
+  const ofKnown = inPieces(known, {
+    itemsMax: ANNOUNCE_ROOMS_MAX,
+    bytesMax: RELAY_BYTES_MAX - bytesOf(announce),
+    bytesOf: (destination) => DESTINATION_BYTES + bytesOf(destination.users ?? []),
+  }).map((to) => ({ to }));
+  const rooms = unknown.map((room) => ({ room }));
+  const ofUnknown = inPieces(Array.from(users.keys(), numbered), USERS).flatMap((whoever) =>
+    inPieces(rooms, { itemsMax: ANNOUNCE_ROOMS_MAX }).map((to) => ({ to, whoever })),
+  );
+  return [...ofKnown, ...ofUnknown].map((part, number) => ({ announce, part: number, tries: 0, ...part }));
 }
 
-/** Those whom nobody knew anything of, to be looked for once more. */
+/** Packs users whom no lobby knows, to be looked for once more. */
 export function packLooks(announce: Announcement, users: readonly NumberedUser[], firstPart: number): AnnounceLook[] {
-  return usersInChunks(users, LOOK_BYTES_MAX).map((look, i) => ({ announce, part: firstPart + i, look }));
+  return inPieces(users, LOOK).map((look, i) => ({ announce, part: firstPart + i, look }));
 }
-
-function fill(announce: Announcement, destinations: readonly AnnounceDestination[]): AnnounceDestination[][] {
-  const parts: AnnounceDestination[][] = [];
-  const emptyBytes = bytesOf(announce);
-  let bytes = Infinity;
-  for (const destination of destinations) {
-    const more = DESTINATION_BYTES + bytesOf(destination.users ?? []);
-    const isFull = bytes + more > RELAY_BYTES_MAX || parts.at(-1)!.length === ANNOUNCE_ROOMS_MAX;
-    if (isFull) {
-      parts.push([]);
-      bytes = emptyBytes;
-    }
-    parts.at(-1)!.push(destination);
-    bytes += more;
-  }
-  return parts;
-}
-
-function usersInChunks(users: readonly NumberedUser[], bytesMax = USERS_BYTES_MAX): NumberedUser[][] {
-  const all: NumberedUser[][] = [];
-  let bytes = Infinity;
-  for (const user of users) {
-    const more = bytesOf(user) + 1;
-    if (bytes + more > bytesMax) {
-      all.push([]);
-      bytes = 0;
-    }
-    all.at(-1)!.push(user);
-    bytes += more;
-  }
-  return all;
-}
-
-function chunks<Item>(items: readonly Item[], length: number): Item[][] {
-  const all: Item[][] = [];
-  for (let from = 0; from < items.length; from += length) all.push(items.slice(from, from + length));
-  return all;
-}
-
-export const bytesOf = (value: unknown): number => utf8ToBytes(JSON.stringify(value)).length;

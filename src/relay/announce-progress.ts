@@ -1,13 +1,14 @@
-// How far an announcement has come: one bit per destination and per part, so that what is told twice counts once (ANN-6).
+// Counts how far an announcement has come, with one bit per destination and per part, so that a delivery noted twice counts once
+// (ANN-6). Used by the Announcements object.
 import type { AnnounceNote, AnnounceProgress, AnnounceTotal } from "../protocol/announcement.ts";
 
-/** Bits in a word: what JSON carries as a short number. */
+/** Bits in a word: JSON writes it as a short number. */
 const WORD_BITS = 30;
 
 /** The words of a set of small numbers. */
 export type Bits = readonly number[];
 
-/** As it is kept. */
+/** The stored form. */
 export interface AnnounceRecord {
   readonly id: string;
   /** The user id of the service. */

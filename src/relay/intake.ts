@@ -1,32 +1,32 @@
-// What a room makes of a batch that another one passes on: each message once, and in order (RLY-3, RLY-4). A batch says
-// what it covers, so the room needs to know no more than how far it has come.
+// Decides what a room takes of a batch that another room passes on: each message once, and in order (RLY-3, RLY-4). A batch covers a
+// stretch of the log, so one position per link is enough to know. Called by chat/links/relayed.ts.
 import { furthest, isBeyond, partsOfName, type Position } from "./position.ts";
 import type { LinkName, Reached, RelayBatch, RelayedChange, RelayedPost, Root } from "../protocol/relay-batch.ts";
 
 /** Links that a message may pass. */
 export const RELAY_HOPS_MAX = 8;
 
-/** Rooms whose messages came by way of one link, and that are remembered: the others are those heard of the longest ago. */
+/** Rooms remembered per link whose messages came over it: those of the latest messages. */
 export const ROOTS_KEPT_MAX = 64;
 
-/** How far a room has come with what another one passes on to it. */
+/** How much of what one room passes on another room has. */
 export interface IntakeMark extends LinkName, Position {
   readonly rev: number;
-  /** How far the room has come with the messages of each room where they began, and of each log of it. */
+  /** The same for each room where messages began, and for each log of it. */
   readonly roots: ReadonlyArray<readonly [key: string, seq: number, life?: string]>;
 }
 
 export type Intake =
-  /** Something that belongs before it has not come yet. */
+  /** A batch before it is missing. */
   | { readonly is: "early"; readonly reached: Reached }
-  /** Of a link that was taken back, or set anew. */
+  /** Its link was removed, or replaced by another one. */
   | { readonly is: "over" }
   | { readonly is: "known" }
   | {
       readonly is: "new";
       readonly posts: readonly RelayedPost[];
       readonly changes: readonly RelayedChange[];
-      /** How far the room has come so far, and how far it has with these. */
+      /** The mark without these, and with them. */
       readonly before: IntakeMark;
       readonly mark: IntakeMark;
     };
@@ -34,7 +34,7 @@ export type Intake =
 export interface IntakeContext {
   readonly room: string;
   readonly known: IntakeMark | undefined;
-  /** By whatever way: messages may come by two. */
+  /** Over any link: messages may come over several. */
   readonly rootAt: (key: string) => Position;
 }
 
@@ -73,7 +73,7 @@ export function receive(batch: RelayBatch, { room, known, rootAt }: IntakeContex
 const isSameLink = (a: LinkName, b: LinkName): boolean =>
   a.epoch === b.epoch && a.since === b.since && a.linkedAtMs === b.linkedAtMs;
 
-/** Where the link begins, and in which life of the log: the first batch names it. */
+/** The mark where a link begins. Its first batch names the life of the log. */
 function begin({ epoch, since, linkedAtMs, posts }: RelayBatch, former: IntakeMark | undefined): IntakeMark {
   const life = posts.after <= since && posts.afterLife !== undefined ? { life: posts.afterLife } : {};
   return { epoch, since, linkedAtMs, seq: since, ...life, rev: linkedAtMs, roots: former?.roots ?? [] };
@@ -81,7 +81,7 @@ function begin({ epoch, since, linkedAtMs, posts }: RelayBatch, former: IntakeMa
 
 class Roots {
   readonly #rootAt: (key: string) => Position;
-  /** In the order in which they were heard of last. */
+  /** The one with the latest message comes last. */
   readonly #reached: Map<string, Position>;
 
   constructor(roots: IntakeMark["roots"], rootAt: (key: string) => Position) {
@@ -107,7 +107,7 @@ class Roots {
   }
 }
 
-/** In this order what belongs together can be taken one after the other. */
+/** Sorts batches so that those of a link come in their order. */
 export function inOrder<Batch extends RelayBatch>(batches: readonly Batch[]): Batch[] {
   return [...batches].sort(
     (a, b) =>

@@ -1,4 +1,4 @@
-// A batch while it is being packed: as much as one message of the queue takes (RLY-2).
+// Packs items into pieces of the size of a queue message: batches of links (RLY-2) and parts of announcements (ANN-5).
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 import type { RelayBatch } from "../protocol/relay-batch.ts";
@@ -9,18 +9,49 @@ export const RELAY_ITEMS_MAX = 100;
 /** Bytes of these as JSON. The queue takes messages of 128,000. */
 export const RELAY_BYTES_MAX = 100_000;
 
-export class Packing {
+export const bytesOf = (value: unknown): number => utf8ToBytes(JSON.stringify(value)).length;
+
+/** What fits into one piece. */
+export interface Space<Item> {
+  readonly itemsMax?: number;
+  readonly bytesMax?: number;
+  readonly bytesOf?: (item: Item) => number;
+}
+
+/** Fills one piece, item by item. */
+export class Packing<Item extends object = object> {
+  readonly #space: Required<Space<Item>>;
   #items = 0;
   #bytes = 0;
 
-  /** @returns whether there is room for it. The first one always finds some, however large it is */
-  take(item: object): boolean {
-    const bytes = bytesOf(item) + 1;
-    if (this.#items > 0 && (this.#items === RELAY_ITEMS_MAX || this.#bytes + bytes > RELAY_BYTES_MAX)) return false;
+  constructor(space: Space<Item>) {
+    this.#space = { itemsMax: Infinity, bytesMax: Infinity, bytesOf: (item) => bytesOf(item) + 1, ...space };
+  }
+
+  /** @returns whether the item fits. The first one does, however large it is */
+  take(item: Item): boolean {
+    const { itemsMax, bytesMax, bytesOf } = this.#space;
+    const bytes = bytesMax === Infinity ? 0 : bytesOf(item);
+    if (this.#items > 0 && (this.#items === itemsMax || this.#bytes + bytes > bytesMax)) return false;
     this.#items++;
     this.#bytes += bytes;
     return true;
   }
+}
+
+/** Splits items into as few pieces as possible, in their order. */
+export function inPieces<Item extends object>(items: readonly Item[], space: Space<Item>): Item[][] {
+  const pieces: Item[][] = [];
+  let packing: Packing<Item> | undefined;
+  for (const item of items) {
+    if (!packing?.take(item)) {
+      packing = new Packing(space);
+      packing.take(item);
+      pieces.push([]);
+    }
+    pieces.at(-1)!.push(item);
+  }
+  return pieces;
 }
 
 /** One message alone may be larger than what the queue takes. */
@@ -28,5 +59,3 @@ export function isTooLargeForQueue({ posts, changes }: RelayBatch): boolean {
   const isLarge = (item: object): boolean => bytesOf(item) > RELAY_BYTES_MAX;
   return posts.items.some(isLarge) || changes.items.some(isLarge);
 }
-
-const bytesOf = (item: object): number => utf8ToBytes(JSON.stringify(item)).length;

@@ -3,7 +3,7 @@
 
 export interface Position {
   readonly seq: number;
-  /** Absent where it stands in none that has a name. */
+  /** Absent in a life without a name. */
   readonly life?: string | undefined;
 }
 
@@ -15,10 +15,10 @@ export function isBeyond(one: Position, other: Position): boolean {
 
 export const furthest = <P extends Position>(one: P, other: P): P => (isBeyond(other, one) ? other : one);
 
-/** What a room is called by in the log of messages that began there: its epoch, and its life behind that. */
+/** Names the log that a message began in: its epoch, a dot and the life. */
 export const nameOfLife = (epoch: string, life: string): string => (life === "" ? epoch : `${epoch}.${life}`);
 
-/** The same, taken apart. */
+/** The parts of such a name. */
 export function partsOfName(name: string): { readonly epoch: string; readonly life: string } {
   const dot = name.indexOf(".");
   return dot === -1 ? { epoch: name, life: "" } : { epoch: name.slice(0, dot), life: name.slice(dot + 1) };

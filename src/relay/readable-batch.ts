@@ -1,6 +1,5 @@
-// Whether something that a queue or another room hands over is what this code can read: a batch between rooms, or a piece of
-// an announcement. Versions meet while a deployment is under way, and people put messages into queues by hand: none of that
-// may cost those who come along.
+// Checks the shape of relayed batches and of pieces of announcements. Versions meet while a deployment is under way, and operators put
+// messages into queues by hand; neither may hold up other messages. Used by rooms and by the consumers of queues.
 import { z } from "zod";
 
 import {
@@ -16,9 +15,9 @@ import { readAs } from "../protocol/read-as.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../protocol/relay-batch.ts";
 import { ROOM_NAME } from "../protocol/room-name.ts";
 
-/** More than all lobbies list. What is counted by a number takes memory up to it. */
+/** More than all lobbies list. Progress takes memory in proportion to the highest number. */
 const PLACE_MAX = 9_999_999;
-/** What is announced may nest as deep as a request's body, and lies deeper here. */
+/** The data of an announcement may nest as deep as a request's body, and lies deeper here. */
 const LEVELS_MAX = 2 * JSON_LEVELS_MAX;
 
 const room = z.string().regex(ROOM_NAME);
@@ -79,7 +78,7 @@ const part = z.object({
 });
 const walk = z.object({ prefix: z.string(), after: z.string().optional(), rooms: place, parts: place });
 const item = z.union([part, z.object({ announce, walk }), z.object({ announce, part: place, look: users })]);
-/** What tells the kinds of items apart: each has one of them. */
+/** Each kind of item has exactly one of these keys. */
 const KINDS = ["to", "walk", "look"];
 
 export const UNREADABLE = "it is of another version, or nothing that rooms pass on to each other";
@@ -94,12 +93,12 @@ export function isReadableItem(body: unknown): body is AnnounceItem {
 
 export const isReadablePart = (body: unknown): body is AnnouncePart => isReadableItem(body) && "to" in body;
 
-/** What can be said of it, whatever it is; names that it does not have are empty. */
+/** Describes anything for logs and lists of dead letters; names that it does not have are empty. */
 export function describeBatch(
   body: unknown,
 ): Pick<DeadLetter, "from" | "announcement" | "to" | "messages" | "changes"> {
   const { from, to, posts, changes, announce } = fieldsOf(body);
-  // What was announced is buried room by room.
+  // Parts of announcements are buried room by room.
   if (announce !== undefined)
     return { announcement: nameIn(fieldsOf(announce)["id"]), to: onlyRoom(to), messages: 0, changes: 0 };
   return { from: nameIn(from), to: nameIn(to), messages: countIn(posts), changes: countIn(changes) };

@@ -1,13 +1,14 @@
-// Work in turns, for whoever shares a thread: so much at once that a turn takes about as long as the others may wait for theirs.
+// Splits long work into turns of a few milliseconds, so that other rooms on the same thread are served in between. Used by all that
+// calls many rooms.
 
-/** What a turn should take, in milliseconds: what somebody else's message may wait for, a few times on its way. */
+/** The length of a turn in milliseconds. A message of another room may wait for a few of them on its way. */
 export const TURN_MS = 4;
 
-/** Steps of a turn, where they take next to nothing here, as calls to objects elsewhere. */
+/** Steps of a turn at most; calls to objects on other machines take next to no time here. */
 export const TURN_STEPS_MAX = 8;
 
 export interface TurnPorts {
-  /** Resolves once whatever else is waiting has had its turn. */
+  /** Resolves once all other waiting work has had its turn. */
   readonly giveWay: () => Promise<void>;
   /** In milliseconds. */
   readonly now: () => number;
@@ -18,7 +19,7 @@ export class TakingTurns {
   #steps = 1;
   #left = 1;
   #beganAtMs: number;
-  /** Those who wait come one after the other. */
+  /** Callers wait in a row. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(ports: TurnPorts) {
@@ -26,7 +27,7 @@ export class TakingTurns {
     this.#beganAtMs = ports.now();
   }
 
-  /** Resolves when it is the caller's turn to take a step. */
+  /** Resolves when the caller may take a step. */
   next(): Promise<void> {
     return (this.#last = this.#last.then(() => this.#step()));
   }
@@ -39,7 +40,7 @@ export class TakingTurns {
   async #endTurn(): Promise<void> {
     const { giveWay, now } = this.#ports;
     await giveWay();
-    // What the steps set off here is through as well, else it would not be our turn again.
+    // The time includes all that the steps caused on this thread: it is done by now.
     const tookMs = now() - this.#beganAtMs;
     if (tookMs > 2 * TURN_MS) this.#steps = Math.max(1, Math.floor(this.#steps / 2));
     else if (tookMs < TURN_MS) this.#steps = Math.min(TURN_STEPS_MAX, this.#steps + 1);

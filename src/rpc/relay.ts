@@ -1,5 +1,4 @@
-// What rooms and the Worker can ask of a room about what crosses from room to room, and of the place where that ends
-// which nobody could take.
+// The calls of links, announcements and dead letters that rooms and singleton objects answer. Used by the Worker and by other rooms.
 import type {
   AnnouncedHere,
   AnnounceItem,
@@ -20,17 +19,17 @@ import type {
 } from "../protocol/relay-batch.ts";
 
 export interface RelayRpc {
-  /** From now on the room passes on to `to`. */
+  /** Links the room to `to`, from now on. */
   link(to: string): Promise<Answer<object>>;
 
   unlink(to: string): Promise<Answer<object>>;
 
   links(): Promise<RoomLinks>;
 
-  /** The room at the other end of that link misses what comes behind this. */
+  /** Sends again what comes behind `reached`: the room at the other end of the link misses it. */
   rewind(to: string, link: LinkName, reached: Reached): Promise<void>;
 
-  /** @returns what became of each, in their order; resolves when that is durable */
+  /** @returns the outcomes, in the order of the batches; resolves when they are durable */
   takeRelayed(batches: readonly RelayBatch[]): Promise<readonly RelayOutcome[]>;
 }
 
@@ -49,15 +48,15 @@ export interface DeadLettersRpc {
 }
 
 export interface AnnounceRpc {
-  /** Says it to those who are there. @returns what became of each, in their order; resolves when that is durable */
+  /** Sends them to the connections of the room. @returns the outcomes, in their order; resolves when they are durable */
   takeAnnounced(announcements: readonly AnnouncedHere[]): Promise<readonly AnnounceOutcome[]>;
 }
 
 export interface AnnouncementsRpc {
-  /** @param by only what this user announced; absent: whoever did */
+  /** @param by finds announcements of this user only; absent: of any user */
   find(id: string, by?: string): Promise<AnnounceProgress | undefined>;
 
-  /** @param parts `null` while that is not known */
+  /** @param parts `null` while their number is not known */
   begin(
     id: string,
     given: { readonly by: string; readonly accepted: number; readonly parts: number | null },
@@ -65,12 +64,12 @@ export interface AnnouncementsRpc {
 
   note(notes: readonly AnnounceNote[], totals: readonly AnnounceTotal[]): Promise<void>;
 
-  /** Brings these to their rooms by itself, without a queue. Resolves when it is sure to. */
+  /** Delivers items without a queue. Resolves once they are stored. */
   deliver(items: readonly AnnounceItem[], delaySeconds: number): Promise<void>;
 }
 
-/** One object knows of all announcements. */
+/** The name of the one object of that class. */
 export const ANNOUNCEMENTS_NAME = "all";
 
-/** One object keeps them for the whole deployment. */
+/** The name of the one object of that class. */
 export const DEAD_LETTERS_NAME = "relay";

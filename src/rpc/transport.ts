@@ -1,8 +1,6 @@
 // The two ways from room to room: the queue, and direct calls of the other objects. Used by the links of a room (RLY-2) and by
 // whatever sends announcements (ANN-5).
-import type { AnnounceItem } from "../protocol/announcement.ts";
-import { bytesOf } from "../relay/announce-packing.ts";
-import { isTooLargeForQueue } from "../relay/packing.ts";
+import { inPieces, isTooLargeForQueue } from "../relay/packing.ts";
 import { TakingTurns } from "../relay/taking-turns.ts";
 import type { Transport } from "../relay/transport.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -15,8 +13,7 @@ const QUEUE_WINDOW_MS = 1000;
 const DIRECT_WINDOW_MS = 200;
 
 /** The most that the queue takes in one go: messages, and bytes of all of them (256 KB). */
-const SEND_MESSAGES_MAX = 100;
-const SEND_BYTES_MAX = 240_000;
+const SEND = { itemsMax: 100, bytesMax: 240_000 };
 
 export function transportOf(env: Bindings, relay: Settings["relay"]): Transport | undefined {
   switch (relay) {
@@ -60,21 +57,10 @@ function queueTransport(env: Bindings): Transport {
       return { ok: true };
     },
     async sendItems(items, delaySeconds) {
-      for (let rest = items; rest.length > 0;) {
-        const some = asManyAsFit(rest);
+      for (const some of inPieces(items, SEND)) {
         const messages = some.map((body) => ({ body }));
         await queue().sendBatch(messages, { delaySeconds });
-        rest = rest.slice(some.length);
       }
     },
   };
-}
-
-function asManyAsFit(items: readonly AnnounceItem[]): readonly AnnounceItem[] {
-  let bytes = 0;
-  const end = items.findIndex((item, i) => {
-    bytes += bytesOf(item);
-    return i > 0 && (i === SEND_MESSAGES_MAX || bytes > SEND_BYTES_MAX);
-  });
-  return end === -1 ? items : items.slice(0, end);
 }

@@ -1,7 +1,7 @@
-// What taking turns needs of the platform. In workerd all objects of a process share a thread, and it looks at its sockets and
-// timers only when nothing else is left to do: work that goes on and on in calls from object to object keeps all others waiting.
+// Lets other objects run between the turns of long work (relay/taking-turns.ts). All objects of a workerd process share a thread, which
+// serves sockets and timers only when it has nothing else to do: a chain of calls from object to object holds up all others.
 
-/** The least that a timer waits, in milliseconds. */
+/** The shortest wait of a timer, in milliseconds. */
 const PAUSE_MS = 1;
 
 export const turnPorts = {

@@ -10,7 +10,7 @@ import type {
   AnnounceNote,
 } from "../../src/protocol/announcement.ts";
 import { ANNOUNCE_VERSION, isReservedEvent } from "../../src/protocol/announcement.ts";
-import { bytesOf, packLooks, packRooms, packUsers } from "../../src/relay/announce-packing.ts";
+import { packLooks, packRooms, packUsers } from "../../src/relay/announce-packing.ts";
 import {
   beginRecord,
   progressOf,
@@ -19,7 +19,7 @@ import {
   type AnnounceRecord,
 } from "../../src/relay/announce-progress.ts";
 import { announceItems, ANNOUNCE_CALLS_MAX, type AnnouncePorts } from "../../src/relay/announcing.ts";
-import { RELAY_BYTES_MAX } from "../../src/relay/packing.ts";
+import { bytesOf, RELAY_BYTES_MAX } from "../../src/relay/packing.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import { TURN_STEPS_MAX } from "../../src/relay/taking-turns.ts";
 import { fc, PATIENT, runs } from "../host/properties.ts";

@@ -1,5 +1,5 @@
-// Whether an announced message is stored here already: an announcement may come again for hours, and CHAT-4 looks back for
-// minutes only. What was announced lately is left to that; for what was not, the log is read from when it was accepted (ANN-3).
+// Finds out whether an announced message is stored here already (ANN-3). CHAT-4 recognizes it for ten minutes; an older announcement is
+// looked for in the log, from when it was accepted. Called by announced.ts.
 import type { AnnouncedHere, AnnounceOutcome } from "../../protocol/announcement.ts";
 import type { Message } from "../../protocol/chat-events.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
@@ -9,13 +9,13 @@ import type { Room } from "../room/room.ts";
 
 /** Messages that one turn reads. */
 export const LOOK_MESSAGES_PER_TURN = 2000;
-/** The clocks of those who accept and of those who store may differ by this, in ms. */
+/** The clocks of the Worker that accepts and of the room may differ by this, in ms. */
 const CLOCK_SLACK_MS = 60_000;
 
 export class AnnouncedBefore {
   readonly #room: Room;
   readonly #announced: AnnouncedHere;
-  /** Those that are still to be looked at. */
+  /** Messages that are left to look at. */
   #messages: Iterator<Message> | undefined;
 
   constructor(room: Room, announced: AnnouncedHere) {
@@ -23,11 +23,11 @@ export class AnnouncedBefore {
     this.#announced = announced;
   }
 
-  /** One turn of looking. @returns what has become of it, if that is known; `"new"` where it may be stored now */
+  /** Takes one turn. @returns its outcome, if that is known by now; `"new"` where it may be stored */
   look(): AnnounceOutcome | "new" | "go on" {
     const { now, seenSeq, catchUp, read } = this.#room;
     const { at } = this.#announced;
-    // Nor is a log to be made for the question's sake.
+    // Reading an empty log would make one.
     if (now() - at <= DEDUPE_WINDOW_MS - CLOCK_SLACK_MS || seenSeq() === 0) return "new";
     catchUp();
     const outcome = read((log) => this.#lookIn(log, at - CLOCK_SLACK_MS));
@@ -51,7 +51,7 @@ export class AnnouncedBefore {
   }
 }
 
-/** Whether there may have been messages since then that are gone. */
+/** Whether the log may have lost messages of that time. */
 function hasForgotten(log: MessageLog, sinceMs: number): boolean {
   if (log.firstSeq === 1) return false;
   const [oldest] = log.page({ after: log.firstSeq - 1, limit: 1 }).messages;

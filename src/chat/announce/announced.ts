@@ -1,5 +1,5 @@
-// Says what is announced to those who are here. Nothing of it is stored: that a connection has heard it stands in the
-// record of that connection, which outlives sleep and costs no row (ANN-4, ANN-8).
+// Sends announcements to the connections of the room. Each connection's attachment keeps the ids that it has heard, through sleep and
+// without a row (ANN-4, ANN-8). Called by durable/chat-room.ts.
 import { ANNOUNCEMENT_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../../protocol/announcement.ts";
 import type { Answer } from "../../protocol/chat-events.ts";
 import { RETRY_AFTER } from "../../protocol/failures.ts";
@@ -11,7 +11,7 @@ import type { Members } from "../room/members.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
-/** Announcements that a connection is known to have heard: one that comes again behind so many others is heard twice. */
+/** Ids that a connection keeps. An announcement that comes again after so many others is heard twice. */
 export const ANNOUNCED_KEPT_MAX = 32;
 
 /** Ids of the latest announcements to the connection. */
@@ -40,14 +40,14 @@ export class Announced {
       ? [...new Set(here.flatMap(([, user]) => members.socketsOf(user)))].flatMap((id) => clients.get(id) ?? [])
       : [...clients.values()];
     const fresh = meant.filter((client) => !ANNOUNCED.get(client)?.includes(id));
-    // What has been said so far was said before.
+    // Messages of an open batch come before it.
     if (fresh.length > 0) this.#room.commit();
     this.#say(fresh, event === undefined ? [ANNOUNCEMENT_EVENT, { id, data }] : [event, data]);
     for (const client of fresh) remember(client, id);
     return { ok: true, reached: (here ?? []).map(([number]) => number), isHeard: meant.length > 0 };
   }
 
-  /** For what is announced as a message, before it is posted. */
+  /** For an announced message, before it is posted. */
   lookFor(announced: AnnouncedHere): AnnouncedBefore {
     return new AnnouncedBefore(this.#room, announced);
   }
@@ -65,7 +65,7 @@ function remember(client: Client, id: string): void {
   ANNOUNCED.set(client, [...(ANNOUNCED.get(client) ?? []), id].slice(-ANNOUNCED_KEPT_MAX));
 }
 
-/** What a room's answer to a message means for what was announced as one. */
+/** The outcome of an announced message, from the room's answer to its post. */
 export function outcomeOfPost(answer: Answer<object>): AnnounceOutcome {
   if (!("error" in answer)) return { ok: true, reached: [], isHeard: true };
   const { code, message } = answer.error;

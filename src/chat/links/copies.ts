@@ -1,21 +1,21 @@
-// Finds the copies of messages that began in other rooms, to change them when those change: RLY-6.
+// Finds the copies of messages that began in other rooms, to apply their edits and deletions (RLY-6). Used by relayed.ts.
 import type { RelayedChange, Root } from "../../protocol/relay-batch.ts";
 import { rootOf } from "../log/origin.ts";
 import type { Room } from "../room/room.ts";
 
-/** Messages looked through for copies, back from the newest; further back they stay as they are. */
+/** Messages searched for copies, back from the newest. Older copies stay as they are. */
 export const COPIES_LOOKED_AT_MAX = 5000;
 /** Copies remembered in this life of the room. */
 export const COPIES_REMEMBERED_MAX = 1000;
 /** A copy is younger than its message, but two clocks may say otherwise, in ms. */
 const CLOCK_SLACK_MS = 600_000;
 
-/** A room that began anew has the same places again. */
+/** An erased room uses the same places again, in another epoch. */
 const keyOf = ({ room, epoch, seq }: Root): string => `${room} ${epoch} ${seq}`;
 
 export class Copies {
   readonly #room: Room;
-  /** Places by what they are copies of, the oldest first. */
+  /** The places of copies by root, the oldest first. */
   readonly #remembered = new Map<string, number>();
 
   constructor(room: Room) {
@@ -28,7 +28,7 @@ export class Copies {
     this.#remembered.set(keyOf(root), seq);
   }
 
-  /** @returns where the copies of these are, as far as there are any */
+  /** @returns a function that gives the place of a change's copy, if there is one */
   find(changes: readonly RelayedChange[]): (change: RelayedChange) => number | undefined {
     const found = new Map<string, number>();
     const missing = new Set<string>();

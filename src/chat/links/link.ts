@@ -12,7 +12,7 @@ import type {
   Root,
 } from "../../protocol/relay-batch.ts";
 import { RELAY_HOPS_MAX } from "../../relay/intake.ts";
-import { Packing, RELAY_ITEMS_MAX } from "../../relay/packing.ts";
+import { Packing, RELAY_BYTES_MAX, RELAY_ITEMS_MAX } from "../../relay/packing.ts";
 import { isBeyond, nameOfLife } from "../../relay/position.ts";
 import { UnreadableBatch } from "../log/batch-format.ts";
 import { staffRoleOf } from "../log/authorship.ts";
@@ -97,7 +97,7 @@ export class Link {
     // Asking an empty log for its name would store one.
     if (log.lastSeq === 0) return void (this.#isChanged = false);
     const { to, since, linkedAtMs, seq, rev } = this.#mark;
-    const packing = new Packing();
+    const packing = new Packing({ itemsMax: RELAY_ITEMS_MAX, bytesMax: RELAY_BYTES_MAX });
     const posts: RelayedPost[] = [];
     const { isWhole, firstAtMs = Infinity } = this.#collectPosts(packing, posts);
     const changes = isWhole ? this.#collectChanges(packing) : [];
@@ -131,7 +131,7 @@ export class Link {
     return (life === undefined ? {} : { [name]: life }) as Partial<Record<Name, string>>;
   }
 
-  /** @returns whether it came to the end, and when the first of them was posted */
+  /** @returns whether all messages fit, and when the first of them was posted */
   #collectPosts(packing: Packing, posts: RelayedPost[]): { readonly isWhole: boolean; readonly firstAtMs?: number } {
     const problem = "messages that cannot be read are not passed on";
     const { lastSeq } = this.#room.log;
@@ -145,7 +145,7 @@ export class Link {
       }
       this.#seenSeq = message.seq;
     }
-    // Behind the last message there may be empty places.
+    // Behind the last message there may be skipped places.
     this.#seenSeq = lastSeq;
     return { isWhole: true, ...first };
   }
@@ -155,7 +155,7 @@ export class Link {
     const { to } = this.#mark;
     const route = origin && routeOf(origin);
     const hops = (route?.hops ?? 0) + 1;
-    // RLY-5: it neither goes back to where it began, nor to who passed it on.
+    // RLY-5: a message goes neither to the room where it began, nor to the one that passed it on.
     if (deleted || origin?.room === to || route?.via === to || hops > RELAY_HOPS_MAX) return undefined;
     const role = staffRoleOf(message);
     const said = {
@@ -217,7 +217,7 @@ export class Link {
     const { seq, timestamp, origin } = posted;
     const edit = editToPassOn(kept);
     const by = change?.deletedBy ?? (edit && edit.timestamp > this.#mark.rev ? edit.by : undefined);
-    // RLY-6: what began elsewhere changes here for this room alone, unless the change came along with it.
+    // RLY-6: a copy changed in this room changes for this room alone, unless the change came over its link.
     const rootRev = origin ? change?.rootRev : change?.deletedBy !== undefined ? rev : edit?.timestamp;
     if (by === undefined || rootRev === undefined || origin?.room === this.#mark.to) return undefined;
     const root = this.#rootOf(posted);
@@ -269,5 +269,5 @@ export class Link {
 
 const contentToPassOn = (kept: Kept): string => textOf(kept.posted, editToPassOn(kept)?.content ?? kept.posted.content);
 
-/** A file is for those who may enter the room where it is. */
+/** Files stay in their room; a file without text is its name in brackets. */
 const textOf = ({ attachment }: Message, content: string): string => content || `[${attachment?.name ?? ""}]`;

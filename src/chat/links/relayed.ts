@@ -1,5 +1,5 @@
-// Takes what other rooms pass on: each message once and in order, stored in one piece with how far it has come
-// (RLY-3, RLY-4). A mirrored message is the room's own act, as if a service had posted it (RLY-7).
+// Takes batches of other rooms: each message once and in order, stored in one transaction with the mark of the link (RLY-3, RLY-4). A
+// mirrored message is the room's own act, as if a service had posted it (RLY-7). Called by durable/chat-room.ts.
 import type { Answer, Message } from "../../protocol/chat-events.ts";
 import type { FeedInfo, RelayBatch, RelayedChange, RelayedPost, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { inOrder, receive, type IntakeMark } from "../../relay/intake.ts";
@@ -55,18 +55,18 @@ export class Relayed implements Feature {
     return [...this.#marks].map(([from, { seq }]) => ({ from, seq }));
   }
 
-  /** RLY-8: links lead on into the room's next life, so that gets to know how far this one came with each. */
+  /** RLY-8: links into the room outlive it, so their marks do, too. */
   onErase(): Leave | undefined {
     const marks = [...this.#marks];
     if (marks.length === 0) return undefined;
     return () => marks.forEach(([from, mark]) => this.#room.state.put(PREFIX + from, mark));
   }
 
-  /** @returns what became of each, in their order */
+  /** @returns the outcomes, in the order of the batches */
   take(batches: readonly RelayBatch[]): RelayOutcome[] {
     const outcomes = new Map<RelayBatch, RelayOutcome>();
     for (const batch of inOrder(batches.filter(isReadable))) outcomes.set(batch, this.#takeOne(batch));
-    // A room next door may have been deployed before this one.
+    // The other room may run a newer version already.
     return batches.map((batch) => outcomes.get(batch) ?? again(UNREADABLE));
   }
 
@@ -96,7 +96,7 @@ export class Relayed implements Feature {
   #apply(from: string, fresh: Fresh, known: IntakeMark | undefined): RelayOutcome {
     const { posts, changes, before, mark } = fresh;
     try {
-      // What may fail before anything is stored comes before the mark: what it says is taken is never asked for again.
+      // All that may fail without storing anything comes before the mark, because messages behind the mark are never sent again.
       const drafts = posts.filter(({ sender }) => this.#maySpeak(sender)).map((post) => draftOf(from, post));
       // Becomes durable with the messages, or is lost with them.
       if (posts.length > 0 || changes.length === 0)
@@ -105,7 +105,7 @@ export class Relayed implements Feature {
         this.#restore(from, known);
         return again("the messages could not be stored");
       }
-      // A change that is made again changes nothing, so it may come before it is noted.
+      // A change applied twice does no harm, so it may come before its mark.
       if (!this.#change(changes)) return again("a change could not be stored");
       if (changes.length > 0) this.#keep(from, mark);
       return OK;
@@ -121,7 +121,7 @@ export class Relayed implements Feature {
   }
 
   #restore(from: string, mark: IntakeMark | undefined): void {
-    // What is known first: storing may fail, and then nothing that is not there may be taken for known.
+    // Memory first: if storing fails, no missing message may count as taken.
     if (mark) {
       this.#marks.set(from, mark);
       return this.#room.state.put(PREFIX + from, mark);
@@ -149,7 +149,7 @@ export class Relayed implements Feature {
     return changes.every((change) => this.#changeCopy(change, seqOf(change)));
   }
 
-  /** @returns whether that is done, or there is nothing to do */
+  /** @returns false if it could not be stored */
   #changeCopy({ by, content, rootRev }: RelayedChange, seq: number | undefined): boolean {
     const kept = seq === undefined ? undefined : this.#room.read((log) => log.find(seq));
     const { deletedBy, rootRev: knownRev = 0 } = kept?.change ?? {};

@@ -1,12 +1,12 @@
-// What the Worker takes from its queues. A queue is known by the end of its name, because names differ between
-// environments; another queue is another line.
+// Consumes the Worker's queues. The end of its name tells which queue it is, because names differ between environments. Called by
+// src/index.ts.
 import type { Bindings } from "../../rpc/bindings.ts";
 import { deploymentOf } from "../deployment.ts";
 import { replayDeadWebhooks } from "./dead-webhooks.ts";
 import { buryCrossing, deliverCrossing } from "./crossing.ts";
 import { deliverWebhooks } from "./webhooks.ts";
 
-/** Acks or retries each message of the batch; what is neither counts as acked. */
+/** Acks or retries each message of the batch; a message that gets neither counts as acked. */
 type Consumer = (batch: MessageBatch, env: Bindings) => Promise<void>;
 
 const CONSUMERS: ReadonlyArray<readonly [suffix: string, consume: Consumer]> = [
@@ -16,7 +16,7 @@ const CONSUMERS: ReadonlyArray<readonly [suffix: string, consume: Consumer]> = [
   ["-relay-dead", buryCrossing as Consumer],
 ];
 
-/** @throws Error for a queue that nobody here knows, so that its messages stay where they are */
+/** @throws Error for an unknown queue, so that its messages stay there */
 export async function consume(batch: MessageBatch, env: Bindings): Promise<void> {
   const [, consumer] = CONSUMERS.find(([suffix]) => batch.queue.endsWith(suffix)) ?? [];
   if (!consumer) throw new Error(`no consumer for the queue ${batch.queue}`);

@@ -1,16 +1,16 @@
-// The dead letters of the webhooks' queue. Nobody takes them from there, so an operator can look at them; with this Worker
-// as their consumer for a while, they are put in line again: HOOK-10.
+// Queues dead letters of webhooks again (HOOK-10). Their queue has no consumer, so that operators can look at them; an operator makes this
+// Worker its consumer for a while.
 import { writeLog } from "../../settings/log.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import { sortOut, STRANGE } from "./readable-webhooks.ts";
 
-/** What is refused at once comes back at once; it is not to go round faster than this, in seconds. */
+/** In seconds. A letter that is refused again comes back at once and must not circle faster than this. */
 const REPLAY_DELAY_SECONDS = 30;
 
-/** @throws where one cannot be put in line: it stays where it is then, and so do those behind it */
+/** @throws if one cannot be queued: it and those behind it stay where they are */
 export async function replayDeadWebhooks(batch: MessageBatch, env: Bindings): Promise<void> {
   const [letters, strange] = sortOut(batch.messages);
-  // No receiver was ever meant to have it, and it would only come back.
+  // The receiver would never get it, and it would only come back.
   for (const message of strange) message.ack();
   if (strange.length > 0) writeLog("warn", "webhook.dropped", { reason: STRANGE, messages: strange.length });
   for (const message of letters) {

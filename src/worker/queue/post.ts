@@ -1,27 +1,27 @@
-// One POST to the operator's server. The address is the operator's own setting, so it may lead anywhere, also to an
-// internal network; what answers there can neither redirect us elsewhere nor be read by anybody.
+// Makes one POST to the operator's server. The address is the operator's own setting and may lead anywhere, also into an internal network;
+// redirects are not followed and the body of the answer is not read. Called by webhooks.ts.
 import type { Webhook } from "../../settings/settings.ts";
 import type { WebhookDelivery } from "../../protocol/webhook-events.ts";
 import { VERSION } from "../version.ts";
 import { sign } from "./signature.ts";
 
-/** A receiver has so long to answer. */
+/** The receiver has to answer within this time. */
 const ANSWER_MS_MAX = 10_000;
 
 export type Outcome =
   | { readonly ok: true }
-  /** Why it failed, in words that name nothing secret. */
+  /** `reason` contains nothing secret. */
   | {
       readonly ok: false;
       readonly reason: string;
       readonly isFinal: boolean;
-      /** What the receiver asked for, in seconds. */
+      /** As the receiver asked, in seconds. */
       readonly retryAfterSeconds?: number;
     };
 
 /**
- * HOOK-9: sent again as it is, these would be refused again. What is refused for the address or the keys (401, 403, 404, …)
- * is not among them: its operator can mend that meanwhile.
+ * HOOK-9: a receiver that answers with one of these would do so again. Refusals for the address or the keys (401, 403, 404, …) are not
+ * among them: the operator can correct those.
  */
 const FINAL: ReadonlySet<number> = new Set([400, 410, 413, 415, 422]);
 
@@ -47,7 +47,7 @@ export async function post({ url, secret }: Webhook, delivery: WebhookDelivery):
     await response.body?.cancel();
     return outcomeOf(response);
   } catch (error) {
-    // The error's own text may name the address.
+    // The error's own message may contain the address.
     const isLate = error instanceof Error && error.name === "TimeoutError";
     return { ok: false, isFinal: false, reason: isLate ? `no answer within ${ANSWER_MS_MAX} ms` : "not reachable" };
   }
@@ -71,7 +71,7 @@ function secondsOf(retryAfter: string | null): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** User and password do not travel in an address, but in a header. */
+/** Moves user and password from the address to a header. */
 function addressOf(url: string): { address: URL; authorization?: string } {
   const address = new URL(url);
   const { username, password } = address;

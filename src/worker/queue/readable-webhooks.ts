@@ -1,5 +1,5 @@
-// Whether something in the queue of webhooks has the shape of what rooms put there. People put messages into queues by hand,
-// too: none of that may keep the events that come along from the receiver.
+// Checks the shape of messages in the webhooks' queue. Operators put messages there by hand; such a message must not hold up events. Used
+// by webhooks.ts and dead-webhooks.ts.
 import { z } from "zod";
 
 import { readAs } from "../../protocol/read-as.ts";
@@ -7,7 +7,7 @@ import type { WebhookBatch } from "../../protocol/webhook-events.ts";
 
 export const STRANGE = "it is not shaped like what rooms tell";
 
-/** Of whatever type: a newer room may tell what this Worker does not know, and the receiver may. */
+/** Of any type: the receiver may know types of newer rooms that this Worker does not know. */
 const event = z.looseObject({
   id: z.string(),
   type: z.string(),
@@ -20,7 +20,7 @@ const batch = z.object({ room: z.string(), events: z.array(event).min(1) });
 
 const isReadable = (body: unknown): body is WebhookBatch => readAs(batch, body).success && isJson(body);
 
-/** Those that can be delivered, and the others. */
+/** Separates messages that can be delivered from the others. */
 export function sortOut(messages: readonly Message[]): [Array<Message<WebhookBatch>>, Message[]] {
   const readable: Array<Message<WebhookBatch>> = [];
   const strange: Message[] = [];
@@ -31,12 +31,12 @@ export function sortOut(messages: readonly Message[]): [Array<Message<WebhookBat
   return [readable, strange];
 }
 
-/** What can be said of it in the log, whatever it is. */
+/** Describes anything for the log. */
 export function describeWebhooks(body: unknown): { readonly rooms: readonly string[]; readonly events: number } {
   return isReadable(body) ? { rooms: [body.room], events: body.events.length } : { rooms: [], events: 0 };
 }
 
-/** A queue carries whatever can be cloned, a POST does not. */
+/** A queue carries all that can be cloned, a POST carries JSON. */
 function isJson(body: unknown): boolean {
   try {
     JSON.stringify(body);

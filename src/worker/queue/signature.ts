@@ -1,4 +1,4 @@
-// Signs what goes to the operator's server, so that it can tell who sent it, and when: HOOK-7.
+// Signs POSTs, so that the operator's server can check their sender and time (HOOK-7). Called by post.ts.
 
 /** @returns the value of the header `Parley-Signature` */
 export async function sign(secret: string, timestampSeconds: number, body: string): Promise<string> {

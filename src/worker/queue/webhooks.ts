@@ -1,5 +1,5 @@
-// The queue of webhooks: one POST for all that came in one batch; what fails comes again later, and in the end lies with
-// the dead letters: HOOK-8 to HOOK-10.
+// Consumes the webhooks' queue: makes one POST for each batch of the queue, retries what fails, and buries what keeps failing (HOOK-8 to
+// HOOK-10). Called by consumer.ts.
 import { waitAfter, type Backoff } from "../../clock/backoff.ts";
 import { writeLog } from "../../settings/log.ts";
 import type { Webhook } from "../../settings/settings.ts";
@@ -17,10 +17,10 @@ export const TRIES_MAX = 21;
 
 /** In seconds. Together the tries take some nine hours. */
 const RETRY: Backoff = { first: 5, max: 3600 };
-/** The platform puts nothing off for longer, in seconds. */
+/** The longest delay of the platform, in seconds. */
 const DELAY_SECONDS_MAX = 43_200;
 
-/** While a setting is wrong, messages wait so long, in seconds. */
+/** Messages wait this long while a setting is wrong, in seconds. */
 const MISCONFIGURED_RETRY_SECONDS = 60;
 
 export async function deliverWebhooks(batch: MessageBatch, env: Bindings): Promise<void> {
@@ -33,7 +33,7 @@ export async function deliverWebhooks(batch: MessageBatch, env: Bindings): Promi
     return batch.ackAll();
   }
   const [items, strange] = sortOut(batch.messages);
-  // Tried for as long as everything else: only the platform can move whatever it may be to the dead letters unharmed.
+  // Retried like all else: only the platform can move an unknown message to the dead letters unharmed.
   if (strange.length > 0) putOff(strange, { reason: STRANGE }, env);
   if (items.length > 0) await deliver(items, webhook, env);
 }
@@ -46,11 +46,11 @@ async function deliver(items: readonly Item[], webhook: Webhook, env: Bindings):
   }
   if (!outcome.isFinal) return putOff(items, outcome, env);
   if (items.length === 1) return bury(items[0]!, outcome, env);
-  // One of them is to blame: the others need not suffer for it.
+  // One of them is to blame: each gets a POST of its own.
   for (const item of items) await deliver([item], webhook, env);
 }
 
-/** The queue keeps no order; within a POST the events of a room stand in theirs. */
+/** Sorts the events of a POST; the queue keeps no order. */
 function inOrder(items: readonly Item[]): WebhookEvent[] {
   const startOf = ({ body }: Item): number => body.events[0]?.order ?? 0;
   return [...items].sort((a, b) => startOf(a) - startOf(b)).flatMap(({ body }) => body.events);
@@ -73,12 +73,12 @@ function putOff(
   }
 }
 
-/** Between half and all of it, so that what failed together does not come back together. */
+/** Between half of the wait and all of it, so that messages that failed together do not come back together. */
 function backoffSeconds(attempts: number): number {
   return Math.ceil(waitAfter(RETRY, attempts) * (0.5 + Math.random() / 2));
 }
 
-/** Another try would change nothing. */
+/** Another try would fail the same way. */
 async function bury(item: Item, { reason }: Failure, env: Bindings): Promise<void> {
   tell("webhook.dead", [item], reason);
   countResult(env, "dead", [item]);
@@ -90,7 +90,7 @@ function countResult(env: Bindings, result: "done" | "retried" | "dead" | "dropp
   if (items.length > 0) deploymentOf(env)?.meter.count(`queue:webhooks,${result}`, items.length);
 }
 
-/** One line for whoever looks at the logs: how much, where from and why; never what was said, nor the address. */
+/** Logs how much, from which rooms and why; never contents, nor the address. */
 function tell(event: string, items: readonly Message[], reason: string): void {
   const told = items.map(({ body }) => describeWebhooks(body));
   writeLog("warn", event, {
