@@ -1,6 +1,6 @@
 // Rules of the repository that no compiler holds.
-import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -153,6 +153,50 @@ describe("the rules of both specs", () => {
   ])("are named %s", (_where, folders) => {
     const there = named(folders);
     expect(rules.filter((rule) => !there.has(rule))).toEqual([]);
+  });
+});
+
+describe("the documents", () => {
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "src/socketio/SPEC.md",
+    "src/chat/SPEC.md",
+  ].concat(
+    readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => join("docs", file)),
+  );
+  /** As GitHub makes the anchor of a heading. */
+  const anchorOf = (heading: string): string =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, "")
+      .replaceAll(" ", "-");
+  const anchorsOf = (page: string): string[] =>
+    [...textOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => anchorOf(heading!));
+
+  it.each(pages)("%s links to pages and chapters that exist", (page) => {
+    const targets = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
+    const broken = targets.filter((target) => {
+      if (/^(https?:|mailto:)/.test(target)) return false;
+      const [path, anchor] = target.split("#");
+      const file = path === "" ? page : join(dirname(page), path!);
+      if (!existsSync(join(ROOT, file))) return true;
+      return anchor !== undefined && file.endsWith(".md") && !anchorsOf(file).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it.each(pages)("%s names source files that exist", (page) => {
+    const paths = [
+      ...textOf(page).matchAll(
+        /(?<![\w./-])((?:src|durable|client|scripts|test)\/[\w./-]+\.(?:tsx?|m?js|txt|toml))\b/g,
+      ),
+    ].map(([, path]) => path!);
+    expect(paths.filter((path) => !/NAME|AREA/.test(path) && !existsSync(join(ROOT, path)))).toEqual([]);
   });
 });
 

@@ -1,16 +1,16 @@
-// Compression of frames (permessage-deflate) is the runtime's: a flag of the deployment turns it on or off for all
-// WebSockets, and a setting of ours says which of the two is meant.
+// Compares the setting COMPRESSION with the runtime's flag, which turns compression of frames on or off for all WebSockets.
+// Called by the Worker at its start and by the local servers.
 // Source: https://developers.cloudflare.com/workers/configuration/compatibility-flags/#websocket-compression
 
 const ON = "web_socket_compression";
 const OFF = "no_web_socket_compression";
 
-/** The compatibility flags that a local runtime is to be started with, from those that wrangler.toml gives. */
+/** The compatibility flags for a local runtime, made of those in wrangler.toml. */
 export function withCompression(flags: readonly string[], isOn: boolean): string[] {
   return [...flags.filter((flag) => flag !== ON && flag !== OFF), isOn ? ON : OFF];
 }
 
-/** @param runtime the flags that the runtime says are in force; `undefined` where it does not say */
+/** @param runtime the flags in force; `undefined` where the runtime does not tell */
 export function compressionProblem(
   isMeant: boolean,
   runtime: Readonly<Record<string, boolean>> | undefined,

@@ -1,5 +1,5 @@
-// Whether a text has the form of a public key that tokens can be verified with: what can be seen without importing it, so
-// that a key of the wrong kind stops the start and not each token.
+// Checks the form of a public key without importing it, so that a key of the wrong kind stops the start and not each token.
+// Called by kinds.ts.
 
 /** Object identifiers that name the kind of a key, in DER: rsaEncryption (RFC 8017), prime256v1 (RFC 5480), Ed25519 (RFC 8410). */
 const KINDS = [

@@ -1,10 +1,10 @@
-// Compression is a flag of the runtime, and the setting has to agree with it.
+// The setting COMPRESSION and the runtime's flag have to agree.
 import { describe, expect, it } from "vitest";
 
 import { compressionProblem, withCompression } from "../../src/settings/compression-flags.ts";
 
 describe("a local runtime", () => {
-  it("is started as the setting says, with the other flags as they are", () => {
+  it("starts as the setting says, and keeps the other flags", () => {
     expect(withCompression(["no_web_socket_compression", "other"], true)).toEqual(["other", "web_socket_compression"]);
     expect(withCompression(["no_web_socket_compression"], false)).toEqual(["no_web_socket_compression"]);
     expect(withCompression([], false)).toEqual(["no_web_socket_compression"]);

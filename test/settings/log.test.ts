@@ -1,4 +1,4 @@
-// What the log says: one line of JSON, as far as the settings want it, and nothing that is nobody's business.
+// The log: one line of JSON per event, by level and share, without secrets.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -17,7 +17,7 @@ function logged(level: LogLevel, work: () => void): unknown[] {
 }
 
 describe("a line", () => {
-  it("is JSON: level, event, what and where", () => {
+  it("is JSON with level, event, facts and place", () => {
     const [line] = logged("error", () =>
       logProblem("room.problem", "it broke", new RangeError("too far"), { room: "den" }),
     );
@@ -26,7 +26,7 @@ describe("a line", () => {
     expect((line as { at: string[] }).at[0]).toMatch(/^at .*log\.test\.ts/);
   });
 
-  it("does not quote what could not be parsed", () => {
+  it("does not quote unparsable input", () => {
     const parse = (): unknown => JSON.parse('{"content":"a secret between us"');
     let error: unknown;
     try {
@@ -41,7 +41,7 @@ describe("a line", () => {
     expect(errorFacts("a string with a secret")).toEqual({ error: "string" });
   });
 
-  it("is written from LOG_LEVEL on, and of what is no trouble LOG_SAMPLING of it", () => {
+  it("is written from LOG_LEVEL on, below warn only the share of LOG_SAMPLING", () => {
     const at = (logLevel: LogLevel, logSampling: number, random: number): number =>
       logged("info", () => {
         vi.spyOn(Math, "random").mockReturnValue(random);
@@ -57,7 +57,7 @@ describe("a line", () => {
   });
 });
 
-it("nothing in the product writes to the log but through one place", () => {
+it("only log.ts writes to the console", () => {
   const files = ["src", "durable"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))

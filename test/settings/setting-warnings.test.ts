@@ -1,4 +1,4 @@
-// Settings that work and are seldom meant, of which the log of a deployment warns.
+// Warnings of settings that work and are seldom meant.
 import { expect, it } from "vitest";
 
 import { readSettings } from "../../src/settings/settings.ts";
@@ -13,14 +13,14 @@ function warningsFor(variables: Record<string, string>): string[] {
 const SECRET = { JWT_SECRET: "a secret of thirty-two bytes, or so" };
 const KEY_SET = { JWT_JWKS_URL: "https://id.example/keys.json" };
 
-it("guests who may go everywhere, in production", () => {
+it("warns of guests who may enter every room, in production", () => {
   const guests = { ...SECRET, GUEST_ACCESS: "on" };
   expect(warningsFor(guests)).toEqual([expect.stringMatching(/^GUEST_ROOMS: /)]);
   expect(warningsFor({ ...guests, GUEST_ROOMS: "lounge" })).toEqual([]);
   expect(warningsFor({ ...guests, ENVIRONMENT: "development" })).toEqual([]);
 });
 
-it("a key set without an audience, which lets in the tokens of every other application", () => {
+it("warns of a key set without an audience, which admits tokens for other applications", () => {
   expect(warningsFor(KEY_SET)).toEqual([expect.stringMatching(/^JWT_AUDIENCE: /)]);
   expect(warningsFor({ ...KEY_SET, JWT_AUDIENCE: "chat" })).toEqual([]);
   expect(warningsFor(SECRET)).toEqual([]);

@@ -1,4 +1,4 @@
-// Settings: what holds where nothing is said, and that a bad value is named and never ignored.
+// Settings: defaults, values at their bounds, and errors that name each bad value.
 import { describe, expect, it } from "vitest";
 
 import {
@@ -68,7 +68,7 @@ const PRODUCTION = {
   connectRatePerIp: 60,
 };
 
-describe("settings where nothing is said", () => {
+describe("defaults", () => {
   it("in production", () => {
     expect(settingsOf({ ENVIRONMENT: "production" })).toMatchObject(PRODUCTION);
   });
@@ -94,7 +94,7 @@ describe("settings where nothing is said", () => {
     },
   );
 
-  it("are used for a value that is empty", () => {
+  it("hold for an empty value", () => {
     expect(settingsOf({ MAX_MEMBERS: "", JWT_ISSUER: "" })).toMatchObject(PRODUCTION);
     expect(settingsOf({ JWT_ISSUER: "" }).jwt).not.toHaveProperty("issuer");
   });
@@ -226,11 +226,11 @@ describe("a setting that is given", () => {
     ["HISTORY_DAYS", "30d"],
     ["HISTORY_MESSAGES", "9"],
     ["HISTORY_MESSAGES", "1000.5"],
-  ])("%s=%s is named, with what is wrong", (name, value) => {
+  ])("%s=%s is refused with an error that names it", (name, value) => {
     expect(problemsOf({ [name]: value })).toEqual([expect.stringMatching(new RegExp(`^${name}: .{5,}`))]);
   });
 
-  it("secrets may be as long as they must, in bytes, and are not counted in development", () => {
+  it("a secret needs its minimum of bytes in production, and none in development", () => {
     expect(problemsOf({ JWT_SECRET: "x".repeat(32), WEBHOOK_SECRET: "x".repeat(16) })).toEqual([]);
     expect(problemsOf({ JWT_SECRET: "ü".repeat(16) })).toEqual([]);
     const short = { JWT_SECRET: "x", JWT_SECRET_PREVIOUS: "y", METRICS_TOKEN: "1", WEBHOOK_SECRET: "1" };
@@ -238,15 +238,15 @@ describe("a setting that is given", () => {
     expect(problemsOf(short).map((problem) => problem.split(":")[0])).toEqual(Object.keys(short));
   });
 
-  it("of another type than text is named too", () => {
+  it("refuses a value that is no text", () => {
     expect(problemsOf({ MAX_MEMBERS: 5000 })).toEqual([expect.stringMatching(/^MAX_MEMBERS: /)]);
   });
 
-  it("several bad ones are all named", () => {
+  it("names all bad settings", () => {
     expect(problemsOf({ MAX_MEMBERS: "x", AUTH_AT: "y", FLUSH_WINDOW_MS: "z" })).toHaveLength(3);
   });
 
-  it("what is no setting is not looked at", () => {
+  it("ignores variables that are no settings", () => {
     expect(settingsOf({ CHAT_ROOM: {}, MAX_MEMBER: "x" })).toMatchObject(PRODUCTION);
     expect(SETTING_NAMES).toContain("JWT_SECRET");
   });
@@ -263,15 +263,18 @@ describe("settings that depend on each other", () => {
     expect(problemsOf(variables)).toEqual([expect.stringMatching(/PING_INTERVAL_MS.*PING_TIMEOUT_MS.*2\^31/)]);
   });
 
-  it.each(["development", "production"])("without any key nobody could come in: that is named (%s)", (ENVIRONMENT) => {
+  it.each(["development", "production"])("a deployment without any key is refused (%s)", (ENVIRONMENT) => {
     expect(problemsOf({ ENVIRONMENT, JWT_SECRET: undefined })).toEqual([
       expect.stringMatching(/^JWT_SECRET.*JWT_PUBLIC_KEY.*JWT_JWKS_URL/),
     ]);
   });
 
-  it.each([{ JWT_PUBLIC_KEY: PUBLIC_KEY }, { JWT_JWKS_URL: "https://example.com/keys" }])("%j is key enough", (key) => {
-    expect(problemsOf({ JWT_SECRET: undefined, ...key })).toEqual([]);
-  });
+  it.each([{ JWT_PUBLIC_KEY: PUBLIC_KEY }, { JWT_JWKS_URL: "https://example.com/keys" }])(
+    "%j suffices as a key",
+    (key) => {
+      expect(problemsOf({ JWT_SECRET: undefined, ...key })).toEqual([]);
+    },
+  );
 
   it.each([
     ["nothing in it", pem()],
@@ -290,29 +293,29 @@ describe("settings that depend on each other", () => {
     ["a JWK of RSA without its modulus", '{"kty":"RSA","e":"AQAB"}'],
     ["a JWK of X25519, which signs nothing", '{"kty":"OKP","crv":"X25519","x":"AQ"}'],
     ["a JWK cut off", '{"kty":"EC"'],
-  ])("a public key with which nothing can be verified is named at once: %s", (_what, key) => {
+  ])("refuses a public key that can verify nothing: %s", (_what, key) => {
     expect(problemsOf({ JWT_PUBLIC_KEY: key })).toEqual([
       expect.stringMatching(/^JWT_PUBLIC_KEY: must be a public key/),
     ]);
   });
 
-  it("a public key may have its line breaks escaped, or be all in one line", () => {
+  it("takes a public key with escaped line breaks, or on one line", () => {
     for (const key of [PUBLIC_KEY.replaceAll("\n", "\\n"), PUBLIC_KEY.replaceAll("\n", "")]) {
       expect(problemsOf({ JWT_PUBLIC_KEY: key })).toEqual([]);
     }
   });
 
-  it("JWT_SECRET_PREVIOUS is nothing without the secret after it", () => {
+  it("JWT_SECRET_PREVIOUS needs JWT_SECRET", () => {
     const variables = { JWT_SECRET: undefined, JWT_PUBLIC_KEY: PUBLIC_KEY, JWT_SECRET_PREVIOUS: SECRET };
     expect(problemsOf(variables)).toEqual([expect.stringMatching(/^JWT_SECRET_PREVIOUS.*JWT_SECRET/)]);
   });
 
-  it("GUEST_ACCESS=on needs the secret that signs the guests' tokens", () => {
+  it("GUEST_ACCESS=on needs JWT_SECRET", () => {
     const variables = { JWT_SECRET: undefined, JWT_PUBLIC_KEY: PUBLIC_KEY, GUEST_ACCESS: "on" };
     expect(problemsOf(variables)).toEqual([expect.stringMatching(/^GUEST_ACCESS.*JWT_SECRET/)]);
   });
 
-  it("development without a secret has no guests, and says nothing of it", () => {
+  it("development without a secret has no guests, and no error", () => {
     const variables = { ENVIRONMENT: "development", JWT_SECRET: undefined, JWT_PUBLIC_KEY: PUBLIC_KEY };
     expect(settingsOf(variables).guestAccess).toBe(false);
   });
