@@ -1,47 +1,127 @@
-// What the Worker says of a request for a connection, and the answer where there are too many.
+// The requests for connections of an object: upgrades to WebSocket, and long-polling. Called by socket-object.ts.
+import { IttyRouter, type IRequestStrict } from "itty-router";
+
 import { decodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
 import type { Handshake } from "../../src/socketio/engine/session.ts";
+import type { Activity } from "./activity.ts";
 import type { Application } from "./application.ts";
+import { PollingRequests, refuse } from "./polling-requests.ts";
+import type { WebSockets } from "./web-sockets.ts";
 
 /** Seconds after which a client that was over a connection limit may try again. */
 const RETRY_AFTER_SECONDS = 30;
 
-export function factsOf(request: Request): UpgradeFacts {
-  return decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER) ?? "");
-}
+export class ConnectionRequests {
+  readonly polling: PollingRequests;
+  readonly #application: Application;
+  readonly #webSockets: WebSockets;
+  readonly #activity: Activity;
+  readonly #router = IttyRouter<IRequestStrict, []>();
 
-export function handshakeOf({ address, query, identity, canRecover = false }: UpgradeFacts): Handshake {
-  return { address, query, canRecover, issued: Date.now(), ...(identity && { identity }) };
-}
-
-/** How one more connection is looked at. */
-interface Asking {
-  /** Whether it is a WebSocket for a session that is there: as many again as may have sessions need one on its way. */
-  readonly isArriving?: boolean;
-  /** Whether nothing says who it is (LIM-5). */
-  readonly isStranger?: boolean;
-}
-
-/** The answer to an address with too many connections: LIM-1, LIM-5. */
-export function refuseAddress(
-  { server, limits: { maxConnectionsPerIp: max } }: Pick<Application, "server" | "limits">,
-  address: string,
-  { isArriving = false, isStranger = false }: Asking,
-): Response | undefined {
-  const times = isArriving ? 2 : 1;
-  switch (
-    server.refuseAddress(address, times * max) ??
-    (isArriving || isStranger ? server.refuseUnjoined(address, times * max) : undefined)
+  /** @param former the server that was there before, whose sessions may have final payloads to fetch */
+  constructor(
+    application: Application,
+    {
+      webSockets,
+      activity,
+      former,
+    }: { webSockets: WebSockets; activity: Activity; former: Application["server"] | undefined },
   ) {
-    case "object":
-      return refuseForNow(503, "The room has as many connections as it can hold");
-    case "address":
-      return refuseForNow(429, `At most ${max} connections from one address to one room`);
-    case "unjoined":
-      return refuseForNow(429, `At most ${max} connections from one address that have joined nothing yet`);
-    case undefined:
-      return undefined;
+    this.polling = new PollingRequests(application.server, application.limits.maxPayloadBytes, former);
+    this.#application = application;
+    this.#webSockets = webSockets;
+    this.#activity = activity;
+    this.#router
+      .get("/websocket", (request) => this.#upgrade(this.#factsOf(request)))
+      .get("/polling", (request) => this.#poll(this.#factsOf(request)))
+      .post("/polling", (request) => this.polling.post(this.#factsOf(request).sid ?? "", request))
+      .all("*", () => new Response("Not found", { status: 404 }));
   }
+
+  fetch(request: Request): Promise<Response> {
+    return this.#router.fetch(request) as Promise<Response>;
+  }
+
+  #factsOf(request: Request): UpgradeFacts {
+    const facts = decodeUpgradeFacts(request.headers.get(UPGRADE_HEADER) ?? "");
+    const cause = this.#application.wakeCause?.({ sid: "", handshake: handshakeOf(facts) });
+    this.#activity.connection(request, facts.sid, cause);
+    return facts;
+  }
+
+  #upgrade({ sid, subprotocol, ...facts }: UpgradeFacts): Response {
+    const { 0: client, 1: ws } = new WebSocketPair();
+    const refusal = sid === undefined ? this.#open(ws, facts) : this.#probe(ws, sid, facts);
+    if (refusal) return refusal;
+    const headers = subprotocol ? { "Sec-WebSocket-Protocol": subprotocol } : {};
+    return new Response(null, { status: 101, webSocket: client, headers });
+  }
+
+  #open(ws: WebSocket, facts: UpgradeFacts): Response | undefined {
+    const refusal = this.#refuse(facts);
+    if (refusal) return refusal;
+    this.#webSockets.accept(ws, facts.line);
+    const { isExtended = false } = facts;
+    this.#application.server.open(handshakeOf(facts), "websocket", {
+      isExtended,
+      link: (session) => this.#webSockets.link(session, ws),
+    });
+    return undefined;
+  }
+
+  /** A WebSocket for a session that is carried by long-polling so far. */
+  #probe(ws: WebSocket, sid: string, facts: UpgradeFacts): Response | undefined {
+    const { server } = this.#application;
+    const session = server.sessions.get(sid);
+    if (!session) return refuse("unknownSid");
+    const refusal = this.#refuseAddress(facts.address, { isArriving: true });
+    if (refusal) return refusal;
+    const probe = server.openProbe(session, facts.isExtended);
+    if (probe) this.#webSockets.acceptProbe(ws, facts.line, probe);
+    else this.#webSockets.acceptStray(ws, facts.line, server.turnAway(handshakeOf(facts)));
+    return undefined;
+  }
+
+  #poll({ sid, ...facts }: UpgradeFacts): Response | Promise<Response> {
+    if (sid !== undefined) return this.polling.poll(sid);
+    return this.#refuse(facts) ?? this.polling.open(handshakeOf(facts), facts.isJavaScript ?? false);
+  }
+
+  /** @returns the answer to a request that may not open a connection at all */
+  #refuse({ address, identity }: UpgradeFacts): Response | undefined {
+    const full = this.#refuseAddress(address, { hasIdentity: identity !== undefined });
+    return full ?? (identity && this.#application.turnAway?.(identity));
+  }
+
+  /**
+   * @param isArriving whether it is a WebSocket for an open session: as many again as may have sessions may have one on its way
+   * @returns the answer to an address with too many connections: LIM-1, LIM-5
+   */
+  #refuseAddress(
+    address: string,
+    { isArriving = false, hasIdentity = false }: { isArriving?: boolean; hasIdentity?: boolean },
+  ): Response | undefined {
+    const { server, limits } = this.#application;
+    const max = limits.maxConnectionsPerIp * (isArriving ? 2 : 1);
+    const full = server.refuseAddress(address, max) ?? (hasIdentity ? undefined : server.refuseUnjoined(address, max));
+    switch (full) {
+      case "object":
+        return refuseForNow(503, "The room has as many connections as it can hold");
+      case "address":
+        return refuseForNow(429, `At most ${limits.maxConnectionsPerIp} connections from one address to one room`);
+      case "unjoined":
+        return refuseForNow(
+          429,
+          `At most ${limits.maxConnectionsPerIp} connections from one address that have joined nothing yet`,
+        );
+      case undefined:
+        return undefined;
+    }
+  }
+}
+
+function handshakeOf({ address, query, identity, canRecover = false }: UpgradeFacts): Handshake {
+  return { address, query, canRecover, issued: Date.now(), ...(identity && { identity }) };
 }
 
 function refuseForNow(status: 429 | 503, message: string): Response {

@@ -64,7 +64,7 @@ export class Shell {
               this.#lines.get(session)?.frames.push(...(effect.frames as string[]));
           } else if (effect.type === "save") {
             const line = this.#lines.get(effect.session);
-            if (line) line.record = structuredClone(this.server.record(effect.session));
+            if (line) line.record = structuredClone(effect.session.toRecord());
           } else if (effect.type === "answer-poll") {
             this.#lines.get(effect.session)?.frames.push(...effect.payload.split("\x1e"));
           } else if (effect.type === "close") this.#lines.get(effect.session)!.closing = effect.closing.reason;

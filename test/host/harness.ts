@@ -284,7 +284,7 @@ export class FakeShell {
   #save(session: Session): void {
     const client = this.#clients.get(session);
     if (!client) return;
-    const whole = this.#server.record(session);
+    const whole = session.toRecord();
     const record = [whole, withoutPartial(whole)].find((kept) => sizeOf(kept) <= RECORD_BYTES_MAX);
     if (!record) {
       this.reports.push({ problem: "a record is too large", error: sizeOf(whole) });

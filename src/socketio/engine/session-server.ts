@@ -147,11 +147,6 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
     this.outbox.turn(() => this.layer.onWake?.());
   }
 
-  /** What has to be kept of a session for `restore`. */
-  record(session: Session): SessionRecord {
-    return session.toRecord();
-  }
-
   /** A WebSocket that wants to take over from long-polling. @returns `undefined` when it may not */
   openProbe(session: Session, isExtended = false): Session | undefined {
     return this.#engine.openProbe(session, { isExtended, nowMs: this.#ports.now() });
