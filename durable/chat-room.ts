@@ -7,7 +7,7 @@ import { maybeLog, type LogFacts } from "../src/settings/log.ts";
 import type { ExportPiece, ExportPlace } from "../src/chat/log/export.ts";
 import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import { outcomeOfPost } from "../src/chat/announce/announced.ts";
-import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/farewell.ts";
+import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
 import { POSTED_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../src/protocol/announcement.ts";
 import type { Answer, ErrorAnswer, OpenDirectAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
@@ -122,7 +122,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
   /** Several may come at once, and each is answered when it is done. */
   takeAnnounced(announcements: readonly AnnouncedHere[]): Promise<AnnounceOutcome[]> {
     this.activity.request("call", "announced");
-    // What cannot be said is no reason to say the others again.
+    // A failure of one does not repeat the others.
     return Promise.all(
       announcements.map((announced) => this.#announce(announced).catch((error) => this.#unsaid(error))),
     );
@@ -160,7 +160,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     const { size } = server.sessions;
     this.#tell("room.drained", { connections: size, withinMs });
     this.turn(() => {
-      chat.calls.sayGoodbye(({ id }) => shutdownNotice(id, withinMs));
+      chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, withinMs));
       for (const session of server.sessions.values()) server.close(session, CLOSINGS.restart);
     }, "drain");
     return size;
@@ -172,7 +172,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     this.#tell("room.deleted", { connections: server.sessions.size });
     const prepare = (): Leave | undefined =>
       this.turn(() => {
-        chat.calls.sayGoodbye(() => ROOM_DELETED);
+        chat.calls.prepareShutdown(() => ROOM_DELETED);
         for (const session of server.sessions.values()) server.dismissSession(session);
         return chat.calls.prepareErase();
       }, "delete");

@@ -110,18 +110,18 @@ function fileOptions(bucket: R2Bucket, settings: Settings, retention: Retention)
   return { store: new BucketFiles(bucket), limits, keptMs: keptMsMax(retention) };
 }
 
-/** The way to the lobby that lists the room, where there is one. */
+/** Sends reports to the lobby that lists the room, where there is one. */
 function lobbyPort({ LOBBY, ANALYTICS }: Env, room: string, lobbies: number): ReportToLobby | undefined {
   if (!LOBBY) return undefined;
   return async (report) => {
     const answer = await LOBBY.getByName(lobbyOf(room, lobbies)).report(report);
-    // DM-3: who talks to whom is nobody's statistics.
+    // DM-3: direct rooms are in no statistics.
     if (ANALYTICS && !isDirectRoom(room)) noteReport(ANALYTICS, report);
     return answer;
   };
 }
 
-/** A refusal of the room's as an answer to the request of a connection: 403, and when to try again (MOD-3). */
+/** Answers the request of a connection with a refusal of the room: 403, and `Retry-After` (MOD-3). */
 function forbidden(refusal: Refusal | undefined): Response | undefined {
   if (!refusal) return undefined;
   const { code, ...more } = refusal.data as { readonly code: string; readonly retryAfterMs?: number };

@@ -1,5 +1,4 @@
-// What became of messages after they were posted: a table per segment of the log, made by the first change there and
-// dropped with it. One row per changed message; without an index on `rev`, which would cost a row with every change.
+// Stores the changes of messages: a table per segment of the log, made by the first change there and dropped with the segment. One row per changed message; without an index on `rev`, which would cost a row with every change.
 import { decodeChange, encodeChange } from "../../src/chat/log/change-format.ts";
 import type { Change } from "../../src/chat/log/change.ts";
 import type { ChangedMessage } from "../../src/chat/log/message-log.ts";
@@ -29,7 +28,7 @@ export class ChangeTables {
     return segment && changesTableOf(segment.firstSeq);
   }
 
-  /** What became of the messages at these places, both included, which one segment holds. */
+  /** Changes of the messages at these places, both included, which one segment holds. */
   between(firstSeq: number, lastSeq: number): Map<number, Change> {
     const table = this.#tableOf(firstSeq);
     if (table === undefined || !this.#segments.tables.has(table)) return new Map();
@@ -39,7 +38,7 @@ export class ChangeTables {
     return new Map(rows.map(({ seq, body }) => [seq, decodeChange(body, seq)]));
   }
 
-  /** Keeps a change, and does what else belongs to it: all of it or nothing. */
+  /** Stores a change and runs `besides` in one transaction. */
   put(seq: number, rev: number, change: Change, besides: () => void): void {
     const table = this.#tableOf(seq)!;
     this.#storage.transactionSync(() => {
@@ -61,13 +60,13 @@ export class ChangeTables {
     const [known] = sql.exec<ChangeRow>(`SELECT seq, body FROM ${table} WHERE seq = ?`, seq).toArray();
     if (!known) return void sql.exec(`INSERT INTO ${table} (seq, rev, body) VALUES (?, ?, ?)`, seq, rev, body);
     const update = `UPDATE ${table} SET rev = ?, body = ? WHERE seq = ?`;
-    // What it said before is to be found nowhere once it is deleted, and a row that grows moves.
+    // A deleted text must leave the file, and a row that grows moves.
     const isMoved = isLonger(known.body, body) && decodeChange(known.body, seq).edits.length > 0;
     if (isMoved) sql.exec(update, rev, blankAs(known.body), seq);
     sql.exec(update, rev, inPlaceOf(known.body, body), seq);
   }
 
-  /** The lowest `rev` first. Reads all rows, but not their bodies. */
+  /** Changes after a `rev`, the lowest first. Reads all rows, but not their bodies. */
   after(rev: number, limit: number): ChangedMessage[] {
     return this.#segments.all
       .map(({ firstSeq }) => changesTableOf(firstSeq))

@@ -1,12 +1,12 @@
-// What tells a log from all others there ever were, and the key that signs what it gives to clients. Made
-// with the log, kept as long as the log.
+// The name of a log, unique among all logs, and the key that signs what it gives to clients. Made with the log, kept as long as
+// the log. Used by sql-message-log.ts.
 
 export interface LogName extends Record<string, SqlStorageValue> {
   epoch: string;
   key: string;
 }
 
-/** @param newName makes a name or a key: what nobody can guess */
+/** @param newName makes an unguessable name or key */
 export function nameLog(sql: SqlStorage, newName: () => string): LogName {
   sql.exec("CREATE TABLE IF NOT EXISTS log_names (epoch TEXT NOT NULL, key TEXT NOT NULL)");
   const [known] = sql.exec<LogName>("SELECT epoch, key FROM log_names LIMIT 1");
@@ -16,7 +16,7 @@ export function nameLog(sql: SqlStorage, newName: () => string): LogName {
   return name;
 }
 
-/** Names a log when it is first written to, or somebody asks for its name: a room that is only looked at stores nothing (API-13). */
+/** Names a log at the first write, or when its name is read: a room that is only looked at stores nothing (API-13). */
 export class LateName {
   readonly #name: () => LogName;
   #known: LogName | undefined;

@@ -3,11 +3,11 @@
 import type { Segment } from "../../src/chat/log/segments.ts";
 import { inPlaceOf, PAGE_FILLER } from "./overwriting.ts";
 
-/** Where a batch stands. `burnt`: places of its segment before it that hold no message. */
+/** The place of a batch. `skipped`: places of its segment before it that hold no message. */
 interface PlaceRow extends Record<string, SqlStorageValue> {
   first_seq: number;
   last_seq: number;
-  burnt: number;
+  skipped: number;
 }
 
 export interface BatchRow extends PlaceRow {
@@ -27,11 +27,11 @@ const LIST = "segments";
 const CREATE_LIST = `CREATE TABLE IF NOT EXISTS ${LIST} (first_seq INTEGER PRIMARY KEY, until_ms INTEGER NOT NULL, stored_before INTEGER NOT NULL)`;
 
 /** Stands in front of the messages of each segment. */
-const FIRST_ROW: BatchRow = { first_seq: 0, last_seq: 0, burnt: 0, body: PAGE_FILLER };
+const FIRST_ROW: BatchRow = { first_seq: 0, last_seq: 0, skipped: 0, body: PAGE_FILLER };
 
 const tableOf = (firstSeq: number): string => `batches_${firstSeq}`;
 
-/** Where the changes of a segment's messages stand, if there are any. */
+/** The table of the changes of a segment's messages, if there are any. */
 export const changesTableOf = (firstSeq: number): string => `changes_${firstSeq}`;
 
 export class LogSegments {
@@ -75,7 +75,7 @@ export class LogSegments {
     return this.#all.findLast(({ firstSeq }) => firstSeq <= seq);
   }
 
-  /** Replaces the text of a row, of which something was deleted: in its place. */
+  /** Replaces the text of a row, of which a message was deleted, in its place. */
   rewrite({ first_seq: firstSeq, body: before }: BatchRow, body: string): void {
     const { firstSeq: segment } = this.of(firstSeq)!;
     this.#sql.exec(`UPDATE ${tableOf(segment)} SET body = ? WHERE first_seq = ?`, inPlaceOf(before, body), firstSeq);
@@ -90,7 +90,7 @@ export class LogSegments {
   begin(segment: Segment, row: BatchRow): void {
     this.#storage.transactionSync(() => {
       this.#sql.exec(
-        `CREATE TABLE ${tableOf(segment.firstSeq)} (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL, burnt INTEGER NOT NULL)`,
+        `CREATE TABLE ${tableOf(segment.firstSeq)} (first_seq INTEGER PRIMARY KEY, last_seq INTEGER NOT NULL, body TEXT NOT NULL, skipped INTEGER NOT NULL)`,
       );
       this.#list(segment);
       this.#insert(segment, FIRST_ROW);
@@ -109,17 +109,17 @@ export class LogSegments {
     );
   }
 
-  #insert({ firstSeq }: Segment, { first_seq, last_seq, body, burnt }: BatchRow): void {
+  #insert({ firstSeq }: Segment, { first_seq, last_seq, body, skipped }: BatchRow): void {
     this.#sql.exec(
-      `INSERT INTO ${tableOf(firstSeq)} (first_seq, last_seq, body, burnt) VALUES (?, ?, ?, ?)`,
+      `INSERT INTO ${tableOf(firstSeq)} (first_seq, last_seq, body, skipped) VALUES (?, ?, ?, ?)`,
       first_seq,
       last_seq,
       body,
-      burnt,
+      skipped,
     );
   }
 
-  /** Drops the oldest segments, and does what else belongs to it: all of it or nothing. */
+  /** Drops the oldest segments and runs `besides` in one transaction. */
   drop(count: number, besides: () => void): void {
     this.#storage.transactionSync(() => {
       for (const { firstSeq } of this.#all.slice(0, count)) {
@@ -132,7 +132,7 @@ export class LogSegments {
     this.#all = this.#all.slice(count);
   }
 
-  /** Where the newest batch stands that begins at or before a place. */
+  /** The place of the newest batch that begins at or before a place. */
   at(seq: number): PlaceRow | undefined {
     const segment = this.of(seq);
     return segment && this.#rowAt(segment, seq);
@@ -141,7 +141,7 @@ export class LogSegments {
   #rowAt({ firstSeq }: Segment, seq: number): PlaceRow | undefined {
     return this.#sql
       .exec<PlaceRow>(
-        `SELECT first_seq, last_seq, burnt FROM ${tableOf(firstSeq)} WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1`,
+        `SELECT first_seq, last_seq, skipped FROM ${tableOf(firstSeq)} WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1`,
         seq,
       )
       .toArray()[0];
@@ -181,7 +181,7 @@ export class LogSegments {
   /** The first segment that has an answer gives it: none is empty, so it is the first or the second. */
   #read(segments: readonly Segment[], from: (segment: Segment) => string, bindings: readonly number[]): BatchRow[] {
     for (const segment of segments) {
-      const query = `SELECT first_seq, last_seq, burnt, body FROM ${from(segment)} LIMIT ?`;
+      const query = `SELECT first_seq, last_seq, skipped, body FROM ${from(segment)} LIMIT ?`;
       const rows = this.#sql.exec<BatchRow>(query, ...bindings).toArray();
       if (rows.length > 0) return rows;
     }

@@ -17,10 +17,10 @@ export function inPlaceOf(before: string, json: string): string {
   return json + " ".repeat(Math.max(0, bytesOf(before) - bytesOf(json)));
 }
 
-/** Whether it needs more room than what it replaces, and so moves. */
+/** True where the new text needs more room than the old one, so that the row moves. */
 export const isLonger = (before: string, text: string): boolean => bytesOf(text) > bytesOf(before);
 
-/** What may stand in a row's place before that becomes longer, and moves. */
+/** Blank text of the same length, to write before the row becomes longer and moves. */
 export const blankAs = (before: string): string => " ".repeat(bytesOf(before));
 
 /**

@@ -1,5 +1,5 @@
-// How far the places of a log are taken, where its messages alone do not say it: some may have been seen and
-// not stored, or all of them were trimmed. One row, made by the first room that needs it.
+// The last place of a log that is taken, where its messages do not say it: messages were shown and not stored, or all were
+// trimmed. One row, made by the first need. Used by sql-message-log.ts.
 
 const TABLE = "reserved_seq";
 

@@ -1,8 +1,8 @@
 // A room's log in the SQLite of its Durable Object: one row per batch, because rows written are what a
 // chat room is billed for. Source: https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/
 //
-// What happens to a message after it was stored stands in tables of its own, laid over the messages in `#messagesOf`,
-// through which everything that reads goes. A row is changed only where one of its messages was deleted.
+// Changes of messages are in tables of their own; every reader gets messages with their changes through `#messagesOf`. A row is
+// rewritten only where one of its messages was deleted.
 import { decodeBatch, encodeBatch, lifeOfBatch } from "../../src/chat/log/batch-format.ts";
 import { emptied, withChange, type Change, type Kept } from "../../src/chat/log/change.ts";
 import { nameLife, UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
@@ -19,7 +19,7 @@ export interface MessageLogOptions {
   readonly room: string;
   readonly retention: Retention;
   readonly nowMs: number;
-  /** Names the log if it does not exist yet, and makes its key: what nobody can guess. */
+  /** Makes an unguessable name for a new log, and its key. */
   readonly newName: () => string;
 }
 
@@ -50,7 +50,8 @@ export class SqlMessageLog implements MessageLog {
     this.#reserved = new ReservedSeq(storage.sql);
     const segment = this.#segments.all.at(-1);
     const newest = this.#segments.at(Number.MAX_SAFE_INTEGER);
-    this.#stored = segment && newest ? segment.storedBefore + newest.last_seq + 1 - segment.firstSeq - newest.burnt : 0;
+    this.#stored =
+      segment && newest ? segment.storedBefore + newest.last_seq + 1 - segment.firstSeq - newest.skipped : 0;
     this.#lastSeq = Math.max(newest?.last_seq ?? 0, this.#reserved.seq);
   }
 
@@ -62,7 +63,7 @@ export class SqlMessageLog implements MessageLog {
     return this.#name.key;
   }
 
-  /** Begun when it is first asked for: who only looks at a room begins none. */
+  /** Begins with the first read of this value: a look at a room begins none. */
   get life(): string {
     const { nowMs, newName } = this.#options;
     return (this.#life ??= nameLife(nowMs, newName(), this.#storedLife(this.#lastSeq) ?? UNNAMED_LIFE));
@@ -109,9 +110,9 @@ export class SqlMessageLog implements MessageLog {
     const segment = this.#segments.all.at(-1);
     if (segment && !isFull(this.#retention, segment, this.#stored, nowMs)) {
       const held = this.#stored - segment.storedBefore;
-      this.#segments.insert({ ...row, burnt: firstSeq - segment.firstSeq - held });
+      this.#segments.insert({ ...row, skipped: firstSeq - segment.firstSeq - held });
     } else {
-      this.#segments.begin(beginSegment(this.#retention, firstSeq, this.#stored, nowMs), { ...row, burnt: 0 });
+      this.#segments.begin(beginSegment(this.#retention, firstSeq, this.#stored, nowMs), { ...row, skipped: 0 });
     }
     this.#own(firstSeq);
     this.#stored += batch.length;
@@ -122,7 +123,7 @@ export class SqlMessageLog implements MessageLog {
     this.#reserved.seq = seq;
   }
 
-  burn(seq: number): void {
+  skip(seq: number): void {
     this.#own(this.#lastSeq + 1);
     this.#lastSeq = seq;
   }
@@ -212,7 +213,7 @@ export class SqlMessageLog implements MessageLog {
     const { all } = this.#segments;
     const count = countExpired(this.#retention, all, this.#stored, nowMs);
     if (count === 0) return;
-    // With the last row goes what says where the next message stands.
+    // The last row is the only record of the next message's place.
     const isAll = count === all.length;
     this.#segments.drop(count, () => isAll && this.reserve(Math.max(this.#lastSeq, this.#reserved.seq)));
   }

@@ -1,4 +1,4 @@
-// The search index of a room, in SQLite's FTS5: a table per part, made by whoever searches first and dropped as a whole. One row
+// The search index of a room, in SQLite's FTS5: a table per part, made by the first search and dropped as a whole. One row
 // per block of messages, because a row is billed for each row that goes into an FTS5 table, and none for what that keeps
 // behind it. Source: https://www.sqlite.org/fts5.html
 //
@@ -35,7 +35,7 @@ export class SqlSearchIndex implements SearchIndex {
     this.#sql = storage.sql;
   }
 
-  /** Read when it is first asked for: a room that nobody searches has no such table. */
+  /** Read at the first search: a room without searches has no such table. */
   get parts(): readonly IndexPart[] {
     return (this.#parts ??= this.#load());
   }
@@ -106,7 +106,7 @@ export class SqlSearchIndex implements SearchIndex {
   }
 }
 
-/** Always quoted: nothing that somebody wrote is ever FTS5's own syntax. */
+/** Quoted, so that no user's text is FTS5 syntax. */
 export function renderTerm({ text, isPrefix }: IndexTerm): string {
   return `"${text.replaceAll('"', '""')}"${isPrefix ? "*" : ""}`;
 }

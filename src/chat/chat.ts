@@ -21,7 +21,7 @@ import { Room, type Client, type Membership } from "./room/room.ts";
 export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, Membership> {
   readonly room: Room;
   readonly features: Features;
-  /** What others than its members ask of the room. */
+  /** Calls from outside the room. */
   readonly calls: RoomCalls;
   readonly #requests: Requests;
   override readonly recovery;

@@ -45,35 +45,35 @@ export interface ChatDependencies {
   readonly log: MessageLog;
   readonly state: RoomState;
   readonly index: SearchIndex;
-  /** How much may be searched, in this room and those beside it. */
+  /** Limits searches of all rooms of the isolate together. */
   readonly searchAllowance: SearchAllowance;
-  /** Where files are; without it none are taken. */
+  /** Stores files; absent: the room takes none. */
   readonly files?: FileOptions;
-  /** Where to tell what happens; absent where nobody wants to know. */
+  /** Queues webhook events; absent: no webhook is set. */
   readonly deliver?: Deliver;
-  /** Counts what happens, where anybody wants to know. */
+  /** Counts what happens; absent: nothing is counted. */
   readonly meter?: Meter;
-  /** Resolves when all that was stored is durable: what is seen of it leaves the room then. */
+  /** Resolves once everything stored is durable; the platform holds frames back until then. */
   readonly durable?: () => Promise<void>;
-  /** Where the room says how it is doing, if anybody wants to know. */
+  /** Sends reports to the lobby; absent: there is no lobby. */
   readonly reportToLobby?: ReportToLobby | undefined;
   /** Opens rooms between two people. */
   readonly openDirect?: OpenDirect;
-  /** What each user may open, in all rooms of the isolate (DM-5). */
+  /** Limits the direct rooms that a user opens, in all rooms of the isolate (DM-5). */
   readonly openings?: TokenBuckets;
-  /** How messages get to the rooms that this one is linked to; without it none do. */
+  /** Carries messages to linked rooms; absent: none are passed on. */
   readonly relay?: LinkTransport | undefined;
 }
 
 export interface FileOptions {
   readonly store: FileStore;
-  /** What newcomers are told of uploads. */
+  /** Upload limits, as `welcome` says them. */
   readonly limits: NonNullable<FilesWelcome["files"]>;
-  /** How long a message may be kept at most. */
+  /** Milliseconds that a message is kept at most. */
   readonly keptMs: number;
 }
 
-/** What the room has outside itself. */
+/** The ports of the features. */
 type Outside = Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "meter" | "durable">;
 
 /** All of them, and by name those that chat.ts and room-calls.ts have business with. */
@@ -126,7 +126,7 @@ export function makeFeatures(
     ...(deliver && !direct.isDirect ? [new Webhooks(room, deliver, LEAVE_GRACE_MS + LEAVE_GATHER_MS)] : []),
     ...(lobbyReport ? [lobbyReport] : []),
   ];
-  /** Somebody as they count in this room: DM-2, MOD-9. */
+  /** A caller with the role that counts in this room: DM-2, MOD-9. */
   const callerOf = ({ user, name, role: given }: Bearer, client?: Client): Caller => {
     const tokenRole = direct.roleOf(given);
     const role = records.roleOf({ user, tokenRole });

@@ -1,5 +1,5 @@
-// What others than its members ask of a chat room: the HTTP API and other objects by RPC (durable/chat-room.ts), and the operators
-// who watch it (watching.ts).
+// Calls of a chat room from outside: the HTTP API and other objects by RPC (durable/chat-room.ts), and the watchers of the room
+// (watching.ts).
 import type { Answer, ErrorAnswer, Notice, RoomOverview } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import type { RoomStats } from "../protocol/watching.ts";
@@ -32,13 +32,13 @@ export class RoomCalls {
     return this.#requests.perform({ event, caller: this.#features.callerOf(bearer), given, reply });
   }
 
-  /** FILE-1: whether somebody may upload a file, and the attachment that they may post then. */
+  /** FILE-1: allows or refuses an upload; the answer holds the attachment that the caller may post then. */
   permitUpload(bearer: Bearer, given: unknown, reply: Reply<Answer<object>>): void | Promise<void> {
     const caller = this.#features.callerOf(bearer);
     return this.#requests.run(this.#features.attachments.upload, { event: UPLOAD, caller, given }, reply);
   }
 
-  /** FILE-4: whether somebody may read a file. One of an earlier life of the room, or of a deleted message, is none. */
+  /** FILE-4: allows or refuses to read a file. Files of an earlier life of the room, and of deleted messages, are not found. */
   permitReading(
     { user, role }: Bearer,
     { key, epoch }: { readonly key: string; readonly epoch: string },
@@ -55,7 +55,7 @@ export class RoomCalls {
     return this.#features.direct.admit(bearer) ?? this.#features.bans.admit(bearer);
   }
 
-  /** Why somebody may not look after this room from outside: API-1. */
+  /** Refuses a caller who may not moderate this room from outside: API-1. */
   refuseStaff(bearer: Bearer): ErrorAnswer | undefined {
     const caller = this.#features.callerOf(bearer);
     return this.#features.bans.refuse("", caller) ?? refuseUnlessModerator(caller);
@@ -69,7 +69,7 @@ export class RoomCalls {
     return { room: name, members: members.count, lastSeq: log.lastSeq, lastActivity: newest?.timestamp ?? null };
   }
 
-  /** How the room is doing, without looking at anything stored. */
+  /** Counts of the room, without a look at the storage. */
   get pulse(): { readonly members: number; readonly lastSeq: number } {
     return { members: this.#room.members.count, lastSeq: this.#room.seenSeq() };
   }
@@ -80,26 +80,26 @@ export class RoomCalls {
     return exportPiece(this.#room.log, place);
   }
 
-  /** Reports to the lobby although nothing has changed: what the room was is no more (API-9). */
+  /** Reports to the lobby although nothing has changed: an erased room is a new one (API-9). */
   tellLobby(): void {
     this.#features.lobbyReport?.tell();
   }
 
-  /** What was counted and the lobby has not heard of. */
+  /** Counts that the lobby does not have yet. */
   get unreported(): RoomStats["unreported"] {
     return this.#features.lobbyReport?.unreported ?? { told: [], counts: this.#room.meter.read() };
   }
 
-  /** Everybody is about to be sent away: open requests are answered, and all hear why (API-9, API-10). */
-  sayGoodbye(noticeFor: (client: Client) => Notice): void {
+  /** All connections are about to be closed: answers open requests and sends each member a notice (API-9, API-10). */
+  prepareShutdown(noticeFor: (client: Client) => Notice): void {
     this.#room.commit();
-    for (const feature of this.#features.all) feature.onFarewell?.();
+    for (const feature of this.#features.all) feature.onShutdown?.();
     for (const client of this.#room.clients.values()) client.emit("notice", noticeFor(client));
   }
 
   /**
-   * Everybody was sent away, and what is stored goes next (API-9).
-   * @returns what features leave to the room's next life, if any does
+   * All connections are closed, and the storage is erased next (API-9).
+   * @returns stores what features leave to the room's next life, if any does
    */
   prepareErase(): Leave | undefined {
     const left = this.#features.all.flatMap((feature) => feature.onErase?.() ?? []);

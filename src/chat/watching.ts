@@ -1,5 +1,5 @@
-// The room as those see it who look after it: who is connected, and why it is awake. It tells them when something has
-// changed and is awake for nothing else, so a room that nobody speaks in sleeps while it is watched.
+// The namespace of operators who watch a room: its connections, and why it is awake. It sends an update when something has
+// changed and keeps the room awake for nothing else, so a silent room sleeps while it is watched. Made by durable/create-chat.ts.
 import type { RefusalCode } from "../protocol/chat-events.ts";
 import { WATCH_INTERVAL_MS, WATCH_QUERY, type WatchedRoom, type WatchEvents } from "../protocol/watching.ts";
 import type { Deadline } from "../clock/deadlines.ts";
@@ -12,14 +12,14 @@ import { deny } from "./room/answers.ts";
 import type { Chat } from "./chat.ts";
 import type { Membership } from "./room/room.ts";
 
-/** WATCH-1: who watch one room at the same time. */
+/** WATCH-1: watchers of one room at the same time. */
 export const WATCHERS_MAX = 16;
 
 type Watcher = Pick<Membership, "user" | "name" | "role">;
 
-/** What the shell knows of the room besides. */
-export interface Sight {
-  /** Changes whenever somebody opens or closes a connection. */
+/** Facts about the room that only its object knows. */
+export interface ObjectFacts {
+  /** Changes with each connection that opens or closes. */
   readonly connectionCount: () => number;
   readonly look: () => Pick<WatchedRoom, "awake" | "connections" | "hasMore">;
 }
@@ -27,23 +27,23 @@ export interface Sight {
 export class Watching extends Namespace<Record<string, never>, WatchEvents, Watcher> {
   readonly handlers = {};
   readonly #chat: Chat;
-  readonly #sight: Sight;
+  readonly #object: ObjectFacts;
   #due!: Deadline;
   readonly #throttle = new Throttle(WATCH_INTERVAL_MS);
-  /** What was shown last, as far as it is told when it changes. */
+  /** The counts of the latest update, as text to compare. */
   #shown = "";
 
-  constructor(chat: Chat, sight: Sight) {
+  constructor(chat: Chat, object: ObjectFacts) {
     super();
     this.#chat = chat;
-    this.#sight = sight;
+    this.#object = object;
   }
 
   override onStart(): void {
     this.#due = this.deadline("watch", () => this.look(), { keepsAwake: true });
   }
 
-  /** WATCH-1: whom the room would let in, and the HTTP API make calls about it. */
+  /** WATCH-1: admits users that the room would let in and that may call the HTTP API about it. */
   override authorize(request: ConnectRequest<Identity>): Verdict<Watcher> {
     const verdict = this.#chat.authorize(request);
     if (!verdict.accepted) return verdict;
@@ -66,7 +66,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   override onConnect(watcher: Socket<WatchEvents, Watcher>): void {
     const nowMs = this.context.now();
     watcher.emit("watch", this.#describe(nowMs));
-    // The others hear of it when it is their time.
+    // Other watchers get the next update.
     if (this.sockets.size === 1) this.#note(this.#seen, nowMs);
   }
 
@@ -89,7 +89,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
 
   get #seen(): string {
     const { members, lastSeq } = this.#chat.calls.pulse;
-    return `${members} ${this.#chat.sockets.size} ${lastSeq} ${this.#sight.connectionCount()}`;
+    return `${members} ${this.#chat.sockets.size} ${lastSeq} ${this.#object.connectionCount()}`;
   }
 
   #note(seen: string, nowMs: number): void {
@@ -97,7 +97,7 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
     this.#throttle.pass(nowMs);
   }
 
-  /** WATCH-3: nobody is shown anything after their token has ended, or their right was taken. */
+  /** WATCH-3: disconnects watchers whose token has ended or whose rights were taken. */
   #dropUnfit(nowMs: number): void {
     for (const watcher of this.sockets.values()) {
       const { exp = Infinity } = watcher.token ?? {};
@@ -106,8 +106,14 @@ export class Watching extends Namespace<Record<string, never>, WatchEvents, Watc
   }
 
   #describe(nowMs: number): WatchedRoom {
-    const connectionCount = this.#sight.connectionCount();
-    return { room: this.#chat.room.name, at: nowMs, ...this.#chat.calls.pulse, connectionCount, ...this.#sight.look() };
+    const connectionCount = this.#object.connectionCount();
+    return {
+      room: this.#chat.room.name,
+      at: nowMs,
+      ...this.#chat.calls.pulse,
+      connectionCount,
+      ...this.#object.look(),
+    };
   }
 }
 

@@ -78,7 +78,7 @@ it("the first row of a table fills its first page: the next one stands on anothe
     const { sql } = storage;
     occupy(sql);
     sql.exec(
-      "CREATE TABLE rows (seq INTEGER PRIMARY KEY, last INTEGER NOT NULL, body TEXT NOT NULL, burnt INTEGER NOT NULL)",
+      "CREATE TABLE rows (seq INTEGER PRIMARY KEY, last INTEGER NOT NULL, body TEXT NOT NULL, skipped INTEGER NOT NULL)",
     );
     sql.exec("INSERT INTO rows VALUES (0, 0, ?, 0)", PAGE_FILLER);
     const bytes = sql.databaseSize;

@@ -115,7 +115,7 @@ export class MemoryLog implements MessageLog {
     this.onReserve?.(seq);
   }
 
-  burn(seq: number): void {
+  skip(seq: number): void {
     this.#takenSeq = seq;
   }
 

@@ -63,7 +63,7 @@ export class ModelRoom {
   }
 
   /** Takes places in the room's order that no message will ever have. */
-  burn(count: number): void {
+  skip(count: number): void {
     this.#seq += count;
   }
 

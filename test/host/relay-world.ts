@@ -174,7 +174,7 @@ export class RelayWorld {
   /** As the object does it: API-9, RLY-8. */
   delete(name: string): void {
     const { chat, shell, log, state } = this.room(name);
-    chat.calls.sayGoodbye(() => ({ code: "ROOM_DELETED", message: "gone" }));
+    chat.calls.prepareShutdown(() => ({ code: "ROOM_DELETED", message: "gone" }));
     const leave = chat.calls.prepareErase();
     const keys = [...state.list({ prefix: "" })].map(([key]) => key);
     keys.forEach((key) => state.delete(key));

@@ -1,5 +1,5 @@
-// A room between two people: nobody else comes in, whatever their token says, and none of the two is a moderator (DM-2).
-// And what opens such a room, from wherever its user is (DM-1).
+// The feature of direct rooms: admits only the two users of such a room, and makes neither a moderator (DM-2). Opens direct rooms
+// from any room (DM-1).
 import { openDirectSchema, TOO_MANY_OPENINGS } from "../../protocol/schemas/direct.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
 import {
@@ -18,15 +18,15 @@ import { TokenBuckets } from "../../clock/token-bucket.ts";
 import type { Feature, Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
-/** Stores, in the room of that name, whose it is. */
+/** Stores the users of a direct room in that room. */
 export type OpenDirect = (room: string, users: DirectUsers) => Promise<OpenDirectAnswer>;
 
-/** What it takes from the bucket of requests: each is a call and may be a row of another room. */
+/** Cost in tokens of the request bucket: each is a call and may be a row of another room. */
 export const OPEN_DIRECT_COST = 20;
 
 const STATE_KEY = "direct";
 
-/** Whether the token of the connection opens no rooms between two people. */
+/** Set where the token of the connection opens no direct rooms. */
 const IS_BOUND = new Slot<true>("isBound");
 
 export class Direct implements Feature {
@@ -77,19 +77,19 @@ export class Direct implements Feature {
     return !this.isDirect || this.#users?.includes(user) === true;
   }
 
-  /** Between two, nobody has power over the other. */
+  /** In a direct room neither user is a moderator. */
   roleOf(role: Role): Role {
     return this.isDirect && role !== "reader" ? "member" : role;
   }
 
-  /** What the lobby is told besides; absent of a room that is everybody's. */
+  /** The part of the report to the lobby; absent in other rooms. */
   get report(): DirectReport | undefined {
     if (!this.#users) return undefined;
     const [a, b] = this.#users;
     return { users: this.#users, read: [this.#readSeq(a), this.#readSeq(b)] };
   }
 
-  /** From now on the room is theirs. @throws whatever the storage throws */
+  /** Makes the room that of two users. @throws errors of the storage */
   begin(users: DirectUsers): OpenDirectAnswer {
     const { name, state } = this.#room;
     if (directRoomOf(...users) !== name) return refuse("FORBIDDEN", "The room is that of two others");

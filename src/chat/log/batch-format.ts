@@ -1,5 +1,5 @@
-// How a batch of messages is written down: one JSON text per batch, which history, dedupe, recovery and export
-// all read back through `decodeBatch`.
+// The stored format of a batch of messages: one JSON text per batch. History, dedupe, recovery and export all read it through
+// `decodeBatch`.
 //
 //   batch       [1, timestampMs, [message, …], life?]: the life of the log in which they were posted
 //   message     {s, n?, c, t?, m?, r?, a?, o?, w?}: sender, name where it is not the sender's id, content, milliseconds after
@@ -8,7 +8,7 @@
 //   attachment  [key, name, type, size, width?, height?]
 //   origin      [room, seq, epoch, hops, via?]: where a mirrored message began, and how it came from there
 //
-// What a reader can derive is not stored: room and epoch are the log's, `seq` and `id` follow from the place of
+// A reader derives the rest: room and epoch are the log's, `seq` and `id` follow from the place of
 // the batch. A new optional key needs no new version; a key that changes what another one means does.
 import type { Attachment, Message, Origin } from "../../protocol/chat-events.ts";
 import { isStaff, staffRoleOf, writtenAs, type StaffRole } from "./authorship.ts";
@@ -41,7 +41,7 @@ type StoredAttachment = readonly [
   ...pixels: [] | readonly [width: number, height: number],
 ];
 
-/** Where a batch stands: what it needs besides its text to be read. */
+/** The place of a batch, which its reader needs besides the text. */
 export interface BatchPlace {
   readonly room: string;
   readonly epoch: string;
@@ -67,9 +67,9 @@ const LIFE_AT_END = /,"([0-9a-z]+)"\]$/;
 /** UTF-16 units of that at most. */
 const LIFE_END_LENGTH_MAX = 32;
 
-/** In which life of the log a batch was posted, without reading all of it. */
+/** Reads the life of the log in which a batch was posted from the end of the text. */
 export function lifeOfBatch(text: string): string {
-  // What was rewritten in its place may end in spaces.
+  // A batch that was rewritten in its place may end in spaces.
   return LIFE_AT_END.exec(text.trimEnd().slice(-LIFE_END_LENGTH_MAX))?.[1] ?? UNNAMED_LIFE;
 }
 
@@ -119,7 +119,7 @@ export function decodeBatch(text: string, place: BatchPlace): Message[] {
   throw new UnreadableBatch(`the batch at seq ${place.firstSeq} is damaged`);
 }
 
-/** Whether what was read has the shape of what was written: JSON that is whole may still be of something else. */
+/** Checks the shape of a stored message: whole JSON may still be of something else. */
 function isWhole(stored: StoredMessage | null): stored is StoredMessage {
   if (stored === null || typeof stored !== "object") return false;
   const { s, n, c, t, m, r, a, o, w } = stored;
@@ -147,7 +147,7 @@ function parseBatch(text: string, { firstSeq, lastSeq }: BatchPlace): { startMs:
   return { startMs, stored };
 }
 
-/** @param least how many of the types have to be there */
+/** @param least number of items that have to be there */
 function isListOf(list: unknown, types: readonly string[], least: number): boolean {
   if (!Array.isArray(list) || list.length < least || list.length > types.length) return false;
   return list.every((item, at) => typeof item === types[at] && item !== Infinity && item !== -Infinity);

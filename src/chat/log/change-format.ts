@@ -1,7 +1,7 @@
-// How a message's change is written down: one JSON text, `[1, {d?, e?, r?}]`.
+// The stored format of a message's change: one JSON text, `[1, {d?, e?, r?, o?, l?}]`. Used by durable/sql/change-tables.ts.
 //
-//   d   who deleted it
-//   e   [[content, timestampMs, by], …]: what it said after it was posted
+//   d   the user who deleted it
+//   e   [[content, timestampMs, by], …]: its edits
 //   r   [[emoji, [user, …]], …]
 //   o   of a copy: the change's place among those of the room where the message began
 //   l   of a copy that was edited here since: the edit that came along, like one of `e`
@@ -53,7 +53,7 @@ export function decodeChange(text: string, seq: number): Change {
   );
 }
 
-/** @throws TypeError where it is not what was written */
+/** @throws TypeError where a part has a wrong type */
 function whole(change: Change): Change {
   const { deletedBy, edits, reactions, rootRev } = change;
   const isWhole =

@@ -1,4 +1,4 @@
-// What became of a message after it was posted, and how that is laid over it for whoever reads it.
+// Changes of a message after it was posted, and the message with its changes. Used by every reader of the log.
 import type { Message, ReactionSummary, Version } from "../../protocol/chat-events.ts";
 import { staffRoleOf, writtenAs } from "./authorship.ts";
 import { withMentions } from "./mentions.ts";
@@ -7,19 +7,19 @@ import { withMentions } from "./mentions.ts";
 export const REACTION_USERS_SHOWN_MAX = 20;
 
 export interface Change {
-  /** Who deleted it. Nothing else is left then. */
+  /** The user who deleted it. All else is empty then. */
   readonly deletedBy?: string;
-  /** What it said after it was posted, the oldest first; the last is what it says now. */
+  /** Its edits, the oldest first; the last is the present text. */
   readonly edits: readonly Version[];
-  /** Who reacted, by emoji, both in the order of their coming. No list is empty. */
+  /** Users by emoji, both in the order of their reactions. No list is empty. */
   readonly reactions: ReadonlyMap<string, readonly string[]>;
-  /** Of a copy: the change's place among those of the room where the message began, if it came from there. */
+  /** A copy has it: the change's `rev` in the room where the message began. */
   readonly rootRev?: number;
-  /** Of a copy that was edited here since: the edit that came from there. */
+  /** A copy that was edited here has it: the edit that came from the room where the message began. */
   readonly rootEdit?: Version;
 }
 
-/** A message where it was posted, and what became of it. */
+/** A message as it was posted, and its change. */
 export interface Kept {
   readonly posted: Message;
   readonly change: Change | undefined;
@@ -53,7 +53,7 @@ function editedFrom({ timestamp, by }: Version, sender: string): Pick<Message, "
   return { editedAt: timestamp, ...(by !== sender && { editedBy: by }) };
 }
 
-/** What stays of a deleted message. Its `clientMsgId` does: sent again, it must not come back. */
+/** A deleted message keeps its place, author and `clientMsgId`: a retry must not post it again. */
 export function emptied({ id, seq, room, sender, name, timestamp, clientMsgId, origin }: Message): Message {
   return {
     id,

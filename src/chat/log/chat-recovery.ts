@@ -1,25 +1,25 @@
-// What recovery replays in a chat room: its messages, as they stand now (REC-5, MSG-7). They are in the log already, so a broadcast costs no
-// row of its own; everything else a client can ask for anew, and `welcome` tells it.
+// The recovery log of a chat room: recovery replays its messages, with their changes (REC-5, MSG-7). They are in the log already,
+// so a broadcast costs no row of its own. `welcome` has the rest of the room's state. Made by chat.ts.
 import type { Message } from "../../protocol/chat-events.ts";
 import type { MissedEvent, RecoveryLog } from "../../socketio/recovery/recovery.ts";
 import { placeOf } from "./message-id.ts";
 import type { MessageLog } from "./message-log.ts";
 
-/** Messages replayed at most; who missed more reads `history` in pages (REC-5). */
+/** Messages replayed at most; a client that missed more reads `history` in pages (REC-5). */
 export const MISSED_MESSAGES_MAX = 1000;
 
 export interface ChatRecoveryContext {
   readonly log: MessageLog;
   /** The newest place that anybody can have seen a message at. */
   readonly seenSeq: () => number;
-  /** Stores what was seen before it was stored. */
+  /** Stores messages that were shown before they were stored. */
   readonly catchUp: () => void;
-  /** How often a message has changed in this life of the room. */
+  /** Number of changes in this life of the room. */
   readonly countChanges: () => number;
   readonly report: (problem: string, error: unknown) => void;
 }
 
-/** What was missed since a place, as it stood when the newest message was this one and so many had changed. */
+/** Missed events since a place; valid while `lastSeq` and the number of changes stay the same. */
 interface Answered {
   readonly seq: number;
   readonly lastSeq: number;
@@ -29,7 +29,7 @@ interface Answered {
 
 export class ChatRecoveryLog implements RecoveryLog {
   readonly #context: ChatRecoveryContext;
-  /** The last answer: where a line breaks under many, all of them ask the same. */
+  /** The last answer: after a network failure all clients ask for the same. */
   #answered: Answered | undefined;
 
   constructor(context: ChatRecoveryContext) {
@@ -72,7 +72,7 @@ export class ChatRecoveryLog implements RecoveryLog {
   #read(seq: number, count: number): MissedEvent[] | undefined {
     if (count > MISSED_MESSAGES_MAX) return undefined;
     const { messages } = this.#context.log.page({ after: seq, limit: MISSED_MESSAGES_MAX });
-    // Fewer than there are places: some were trimmed, or seen and never stored. Nobody can say what was missed.
+    // Fewer than there are places: some were trimmed, or seen and never stored. The gap is not provably complete.
     if (messages.length !== count) return undefined;
     return messages.map((message) => toMissedEvent(message, this.epoch));
   }

@@ -5,6 +5,6 @@ export interface Draft extends Pick<
   Message,
   "sender" | "name" | "content" | "clientMsgId" | "replyTo" | "attachment" | "origin"
 > {
-  /** What the author's token says; no part of the message that others see. */
+  /** The author's role by token; not part of the message that others see. */
   readonly role?: Role;
 }

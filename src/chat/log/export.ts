@@ -1,11 +1,11 @@
-// The whole log as text, a piece at a time: newline-delimited JSON, one message a line, ascending by `seq`: API-8.
-// Whoever reads keeps the place, so a slow reader costs the room nothing between two pieces.
+// Exports the log as text, a piece at a time: newline-delimited JSON, one message a line, ascending by `seq` (API-8). The reader
+// keeps the place, so a slow one costs the room nothing between two pieces. Called by room-calls.ts.
 import type { MessageLog } from "./message-log.ts";
 
 /** A piece ends with the line that makes it this long, in characters. */
 export const EXPORT_CHARS_MAX = 262_144;
 
-/** Where to go on: after which `seq`, up to which one, and in which log. */
+/** The place to go on from: after a `seq`, up to another, in the log of that epoch. */
 export interface ExportPlace {
   readonly after: number;
   readonly upTo: number;

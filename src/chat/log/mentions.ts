@@ -1,10 +1,10 @@
-// Who is spoken to in a message: `@user` in its content. Derived wherever a message is read, and so stored nowhere (MSG-8).
+// Finds the users mentioned in a message: `@user` in its content. Readers derive mentions; they are not stored (MSG-8).
 import type { Message } from "../../protocol/chat-events.ts";
 
 /** Users that one message mentions; more are not looked at. */
 export const MENTIONS_MAX = 20;
 
-/** Text between backticks quotes, and speaks to nobody. */
+/** Text between backticks is a quotation and mentions no user. */
 const CODE = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
 
 /**
@@ -14,7 +14,7 @@ const CODE = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
 const MENTION =
   /(?<![\p{L}\p{N}_.+\-/@:=&?#%~])@(?:<([^<>\n]{1,128})>|([\p{L}\p{N}_](?:[\p{L}\p{N}_.|:~+-]{0,126}[\p{L}\p{N}_])?))/gu;
 
-/** User ids, each once, in the order of the text. Whether there are such users nobody says. */
+/** User ids, each once, in the order of the text. They need not exist. */
 export function mentionsIn(content: string): string[] {
   if (!content.includes("@")) return [];
   const users = new Set<string>();

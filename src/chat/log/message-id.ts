@@ -1,6 +1,6 @@
 // Message ids: opaque outside, but they say where a message is, so that finding one needs no index.
 
-/** Where a message is in a log, and in which life of the log it was posted. */
+/** The place of a message in a log, and the life of the log in which it was posted. */
 export interface MessagePlace {
   readonly seq: number;
   readonly life: string;
@@ -14,7 +14,7 @@ export function messageId(epoch: string, seq: number, life = ""): string {
   return `${epoch}${life}-${seq.toString(36)}`;
 }
 
-/** What an id says, or `undefined` for an id that is not of this log. Another message may stand there by now. */
+/** Parses an id; `undefined` for an id of another log. Another message may have the place by now. */
 export function placeOf(epoch: string, id: string): MessagePlace | undefined {
   const dash = id.lastIndexOf("-");
   if (!id.startsWith(epoch) || dash < epoch.length) return undefined;

@@ -1,4 +1,5 @@
-// What a chat room asks of its storage. The room decides; a log keeps and finds.
+// The message log that a chat room needs: the room decides, the log stores and finds. Implemented by
+// durable/sql/sql-message-log.ts.
 import type { Message } from "../../protocol/chat-events.ts";
 import type { Change, Kept } from "./change.ts";
 
@@ -16,24 +17,24 @@ export interface Page {
   readonly hasMore: boolean;
 }
 
-/** That a message changed, and when, in the order of changes. */
+/** A changed message, and its place in the order of changes. */
 export interface ChangedMessage {
   readonly seq: number;
   readonly rev: number;
 }
 
 /**
- * Messages by `seq`, as they stand now: with what became of them since. Places that hold none (burnt ones) are jumped over by everything that reads. Reading
- * throws `UnreadableBatch` when it comes to a batch that this code cannot read, and not before.
+ * Messages by `seq`, with their changes. Readers pass over places without a message (skipped ones). Reading throws
+ * `UnreadableBatch` when it comes to a batch that this code cannot read, and not before.
  */
 export interface MessageLog {
   /** Names this log among all there ever were; part of every message's id. */
   readonly epoch: string;
-  /** Names the life of the log (lives.ts) that messages posted from now on are of; part of their ids. */
+  /** The life of the log (lives.ts) for messages posted from now on; part of their ids. */
   readonly life: string;
   /** A secret of this log's own, which signs what clients are given to come back with. */
   readonly key: string;
-  /** The newest place that is taken: by a message, or burnt. 0 while there is none. */
+  /** The newest place that is taken: by a message, or skipped. 0 while there is none. */
   readonly lastSeq: number;
   /** The oldest place that is still kept; `lastSeq + 1` while there is none. */
   readonly firstSeq: number;
@@ -42,38 +43,38 @@ export interface MessageLog {
   readonly lastId: string | undefined;
 
   /**
-   * The life of a place: of its message, of the nearest one before it where it holds none, or of what is being said just now where it
-   * is beyond the log. `undefined` where that is not known any more.
+   * The life of a place: of its message, or of the nearest one before it; beyond the log, the present life. `undefined` where
+   * that is not known any more.
    */
   lifeAt(seq: number): string | undefined;
 
   /**
-   * Keeps a batch, whole or not at all. Its `seq` values follow on `lastSeq` without a gap. Whatever else is
-   * written in the same turn becomes durable with it, or is lost with it.
-   * @throws whatever the storage throws; nothing is kept then
+   * Keeps a batch, whole or not at all. Its `seq` values follow on `lastSeq` without a gap. All writes of the
+   * same turn become durable with it, or are lost with it.
+   * @throws errors of the storage; nothing is kept then
    */
   append(batch: readonly Message[]): void;
 
   /**
-   * Makes durable how far messages may be seen before they are stored: whoever opens this log next begins
-   * behind `seq`, or behind its newest message. Takes back an earlier, higher one.
+   * Reserves places for messages that are shown before they are stored: the next object that opens this log begins behind
+   * `seq`, or behind its newest message. Replaces an earlier reservation, also a higher one.
    */
   reserve(seq: number): void;
 
-  /** Takes all places up to `seq`: messages that were seen there could not be stored. Reserved they are already. */
-  burn(seq: number): void;
+  /** Skips all places up to `seq`: messages shown there could not be stored. They are reserved already. */
+  skip(seq: number): void;
 
   /** Whether there is a message at this place. */
   has(seq: number): boolean;
 
-  /** The message at this place as it was posted, and what became of it. */
+  /** The message at this place as it was posted, and its change. */
   find(seq: number): Kept | undefined;
 
   /**
-   * Keeps what became of a message, in place of what was kept of that before: whole or not at all. Where it was
-   * deleted, what it said is gone from the storage. It is forgotten with the message.
+   * Stores the change of a message in place of its earlier one: whole or not at all. The text of a deleted message leaves the
+   * storage. A change is trimmed with its message.
    * @param rev the change's own place among all changes
-   * @throws whatever the storage throws; nothing is changed then
+   * @throws errors of the storage; nothing is changed then
    */
   keep(seq: number, rev: number, change: Change): void;
 
@@ -92,9 +93,9 @@ export interface MessageLog {
   /** Messages from `sinceMs` (milliseconds since 1970) on, newest first. Lazy: stop when you have enough. */
   newest(sinceMs: number): Iterable<Message>;
 
-  /** When the oldest messages will be too old to be kept, in ms since 1970; `undefined` while there are none. */
+  /** The time at which the oldest messages are too old, in ms since 1970; `undefined` while there are none. */
   readonly trimDueMs: number | undefined;
 
-  /** Forgets what is more or older than is to be kept. Costs nothing where there is nothing to forget. */
+  /** Drops messages beyond the retention. Costs nothing where there are none. */
   trim(nowMs: number): void;
 }

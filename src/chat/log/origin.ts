@@ -1,12 +1,12 @@
-// Where a mirrored message began. What everybody sees of that is the room and the place; behind it stands what only the
-// relay needs, which travels with the object and with no copy that goes outside.
+// The origin of a mirrored message. Clients see its room and place; the route, which only the relay needs, belongs to the same
+// object and is not sent to clients.
 import type { Origin } from "../../protocol/chat-events.ts";
 import type { Root } from "../../protocol/relay-batch.ts";
 
 export interface Route {
-  /** Of the log in which it began. */
+  /** The log in which it began. */
   readonly epoch: string;
-  /** Links that it has passed. */
+  /** Number of links that it has passed. */
   readonly hops: number;
   /** The room that passed it on, where it is another one than that in which it began. */
   readonly via?: string;

@@ -1,16 +1,16 @@
-// Changes of messages that the outside has not been told of. Which they are is known while the room is awake; for the
-// next life there is one number, from which it can find them again.
+// Changes of messages that a webhook or a linked room does not have yet. Lists them while the room is awake; the next life finds
+// them again from one number. Used by links and webhooks.
 import type { ChangedMessage, MessageLog } from "./message-log.ts";
 
-/** Changes that are remembered one by one. Beyond, they are looked for when it is their turn. */
+/** Changes that are remembered one by one. Beyond, the log is searched for them. */
 export const CHANGES_REMEMBERED_MAX = 1000;
 
-/** The next changes, and from which `rev` on what happened to them is news. */
+/** The next changes, and the `rev` from which on their changes are news. */
 export interface ChangesTaken {
   readonly changed: readonly ChangedMessage[];
   readonly sinceRev: number;
   readonly isFound: boolean;
-  /** Whether more stand behind these where they were found. */
+  /** True where the log has more behind these. */
   readonly hasMore: boolean;
 }
 
@@ -18,10 +18,10 @@ export class PendingChanges {
   readonly #log: MessageLog;
   /** The latest `rev` by `seq`, in the order of the changes. */
   readonly #remembered = new Map<number, number>();
-  /** The log has to be searched from `at` on; what happened from `sinceRev` on is news, wherever it is found. */
+  /** The log has to be searched from `at` on; changes from `sinceRev` on are news. */
   #search: { readonly sinceRev: number; readonly at: number } | undefined;
 
-  /** @param from what `from` was in the room's last life */
+  /** @param from `from` of the room's last life */
   constructor(log: MessageLog, from: number | undefined) {
     this.#log = log;
     if (from !== undefined) this.#search = { sinceRev: from, at: from };
@@ -43,7 +43,7 @@ export class PendingChanges {
     this.#remembered.clear();
   }
 
-  /** @throws whatever reading throws */
+  /** @throws errors of the storage */
   take(limit: number): ChangesTaken {
     if (this.#search) {
       const { sinceRev, at } = this.#search;
@@ -54,7 +54,7 @@ export class PendingChanges {
     return { changed, sinceRev: 0, isFound: false, hasMore: false };
   }
 
-  /** The first `count` of what was taken have been told. */
+  /** The first `count` of the changes taken have been delivered. */
   settle({ changed, sinceRev, isFound, hasMore }: ChangesTaken, count: number): void {
     if (!isFound) {
       for (const { seq, rev } of changed.slice(0, count))
@@ -62,7 +62,7 @@ export class PendingChanges {
       return;
     }
     const next = changed[count]?.rev ?? (hasMore ? changed.at(-1)!.rev + 1 : undefined);
-    // Of a message that changed several times only the last change is found, also where an earlier one is the news.
+    // The log has only the last change of a message, also where an earlier one is the news.
     this.#search = next === undefined ? undefined : { sinceRev, at: next };
   }
 }

@@ -1,5 +1,5 @@
-// Which client message ids were posted lately, so that a post sent again finds the first one (CHAT-4).
-// The log is the truth; this is its index in memory, read back from it after sleep.
+// Index of recent client message ids, so that a post sent again finds the first one (CHAT-4). Called by posting/posts.ts. In
+// memory; after sleep it is read from the log.
 import type { Message } from "../../protocol/chat-events.ts";
 import { UnreadableBatch } from "./batch-format.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -9,7 +9,7 @@ export const DEDUPE_WINDOW_MS = 10 * 60_000;
 /** Ids remembered at most; beyond it the oldest go first, however young. */
 export const DEDUPE_IDS_MAX = 65_536;
 
-/** What an ack of the first post said. */
+/** The ack of the first post. */
 export type Posted = Pick<Message, "id" | "seq" | "timestamp">;
 
 export class PostedIds {
@@ -25,7 +25,7 @@ export class PostedIds {
 
   find(user: string, clientMsgId: string, nowMs: number): Posted | undefined {
     const posted = this.#read(nowMs).get(postKey(user, clientMsgId));
-    // What the log has forgotten is forgotten here too: a room that slept would not know it either.
+    // An id whose message was trimmed is unknown: a room that slept would not know it either.
     const isKnown = posted && posted.seq >= this.#log.firstSeq && nowMs - posted.timestamp <= DEDUPE_WINDOW_MS;
     return isKnown ? posted : undefined;
   }
@@ -44,7 +44,7 @@ export class PostedIds {
     }
   }
 
-  /** A room that never sees a client message id never reads its log for them. */
+  /** A room without client message ids never reads its log for them. */
   #read(nowMs: number): Map<string, Posted> {
     return (this.#posted ??= this.#readBack(nowMs));
   }
@@ -58,7 +58,7 @@ export class PostedIds {
         if (newestFirst.length >= DEDUPE_IDS_MAX) break;
       }
     } catch (error) {
-      // A room that nobody can post to would be worse than one that takes an old post sent again for a new one.
+      // A room without posts would be worse than one that takes an old post sent again for a new one.
       if (!(error instanceof UnreadableBatch)) throw error;
       this.#report("posts before an unreadable batch are not recognised when they are sent again", error);
     }

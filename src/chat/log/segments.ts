@@ -1,7 +1,7 @@
-// When a log begins a new segment, and which ones it may forget. Deleting a message costs as much as storing
-// it and dropping a whole segment costs nothing, so a log is a few segments and is trimmed by whole ones: CHAT-8.
+// Decides when a log begins a new segment, and drops old ones. Deleting a message costs as much as storing it and dropping a whole
+// segment costs nothing, so a log is a few segments and is trimmed by whole ones (CHAT-8). Called by durable/sql.
 
-/** How much of a room's history is kept, at least. */
+/** The history that a room keeps, at least. */
 export interface Retention {
   /** The newest so many messages, … */
   readonly messages: number;
@@ -18,7 +18,7 @@ export interface Segment {
   readonly storedBefore: number;
 }
 
-/** What is kept beyond `Retention` is at most one segment: a tenth of it. */
+/** A log exceeds `Retention` by one segment at most: a tenth of it. */
 const SEGMENTS_KEPT = 10;
 
 /** @param stored messages stored so far, counted as `storedBefore` counts */
@@ -35,17 +35,17 @@ export function isFull(
   return nowMs >= untilMs || stored - storedBefore >= Math.ceil(retention.messages / SEGMENTS_KEPT);
 }
 
-/** When all messages of a segment are too old, in ms since 1970. */
+/** The time at which all messages of a segment are too old, in ms since 1970. */
 export function agedAtMs({ ageMs }: Retention, { untilMs }: Segment): number {
   return untilMs + ageMs;
 }
 
-/** How long a message may be kept at most, in ms: as the first one of its segment. */
+/** Milliseconds that a message is kept at most: as the first one of its segment. */
 export function keptMsMax({ ageMs }: Retention): number {
   return Math.ceil(ageMs / SEGMENTS_KEPT) + ageMs;
 }
 
-/** How many segments, of a list with the oldest first, need not be kept any longer. */
+/** Number of segments, of a list with the oldest first, that may be dropped. */
 export function countExpired(
   retention: Retention,
   segments: readonly Segment[],

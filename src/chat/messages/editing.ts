@@ -1,4 +1,5 @@
-// Editing (MSG-1, MSG-2) and deleting (MSG-3) messages: one's own, or a moderator those of who ranks below (MOD-2).
+// The feature of editing (MSG-1, MSG-2) and deleting (MSG-3) messages: authors their own, moderators those of users who rank below
+// them (MOD-2).
 import type { z } from "zod";
 
 import { editSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
@@ -25,7 +26,7 @@ import type { GuestRates } from "../room/guest-rates.ts";
 import { mayModerate, refuseReader } from "../room/roles.ts";
 import type { Feature, Room } from "../room/room.ts";
 
-/** What they take from the bucket of requests: an edit about as much as the message bucket lets people post. */
+/** Costs in tokens of the request bucket: an edit about as much as the message bucket lets people post. */
 export const EDIT_COST = 20;
 export const DELETE_COST = 5;
 export const VERSIONS_COST = 5;
@@ -35,11 +36,11 @@ export const EDITS_KEPT_MAX = 10;
 /** UTF-16 units of these edits together, beyond the present one: a change has to fit a row. */
 export const EDITS_KEPT_CHARS_MAX = 150_000;
 
-/** What a message is to say from now on, and who says so. */
+/** The new text of a message, and its author. */
 interface Rewrite {
   readonly content: string;
   readonly by: string;
-  /** Where that is the message in another room that this one is a copy of. */
+  /** Set where the edit comes from the room of the original. */
   readonly rootRev?: number;
 }
 
@@ -88,9 +89,9 @@ export class Editing implements Feature {
       contentProblem(content, maxContentLength, attachment !== undefined) ?? this.#refuseEdit(caller, found.posted);
     if (refusal) return refusal;
     const message = withChange(found.posted, found.change);
-    // Nothing to change; perhaps it was asked for before.
+    // Nothing to change: perhaps a retry.
     if (message.content === content) return { ok: true, editedAt: message.editedAt ?? message.timestamp };
-    // What others read is a message, be it new or old.
+    // An edit shows text to others as a post does.
     const limited = this.#parts.guestRates.refuse(caller.client);
     if (limited) return limited;
     return this.#audited("edit-message", caller, found.posted, () => this.rewrite(found, { content, by: caller.user }));
@@ -113,7 +114,7 @@ export class Editing implements Feature {
     return refuse("FORBIDDEN", `You cannot ${deed} what somebody of your rank or above wrote.`);
   }
 
-  /** What is done to another's message stands in the audit list, or is not done (MOD-11). */
+  /** A change of another user's message is in the audit list, or is not made (MOD-11). */
   #audited<Given extends Answer<object>>(
     action: AuditAction,
     { user: by }: Caller,
@@ -124,7 +125,7 @@ export class Editing implements Feature {
     return this.#parts.trail.record({ action, by, user, id, seq }, keep);
   }
 
-  /** Keeps an edit that may be made, and tells everyone. */
+  /** Stores an edit that passed every rule, and sends it to everyone. */
   rewrite({ posted, change = UNCHANGED }: Kept, { content, by, rootRev }: Rewrite): EditAnswer {
     // The change's own place: no two edits of a message have the same moment.
     const editedAt = this.#parts.changes.nextRev;
@@ -157,7 +158,7 @@ export class Editing implements Feature {
     return this.#audited("delete-message", caller, posted, () => this.keepDeletion(posted, caller.user));
   }
 
-  /** Keeps a deletion that may be made, and tells everyone. */
+  /** Stores a deletion that passed every rule, and sends it to everyone. */
   keepDeletion({ id, seq, attachment }: Message, by: string, rootRev?: number): Answer<object> {
     const failure = this.#parts.changes.rewrite(seq, {
       ...UNCHANGED,
@@ -183,7 +184,7 @@ export class Editing implements Feature {
   }
 }
 
-/** What is known of the message that this one is a copy of: RLY-6. */
+/** The change of a copy, with what it knows of the original: RLY-6. */
 function edited({ rootEdit, ...change }: Change, rootRev: number | undefined): Change {
   if (rootRev !== undefined) return { ...change, rootRev };
   const kept = rootEdit ?? (change.rootRev === undefined ? undefined : change.edits.at(-1));

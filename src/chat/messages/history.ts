@@ -1,4 +1,4 @@
-// Reading back: pages of the room's log (MSG-9).
+// The feature `history`: pages of the room's log (MSG-9).
 import type { z } from "zod";
 
 import { historySchema } from "../../protocol/schemas/messages.ts";

@@ -13,19 +13,19 @@ import type { Room } from "../room/room.ts";
 
 /**
  * Changes are ordered by the clock, because a counter would cost a row of its own with each of them, or a search when the
- * room wakes. Between two lives of a room the clock may go back; what clients are told is behind by this much, so that
- * they rather hear of a change twice than never.
+ * room wakes. Between two lives of a room the clock may go back; the `rev` that clients get is behind by this much, so that they
+ * get a change twice rather than never.
  */
 export const CLOCK_SLACK_MS = 60_000;
 
-/** What a page takes from the bucket of requests: it looks at everything that ever changed, … */
+/** Cost of a page in tokens of the request bucket: it looks at every change, … */
 export const CHANGES_COST = 10;
-/** … and one more for so many messages, each of which may stand in another batch. */
+/** … and one more for so many messages, each of which may be in another batch. */
 export const CHANGES_PER_TOKEN = 5;
 
 export class MessageChanges implements Feature {
   readonly #room: Room;
-  /** Of the latest change in this life of the room. */
+  /** `rev` of the latest change in this life of the room. */
   #lastRev = 0;
   /** Changes kept in this life of the room. */
   count = 0;
@@ -59,39 +59,39 @@ export class MessageChanges implements Feature {
     this.#lastRev = Math.max(this.#lastRev, rev);
   }
 
-  /** What clients are told: all changes after it are still to come, and some before. */
+  /** The `rev` for clients: all changes after it are still to come, and some before. */
   get toldRev(): number {
     return Math.max(0, Math.max(this.#lastRev, this.#room.now()) - CLOCK_SLACK_MS);
   }
 
-  /** A message that is there, deleted or not; or why it is not. */
+  /** Finds a message, deleted or not. */
   find(id: string): Kept | ErrorAnswer {
     const { log, catchUp, read, seenSeq } = this.#room;
-    // Nor is a log to be made for the question's sake.
+    // A question makes no log.
     if (seenSeq() === 0) return noSuchMessage();
     const place = placeOf(log.epoch, id);
     if (!place) return noSuchMessage();
     const { seq } = place;
-    // It may have been seen, and not be stored yet.
+    // It may be shown, and not stored yet.
     if (seq > log.lastSeq) catchUp();
     const found = read(() => ({ kept: log.find(seq) }));
     if (!found) return refuse("INTERNAL", "The message could not be read; try again.");
-    // Where a backup was restored, another message may stand there.
+    // After a restored backup another message may have the place.
     return found.kept?.posted.id === id ? found.kept : noSuchMessage();
   }
 
-  /** The same, but a deleted message is not there. */
+  /** The same, but a deleted message is not found. */
   findUndeleted(id: string): Kept | ErrorAnswer {
     const found = this.find(id);
     return "posted" in found && found.change?.deletedBy !== undefined ? noSuchMessage() : found;
   }
 
-  /** Keeps what becomes of a message, in place of what had become of it. @returns why it could not be kept */
+  /** Stores the change of a message in place of its earlier one. @returns the error, if that failed */
   keep(seq: number, change: Change): ErrorAnswer | undefined {
     return this.#keep({ seq, rev: this.nextRev, change, isRewrite: false });
   }
 
-  /** The same, where that is another text or none. */
+  /** The same for a change of the text, or a deletion. */
   rewrite(seq: number, change: Change, rev = this.nextRev): ErrorAnswer | undefined {
     return this.#keep({ seq, rev, change, isRewrite: true });
   }
@@ -124,7 +124,7 @@ export class MessageChanges implements Feature {
     const { page, isLast } = changed;
     const told = fitFirst(page);
     const hasMore = !isLast || told.length < page.length;
-    // Of what was trimmed in between nothing is left to tell.
+    // Trimmed messages have no changes.
     const messages = told.flatMap(({ message }) => message ?? []);
     return { ok: true, messages, rev: hasMore ? told.at(-1)!.rev : this.toldRev, hasMore };
   }

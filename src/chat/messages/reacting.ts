@@ -1,4 +1,4 @@
-// Reactions: emoji below a message, each user's once (MSG-4).
+// The feature of reactions: emoji below a message, each user's once (MSG-4).
 import type { z } from "zod";
 
 import { reactSchema, whichMessageSchema } from "../../protocol/schemas/changes.ts";
@@ -11,7 +11,7 @@ import type { MessageChanges } from "./message-changes.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { Feature, Room } from "../room/room.ts";
 
-/** What they take from the bucket of requests. */
+/** Costs in tokens of the request bucket. */
 export const REACT_COST = 5;
 export const REACTIONS_COST = 5;
 
@@ -19,7 +19,7 @@ export const REACTIONS_COST = 5;
 export const EMOJI_PER_MESSAGE_MAX = 20;
 /** Emoji of one user below one message. */
 export const EMOJI_PER_USER_MAX = 10;
-/** Reactions to one message, of all users: they share a row, which is written anew with each. */
+/** Reactions to one message, of all users: they share a row, which each of them rewrites. */
 export const REACTIONS_PER_MESSAGE_MAX = 1000;
 
 export class Reacting implements Feature {

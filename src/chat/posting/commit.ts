@@ -1,5 +1,4 @@
-// How a batch of posts gets from the room into the log and before everyone's eyes. This is `strict`: stored,
-// then seen, then acked.
+// Stores a batch of posts, shows it to everyone and acks it, in this order: durability `strict`. Called by posts.ts.
 import type { Message } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/authorship.ts";
 import { withMentions } from "../log/mentions.ts";
@@ -7,7 +6,7 @@ import { messageId } from "../log/message-id.ts";
 import type { Draft } from "../log/draft.ts";
 import type { MessageLog } from "../log/message-log.ts";
 
-/** What waits to be stored; `draft` passed every rule, and has no place in the log yet. */
+/** A post that waits to be stored. */
 export interface Post {
   readonly draft: Draft;
 }
@@ -22,7 +21,7 @@ export interface CommitContext<P extends Post> {
   readonly room: string;
   readonly log: MessageLog;
   readonly now: () => number;
-  /** The posts are stored, and nobody knows yet. What is shown may be told of at once, and this along with it. */
+  /** The posts are stored, and not shown yet. */
   readonly stored: (posts: ReadonlyArray<Placed<P>>) => void;
   /** Shows messages to everyone. */
   readonly broadcast: (messages: readonly Message[]) => void;
@@ -56,7 +55,7 @@ export class Commit<P extends Post> {
     return this.storeFirst(posts);
   }
 
-  /** After this, what was seen is stored, or has failed. Here it always is. */
+  /** Stores messages that were shown before they were stored. `strict` has none. */
   catchUp(): void {}
 
   /** For the deadline of a commit that has something to do later. */
@@ -70,7 +69,7 @@ export class Commit<P extends Post> {
     return placed;
   }
 
-  /** Whatever goes wrong in showing: what is stored has to be acked, and not to be waited for for ever. */
+  /** A failure here does not stop the acks: the posts are stored. */
   protected show(placed: ReadonlyArray<Placed<P>>): void {
     try {
       this.context.broadcast(placed.map(({ message }) => message));

@@ -1,4 +1,4 @@
-// Posting: who may, how often, and what; what passes goes to the batch that is open.
+// The feature of posting: checks rights, rate limits and content, then adds the post to the open batch (posts.ts).
 import type { z } from "zod";
 
 import { postSchema } from "../../protocol/schemas/messages.ts";
@@ -57,9 +57,8 @@ export class Posting implements Feature {
   start(): void {
     const { name, log, settings, now, report, show, deadline, meter } = this.#room;
     const retention = new RetentionClock(
-      log,
-      deadline("retention", (nowMs) => retention.run(nowMs)),
       this.#room,
+      deadline("retention", (nowMs) => retention.run(nowMs)),
     );
     this.#posts = new Posts({
       room: name,
@@ -91,7 +90,7 @@ export class Posting implements Feature {
     this.#posts.catchUp();
   }
 
-  /** RLY-7: posts that the room itself makes, in one piece. @returns them as they are stored, or nothing if they could not be */
+  /** RLY-7: posts of the room itself, in one piece. @returns the stored messages, or nothing if that failed */
   take(drafts: readonly Draft[]): Message[] | undefined {
     return this.#posts.takeAtOnce(drafts);
   }
@@ -118,7 +117,7 @@ export class Posting implements Feature {
 
   #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
     const { clientMsgId, replyTo, attachment } = payload;
-    // CHAT-4, MOD-10: what is stored is answered so, whatever has become of its sender's rights since.
+    // CHAT-4, MOD-10: a retry gets the first answer, also where the sender's rights have changed since.
     if (this.#posts.answerKnown(caller.user, clientMsgId, reply)) return;
     const content = payload.content.trim();
     const problem = this.#problem(caller, content, payload);

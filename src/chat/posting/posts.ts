@@ -1,5 +1,5 @@
-// Group commit: posts that arrive while a batch is open share one append, one fan-out and their place in
-// line. In which order they are stored and seen is the commit's affair (CHAT-2, CHAT-7).
+// Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts,
+// relaxed-commit.ts) stores and shows them (CHAT-7). Called by posting.ts.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Meter } from "../../metrics/meter.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
@@ -13,7 +13,7 @@ import { ThrottledRun } from "../../clock/throttle.ts";
 import { PostedIds, postKey } from "../log/posted-ids.ts";
 import { RelaxedCommit } from "./relaxed-commit.ts";
 
-/** Posts in one batch at most: nobody waits for company, and no burst keeps the first of them waiting. */
+/** Posts in one batch at most, so that a burst cannot delay its first post. */
 export const BATCH_POSTS_MAX = 64;
 /**
  * Characters in one row at most, names and ids among them. JSON and UTF-8 make at most 6 bytes of one, so a
@@ -26,9 +26,9 @@ const MESSAGE_CHARS = 64;
 interface Pending {
   readonly draft: Draft;
   readonly chars: number;
-  /** When it came, in milliseconds since 1970. */
+  /** Arrival, in milliseconds since 1970. */
   readonly atMs: number;
-  /** Everyone who waits for this post to be stored: its sender, and the same sender trying again. */
+  /** Replies to the first try and to retries. */
   readonly replies: Array<(answer: PostAnswer) => void>;
 }
 
@@ -45,7 +45,7 @@ export interface PostsContext {
   readonly meter: Meter;
   /** Shows messages to everyone. */
   readonly broadcast: (messages: readonly Message[]) => void;
-  /** Called when messages were stored, after their senders were told. */
+  /** Called when messages were stored, after the acks. */
   readonly onStored: () => void;
   readonly report: (problem: string, error: unknown) => void;
 }
@@ -86,7 +86,7 @@ export class Posts {
     return this.#commit.seenSeq;
   }
 
-  /** Whether there is, or will be, a message at this place: stored, seen, or in the open batch. */
+  /** True where this place has, or will have, a message: stored, shown, or in the open batch. */
   has(seq: number): boolean {
     const { log } = this.#context;
     return seq > log.lastSeq ? seq <= this.seenSeq + this.#batch.length : log.has(seq);
@@ -104,7 +104,7 @@ export class Posts {
     else this.#throttle.request(nowMs);
   }
 
-  /** Stores and shows in one piece, behind all that was said before, what is no user's request. @returns `undefined` if that failed */
+  /** Stores and shows messages that no member posted, in one piece, behind all posts so far. @returns `undefined` if that failed */
   takeAtOnce(drafts: readonly Draft[]): Message[] | undefined {
     const atMs = this.#context.now();
     this.flush(atMs);
@@ -122,7 +122,7 @@ export class Posts {
     return waiting !== undefined || earlier !== undefined;
   }
 
-  /** Whether a post was stored before, or is about to be. */
+  /** True where a post was stored before, or is about to be. */
   isKnown(sender: string, clientMsgId: string | undefined): boolean {
     if (clientMsgId === undefined) return false;
     if (this.#waiting.has(postKey(sender, clientMsgId))) return true;
@@ -130,7 +130,7 @@ export class Posts {
     return earlier !== undefined && "ok" in earlier;
   }
 
-  /** The answer to a post that was stored before, or that cannot be told apart from one for want of the log. */
+  /** The answer to a post that was stored before; an error where the log cannot be read. */
   #findEarlier(sender: string, clientMsgId: string, nowMs: number): PostAnswer | undefined {
     try {
       const posted = this.#posted.find(sender, clientMsgId, nowMs);
@@ -152,7 +152,7 @@ export class Posts {
     this.#commit.run();
   }
 
-  /** Stores what was seen before it was stored, so that whoever reads the log finds it there. */
+  /** Stores messages that were shown before they were stored, for a reader of the log. */
   catchUp(): void {
     this.#commit.catchUp();
   }

@@ -1,12 +1,12 @@
-// `relaxed`: a busy room shows messages at once and stores them within a second, many to a row; acked is what
-// is stored. A crash may take what was seen and not stored. So that its places are never given to other
-// messages, the room makes durable how far it may run ahead before it does; CHAT-7.
+// Durability `relaxed`: a busy room shows messages at once, stores them within a second, many to a row, and acks them then. A crash
+// may lose messages that were shown and not stored. The room reserves their places first, so that no other message gets them
+// (CHAT-7). Called by posts.ts.
 import type { Deadline } from "../../clock/deadlines.ts";
 import { Commit, type CommitContext, type Placed, type Post } from "./commit.ts";
 
-/** What was seen is stored within this time. */
+/** Shown messages are stored within this time. */
 export const UNSTORED_MS_MAX = 1000;
-/** Posts that may be seen and not stored, at most: they make one row. */
+/** Posts that may be shown and not stored, at most: they make one row. */
 export const UNSTORED_POSTS_MAX = 1024;
 
 /**
@@ -22,7 +22,7 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
   readonly #deadline: Deadline;
   readonly #charsMax: number;
   readonly #charsOf: (post: P) => number;
-  /** Seen, and not stored yet. */
+  /** Shown, and not stored yet. */
   #unstored: Array<Placed<P>> = [];
   #unstoredChars = 0;
   /** The latest commits, at most `BUSY_COMMITS`, in ms since 1970. */
@@ -65,10 +65,10 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
     // Set also where storing fails: what was reserved has to be taken back some time.
     this.#deadline.set(this.context.now() + UNSTORED_MS_MAX);
     if (this.append(placed)) return this.context.settle(placed);
-    this.context.log.burn(placed.at(-1)!.message.seq);
+    this.context.log.skip(placed.at(-1)!.message.seq);
   }
 
-  /** For the deadline: stores what is not stored; a second without anything to store ends the running ahead. */
+  /** For the deadline: stores shown messages; a second without any ends the running ahead. */
   override run(): void {
     if (this.#unstored.length > 0) this.catchUp();
     else this.#endAhead();
@@ -117,15 +117,15 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
     const { log } = this.context;
     const reservedSeq = this.#reservedSeq;
     if (reservedSeq <= log.lastSeq) return;
-    // Nothing that was seen is missing: the next to open this log need not leave places empty. Where that cannot
-    // be said, they stay empty for this one too, so that sleep makes no difference.
-    if (!this.#reserve(log.lastSeq)) log.burn(reservedSeq);
+    // All shown messages are stored: the next object need not skip places. Where the reservation cannot be taken back, this
+    // object skips them too, so that sleep makes no difference.
+    if (!this.#reserve(log.lastSeq)) log.skip(reservedSeq);
   }
 
   protected override append(placed: ReadonlyArray<Placed<P>>): boolean {
     const isStored = super.append(placed);
     const committedAtMs = [...this.#committedAtMs, this.context.now()].slice(-BUSY_COMMITS);
-    // Storage in trouble: nobody shall see more that it may not take.
+    // The storage fails: no further message is shown before it is stored.
     this.#committedAtMs = isStored ? committedAtMs : [];
     this.#isAhead &&= isStored;
     return isStored;

@@ -1,107 +1,92 @@
-// Lets a room forget in time (CHAT-8): whenever something was stored, and in a quiet room by one alarm far away. The
-// alarm costs a row, so it stands where the oldest segment will be due and does not move with every message. A clock may be
-// wrong for a moment: that a segment is too old is believed when it was seen twice, an hour apart.
+// Trims the log in time (CHAT-8): after each commit, and in a quiet room by one alarm. An alarm costs a row, so it is set to
+// the due time of the oldest segment and does not move with every message. A clock may be wrong for a moment: a segment is
+// dropped when it was too old twice, an hour apart. Called by posting.ts.
 import type { Deadline } from "../../clock/deadlines.ts";
-import type { MessageLog } from "../log/message-log.ts";
-import type { RoomState } from "../../storage/room-state.ts";
 import type { Room } from "../room/room.ts";
 
-/** So long after a segment was seen to be too old it is forgotten, if it is so still. */
+/** A segment that was found too old is dropped after this, if it is too old still. */
 export const CONFIRM_MS = 3_600_000;
 
-/** Storage that was in trouble is asked to forget again after this. */
+/** After a failure of the storage the log is trimmed again after this. */
 const RETRY_MS = 3_600_000;
 
-/** When it was first seen that the segment that was due then is too old, both in ms since 1970. */
-interface Sight {
+/** A segment that was found too old: its due time, and the time of the finding, both in ms since 1970. */
+interface Finding {
   readonly dueMs: number;
   readonly atMs: number;
 }
 
-const SIGHT = "retention";
+const STATE_KEY = "retention";
 
 export class RetentionClock {
-  readonly #log: MessageLog;
+  readonly #room: Pick<Room, "log" | "state" | "trimmed" | "report">;
   readonly #deadline: Deadline;
-  readonly #trimmed: () => void;
-  readonly #report: (problem: string, error: unknown) => void;
-  readonly #state: RoomState;
-  /** As it is kept; `null` where there is none. */
-  #known: Sight | null | undefined;
+  /** As it is stored; `null` where there is none. */
+  #known: Finding | null | undefined;
 
-  /**
-   * @param deadline the one that calls `run` of this clock when it is due
-   * @param trimmed called whenever the log was trimmed, whether or not there was anything to forget
-   */
-  constructor(
-    log: MessageLog,
-    deadline: Deadline,
-    { trimmed, report, state }: Pick<Room, "trimmed" | "report" | "state">,
-  ) {
-    this.#log = log;
+  /** @param deadline the one that calls `run` of this clock when it is due */
+  constructor(room: Pick<Room, "log" | "state" | "trimmed" | "report">, deadline: Deadline) {
+    this.#room = room;
     this.#deadline = deadline;
-    this.#trimmed = trimmed;
-    this.#report = report;
-    this.#state = state;
     try {
       this.#schedule();
     } catch (error) {
-      this.#report("what was to be forgotten could not be read", error);
-      this.#deadline.set(this.#log.trimDueMs!);
+      this.#room.report("what was to be forgotten could not be read", error);
+      this.#deadline.set(this.#room.log.trimDueMs!);
     }
   }
 
   run(nowMs: number): void {
     try {
-      this.#log.trim(this.#believedMs(nowMs));
-      this.#trimmed();
-      this.#look(nowMs);
+      this.#room.log.trim(this.#believedMs(nowMs));
+      this.#room.trimmed();
+      this.#check(nowMs);
       this.#schedule();
     } catch (error) {
-      // What should be forgotten is still there, for a while.
-      this.#report("old messages could not be forgotten", error);
+      // Old messages stay for a while.
+      this.#room.report("old messages could not be forgotten", error);
       this.#deadline.set(nowMs + RETRY_MS);
     }
   }
 
   /**
-   * @returns up to when messages that were too old may go: an hour after the oldest segment was seen to be too old, however far ahead
-   * the clock is by now. Messages beyond HISTORY_MESSAGES go at any time, also by a clock that is not believed.
+   * @returns the time up to which old messages may go: an hour after the oldest segment was found too old, however far ahead the
+   * clock is by now. Messages beyond HISTORY_MESSAGES go at any time.
    */
   #believedMs(nowMs: number): number {
-    const sight = this.#sightOf(this.#log.trimDueMs);
-    if (!sight) return -Infinity;
-    // Seen by a clock that was ahead of this one: it went wrong then, or does now.
-    if (nowMs < sight.atMs) this.#keep(null);
-    const confirmedMs = sight.atMs + CONFIRM_MS;
+    const finding = this.#findingOf(this.#room.log.trimDueMs);
+    if (!finding) return -Infinity;
+    // The clock was ahead at the finding, or is behind now.
+    if (nowMs < finding.atMs) this.#keep(null);
+    const confirmedMs = finding.atMs + CONFIRM_MS;
     return nowMs >= confirmedMs ? confirmedMs : -Infinity;
   }
 
-  /** Notes that the oldest segment is too old, if it is. */
-  #look(nowMs: number): void {
-    const dueMs = this.#log.trimDueMs;
-    if (dueMs !== undefined && nowMs >= dueMs && !this.#sightOf(dueMs)) this.#keep({ dueMs, atMs: nowMs });
+  /** Stores the finding that the oldest segment is too old, if it is. */
+  #check(nowMs: number): void {
+    const dueMs = this.#room.log.trimDueMs;
+    if (dueMs !== undefined && nowMs >= dueMs && !this.#findingOf(dueMs)) this.#keep({ dueMs, atMs: nowMs });
   }
 
-  /** A room that has nothing to forget keeps nothing for it, and is not asked. */
-  #sightOf(dueMs: number | undefined): Sight | null {
-    return dueMs !== undefined && this.#sight?.dueMs === dueMs ? this.#sight : null;
+  /** A room without anything to trim stores no finding, and its storage is not read. */
+  #findingOf(dueMs: number | undefined): Finding | null {
+    return dueMs !== undefined && this.#finding?.dueMs === dueMs ? this.#finding : null;
   }
 
-  get #sight(): Sight | null {
-    return (this.#known ??= (this.#state.get(SIGHT) as Sight | undefined) ?? null);
+  get #finding(): Finding | null {
+    return (this.#known ??= (this.#room.state.get(STATE_KEY) as Finding | undefined) ?? null);
   }
 
-  #keep(sight: Sight | null): void {
-    if (sight) this.#state.put(SIGHT, sight);
-    else this.#state.delete(SIGHT);
-    this.#known = sight;
+  #keep(finding: Finding | null): void {
+    if (finding) this.#room.state.put(STATE_KEY, finding);
+    else this.#room.state.delete(STATE_KEY);
+    this.#known = finding;
   }
 
   #schedule(): void {
-    const dueMs = this.#log.trimDueMs;
+    const dueMs = this.#room.log.trimDueMs;
     if (dueMs === undefined) return this.#deadline.clear();
-    const sight = this.#sightOf(dueMs);
-    this.#deadline.set(sight ? sight.atMs + CONFIRM_MS : dueMs);
+    const finding = this.#findingOf(dueMs);
+    this.#deadline.set(finding ? finding.atMs + CONFIRM_MS : dueMs);
   }
 }

@@ -5,7 +5,7 @@ import type { Slot } from "./slot.ts";
 
 export interface Carrying<Item> {
   readonly slot: Slot<readonly Item[]>;
-  /** What an item is known by; each key has one holder. */
+  /** The key of an item; each key has one holder. */
   readonly keyOf: (item: Item, holder: Client) => string;
   /** Connections that may hold it, the preferred ones first; by default all. */
   readonly holdersOf?: (key: string) => Iterable<Client>;

@@ -8,9 +8,9 @@ import type { Identity } from "../../protocol/identity.ts";
 import type { Client, Membership, Room } from "./room.ts";
 import { Slot } from "./slot.ts";
 
-/** Whether the token of the connection is one of those that anybody may ask for. */
+/** Set where the connection has a guest token. */
 const IS_GUEST = new Slot<true>("isGuest");
-/** The bucket of the address's guests as of their last post over the connection. */
+/** The bucket of all guests of the address, as the last post over the connection left it. */
 const GUEST_BUCKET = new Slot<Bucket>("guestBucket");
 
 export class GuestRates {

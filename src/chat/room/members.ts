@@ -1,5 +1,5 @@
-// Who is in the room: people, not connections. Several tabs of a user are one member (CHAT-5), and so is a user who
-// went a moment ago: others hear of the first to come, and of the last to go once it is certain (PRES-1).
+// The members of a room: people, not connections. Several tabs of a user are one member (CHAT-5), and so is a user who left a
+// moment ago (PRES-1). Presence notes every connection here; other features look members up.
 import type { Member, PresenceChange } from "../../protocol/chat-events.ts";
 
 /** Members whom a room tells of by name. A larger one tells how many they are, and lists so many at most: PRES-3. */
@@ -10,14 +10,14 @@ export interface Connection {
   readonly socketId: string;
   /** The display name that its token gives. */
   readonly name: string;
-  /** When it joined, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
-/** What is kept of a member who is not connected. */
+/** A member without a connection. */
 export interface Remembered {
   readonly name: string;
-  /** When the stay began, in milliseconds since 1970. */
+  /** Beginning of the stay, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
@@ -31,14 +31,14 @@ interface Stay {
 
 export class Members {
   readonly #stays = new Map<string, Stay>();
-  /** Whether the stays stand in the order in which they began. After sleep they do not. */
+  /** True while the stays are in the order in which they began. After sleep they are not. */
   #isOrdered = true;
-  /** What changed since the last `takeChange`: names of those who joined, ids of those who left. */
+  /** Changes since the last `takeChange`: names of members who joined, ids of members who left. */
   readonly #joined = new Map<string, string>();
   readonly #left = new Set<string>();
   readonly #watchers: Array<() => void> = [];
 
-  /** @param changed called after somebody came, went for good, or all of them did, before anybody is told */
+  /** @param changed called after a member joined or left, before any notification */
   watch(changed: () => void): void {
     this.#watchers.push(changed);
   }
@@ -60,18 +60,18 @@ export class Members {
     return this.#stays.size;
   }
 
-  /** Whether the room is too large for its members to be told of by name. */
+  /** True in a room too large to name its members (PRES-3). */
   get isLarge(): boolean {
     return this.count > MEMBERS_LISTED_MAX;
   }
 
-  /** Whether something happened that the others have not been told. */
+  /** True while a change waits to be sent to the others. */
   get hasChanged(): boolean {
     return this.#joined.size > 0 || this.#left.size > 0;
   }
 
   /**
-   * Notes a connection, or what changed about it; nobody is told.
+   * Notes a connection, or its new name, without a notification.
    * @param memberSinceMs when the user became a member, where that was before this connection
    */
   note(user: string, connection: Connection, memberSinceMs = connection.sinceMs): void {
@@ -101,7 +101,7 @@ export class Members {
     stay.connections.set(socketId, connection);
     if (known) return known.sinceMs;
     this.#stays.set(user, stay);
-    // Gone and back within one window: nobody heard of either.
+    // Left and back within one window: neither was sent.
     if (!this.#left.delete(user)) this.#joined.set(user, name);
     this.#changed();
     return sinceMs;
@@ -125,7 +125,7 @@ export class Members {
     this.#changed();
   }
 
-  /** Nobody is there any more, and nobody to be told. */
+  /** The room is empty. */
   clear(): void {
     this.#stays.clear();
     this.#joined.clear();
@@ -133,7 +133,7 @@ export class Members {
     this.#changed();
   }
 
-  /** How many sockets a user has here. */
+  /** Number of a user's sockets. */
   connectionsOf(user: string): number {
     return this.#stays.get(user)?.connections.size ?? 0;
   }
@@ -144,7 +144,7 @@ export class Members {
   }
 
   /**
-   * Those who have been here longest, at most `MEMBERS_LISTED_MAX`; the longest comes first.
+   * The longest present members, at most `MEMBERS_LISTED_MAX`; the longest comes first.
    * @param find a part of the name or the id, in any case
    */
   list(find = ""): Member[] {
@@ -166,7 +166,7 @@ export class Members {
     this.#isOrdered = true;
   }
 
-  /** What the others have not been told yet, or `undefined` where nothing is left to tell. */
+  /** Takes the change that waits to be sent to the others. */
   takeChange(): PresenceChange | undefined {
     if (!this.hasChanged) return undefined;
     const joined = this.isLarge ? [] : [...this.#joined].map(([user, name]) => ({ user, name }));
@@ -189,7 +189,7 @@ function oldestOf({ connections }: Stay): Connection {
   return [...connections.values()].reduce((a, b) => (isOlder(a, b) ? a : b));
 }
 
-/** Of two that joined in the same millisecond the ids decide, so that the answer is the same after sleep. */
+/** In the same millisecond the ids decide, so that the answer is the same after sleep. */
 function isOlder(a: Connection, b: Connection): boolean {
   return a.sinceMs < b.sinceMs || (a.sinceMs === b.sinceMs && a.socketId < b.socketId);
 }

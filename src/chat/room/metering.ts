@@ -10,14 +10,14 @@ export function countPosted(meter: Meter, messages: number, recipients: number):
 /** @param waitedMs of each message of a batch, until it was stored */
 export function countCommit(meter: Meter, waitedMs: readonly number[]): void {
   meter.observe("batch", waitedMs.length);
-  // Where the clock was set back meanwhile, a sum must not fall.
+  // A clock that was set back meanwhile must not lower a sum.
   for (const ms of waitedMs) meter.observe("commit", Math.max(0, ms) / 1000);
 }
 
 /** From one sample to the next, at least. */
 const SAMPLE_MS = 1000;
 
-/** How long what was just stored takes to be durable: until then the platform lets nothing out that says so. */
+/** Measures the time until a write is durable: the platform holds frames back until then. */
 export class DeliverySampler {
   readonly #meter: Meter;
   readonly #now: () => number;
@@ -35,7 +35,7 @@ export class DeliverySampler {
     const startMs = this.#now();
     if (!this.#durable || !this.#throttle.take(startMs)) return;
     const measure = (): void => this.#meter.observe("delivery", Math.max(0, this.#now() - startMs) / 1000);
-    // Storage in trouble is somebody else's to tell of.
+    // Others report failures of the storage.
     this.#durable().then(measure, () => undefined);
   }
 }

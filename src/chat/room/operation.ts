@@ -1,23 +1,22 @@
-// What can be asked of a room: a schema for the payload, and the rule that answers. Features declare operations; requests.ts
-// runs them.
+// An operation of a room: a schema for the payload, and the rule that answers. Features declare operations; requests.ts runs them.
 import type { z } from "zod";
 
 import type { Answer, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
 import type { Client } from "./room.ts";
 
-/** Somebody, as their token describes them. */
+/** A user as their token describes them. */
 export interface Bearer {
   readonly user: string;
   readonly name: string;
   readonly role: Role;
 }
 
-/** Who asks. */
+/** The user who makes a request. */
 export interface Caller extends Bearer {
-  /** What counts in this room: the token's, or the one that the room gave. */
+  /** The role that counts in this room: by token or by grant. */
   readonly role: Role;
   readonly tokenRole: Role;
-  /** The connection that it came over; absent where it came from outside the room. */
+  /** The connection of the request; absent where it came from outside the room. */
   readonly client?: Client;
 }
 
@@ -31,18 +30,18 @@ export const isSpeech = (event: string): boolean => SPEECH.has(event);
 
 export type ChatEvent = keyof ClientToServerEvents;
 
-/** What an event is answered with. */
+/** The answer to an event. */
 export type AnswerTo<Event extends ChatEvent> = Parameters<NonNullable<Parameters<ClientToServerEvents[Event]>[1]>>[0];
 
 export type Reply<Given> = (answer: Given) => void;
 
 export interface Operation<Given = Answer<object>> {
   readonly schema: z.ZodType;
-  /** What it takes from the caller's bucket of requests. */
+  /** Tokens that it takes from the caller's bucket of requests. */
   readonly cost: (payload: unknown) => number;
   /** Answers once: in the same turn, or after what it had to wait for. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
-  /** Whether it was done before, so that what is asked for is only the answer: that needs no feature's leave (MOD-10). */
+  /** True where it was done before, and the caller only wants the answer: that needs no feature's leave (MOD-10). */
   readonly isRepeat?: (caller: Caller, payload: unknown) => boolean;
 }
 

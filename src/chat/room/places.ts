@@ -1,9 +1,9 @@
-// Whether the room has a place for one more socket: among all that it holds, and among those of one user (LIM-7). Called by chat.ts.
+// Refuses a socket where the room, or its user, has too many (LIM-7). Called by chat.ts.
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny } from "./answers.ts";
 import type { ChatSettings } from "./room.ts";
 
-/** How many sockets are there. */
+/** Numbers of sockets. */
 interface Taken {
   readonly inRoom: number;
   readonly ofUser: number;

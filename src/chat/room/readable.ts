@@ -1,4 +1,4 @@
-// Reading on behind a place, where nobody waits for an answer: what cannot be read is passed over.
+// Reads the log from a place on and skips batches that cannot be read. Used by features that read in the background.
 import type { Message } from "../../protocol/chat-events.ts";
 import { UnreadableBatch } from "../log/batch-format.ts";
 import type { Room } from "./room.ts";

@@ -1,4 +1,4 @@
-// Runs what is asked of a room, step by step. Called by chat.ts for the events of its members, and by room-calls.ts for callers
+// Runs the requests of a room, step by step. Called by chat.ts for the events of its members, and by room-calls.ts for callers
 // from outside.
 import { describeIssues } from "../../protocol/schemas/fields.ts";
 import type { Answer, ErrorAnswer } from "../../protocol/chat-events.ts";
@@ -10,8 +10,8 @@ import type { Caller, Operation, Reply } from "./operation.ts";
 import type { Room } from "./room.ts";
 
 /**
- * CHAT-6: what a user may ask of a room besides posting: every event takes one token, a page of history more. In memory
- * only, because a bucket is full again before a room falls asleep.
+ * CHAT-6: requests of a user besides posts: every event takes one token, a page of history more. In memory only, because a
+ * bucket is full again before a room falls asleep.
  */
 export const REQUEST_LIMIT: RateLimit = { perSecond: 50, burst: 200 };
 
@@ -30,7 +30,7 @@ export interface Request {
 export class Requests {
   readonly #room: Room;
   readonly #features: readonly Feature[];
-  /** Those that look at answers. */
+  /** Features with `onAnswered`. */
   readonly #watching: readonly Feature[];
   readonly #operations: ReadonlyMap<string, Operation>;
   readonly #buckets = new TokenBuckets(REQUEST_LIMIT);
@@ -42,7 +42,7 @@ export class Requests {
     this.#operations = new Map(features.flatMap(({ operations = {} }) => Object.entries<Operation>(operations)));
   }
 
-  /** What clients can ask for. */
+  /** Names of the events that clients can send. */
   get events(): Iterable<string> {
     return this.#operations.keys();
   }
@@ -70,7 +70,7 @@ export class Requests {
     reply: Reply<Answer<object>>,
   ): void | Promise<void> {
     const parsed = readAs(operation.schema, given ?? {});
-    // LIM-3: what is wrong, or was done before, has been looked at all the same.
+    // LIM-3: a wrong or repeated request costs as much to look at.
     if (!parsed.success) {
       return reply(this.#refuseCost(caller, 1) ?? refuse("INVALID_PAYLOAD", describeIssues(parsed.error)));
     }
@@ -90,7 +90,7 @@ export class Requests {
     return refuse("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
   }
 
-  /** Asks all features for their leave: a rule such as "who is muted may not speak" stands in one of them. */
+  /** Asks all features for their leave: each rule, such as that of muted users, is in one of them. */
   #refuse(event: string, caller: Caller): ErrorAnswer | undefined {
     for (const feature of this.#features) {
       const refusal = feature.refuse?.(event, caller);
@@ -99,7 +99,7 @@ export class Requests {
     return undefined;
   }
 
-  /** The same reply, which features that follow what comes of it hear first. */
+  /** Wraps the reply so that features that follow the request get the answer first. */
   #followed(event: string, caller: Caller, reply: Reply<Answer<object>>): Reply<Answer<object>> {
     let listeners: Array<Reply<Answer<object>>> | undefined;
     for (const feature of this.#features) {

@@ -1,4 +1,5 @@
-// What the features of a chat room share: its log and state, who is connected, and the clock. Made by chat.ts.
+// The room that its features share: its log and state, its connections, and the clock. Made by chat.ts, which hands it to every
+// feature.
 import type { Message, RefreshAnswer, Role, ServerToClientEvents } from "../../protocol/chat-events.ts";
 import type { Meter } from "../../metrics/meter.ts";
 import { BroadcastOperator } from "../../socketio/server/broadcast.ts";
@@ -23,7 +24,7 @@ export interface ChatSettings {
   readonly messageRate: RateLimit;
   /** Characters (Unicode code points) of a message's content. */
   readonly maxContentLength: number;
-  /** How long one's own messages may be edited, in ms; 0 is never. */
+  /** Milliseconds in which authors may edit their messages; 0 is never. */
   readonly editWindowMs: number;
   readonly flushWindowMs: number;
   readonly durability: Durability;
@@ -31,32 +32,31 @@ export interface ChatSettings {
   readonly guestRatePerIp: number;
   /** Sockets that one room holds. */
   readonly maxMembers: number;
-  /** Of them, those of one user; 0 is no limit. */
+  /** Sockets of one user; 0 is no limit. */
   readonly maxConnectionsPerUser: number;
-  /** How long after a broken connection a client may recover it, in ms; 0 turns recovery off. */
+  /** Milliseconds in which a client may recover a broken connection; 0 turns recovery off. */
   readonly recoveryWindowMs: number;
 }
 
-/** A member's connection, as it survives sleep. What a feature keeps on it is in slots of its own (slot.ts). */
+/** A member's connection, as it survives sleep. Features keep their values on it in slots (slot.ts). */
 export interface Membership {
   readonly user: string;
   readonly name: string;
-  /** What the token says. */
+  /** The role by token. */
   readonly role: Role;
-  /** When this connection joined, in milliseconds since 1970. */
+  /** Beginning of the connection, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
 export type Client = Socket<ServerToClientEvents, Membership>;
 
-/** What a room is made from. */
 export interface RoomParts {
   readonly name: string;
   readonly settings: ChatSettings;
   readonly log: MessageLog;
   readonly state: RoomState;
   readonly meter: Meter;
-  /** Resolves when all that was stored is durable: what is seen of it leaves the room then. */
+  /** Resolves once everything stored is durable. */
   readonly durable?: (() => Promise<void>) | undefined;
 }
 
@@ -64,16 +64,16 @@ export interface RoomParts {
 export interface Writer {
   /** The newest place that anybody can have seen a message at: in a relaxed room it may not be stored yet. */
   readonly seenSeq: number;
-  /** Stores what was seen before it was stored. */
+  /** Stores messages that were shown before they were stored. */
   catchUp(): void;
-  /** Stores and shows what has been said so far. */
+  /** Stores and shows the posts so far. */
   commit(): void;
-  /** Stores and shows what no user asked for, behind all that was said before. @returns `undefined` if that failed */
+  /** Stores and shows messages that no member posted, behind all posts so far. @returns `undefined` if that failed */
   take(drafts: readonly Draft[]): readonly Message[] | undefined;
 }
 
 export interface RoomFeatures {
-  /** In the order in which their hooks are called. */
+  /** In the order of their hooks. */
   readonly all: readonly Feature[];
   readonly writer: Writer;
   readonly sanctions: Sanctions;
@@ -84,7 +84,7 @@ export class Room {
   readonly name: string;
   readonly settings: ChatSettings;
   readonly log: MessageLog;
-  /** What outlives the room's sleep besides messages and connections. */
+  /** Values that outlive sleep, besides messages and connections. */
   readonly state: RoomState;
   readonly meter: Meter;
   /** The people in it. */
@@ -92,6 +92,8 @@ export class Room {
   readonly #delivery: DeliverySampler;
   #context!: NamespaceContext;
   #features: readonly Feature[] = [];
+  /** Features with `onTurnEnd`, which is called with every input. */
+  #enders: readonly Feature[] = [];
   #writer!: Writer;
   #sanctions!: Sanctions;
 
@@ -108,6 +110,7 @@ export class Room {
   open(context: NamespaceContext, { all, writer, sanctions }: RoomFeatures): void {
     this.#context = context;
     this.#features = all;
+    this.#enders = all.filter((feature) => "onTurnEnd" in feature);
     this.#writer = writer;
     this.#sanctions = sanctions;
     for (const feature of all) feature.start?.();
@@ -129,7 +132,7 @@ export class Room {
   /** Milliseconds since 1970, as of the current input. */
   readonly now = (): number => this.#context.now();
 
-  /** Runs `work` as a turn, for what happens after an await: it is an input like others. */
+  /** Runs `work` as a turn. Use it after an await. */
   readonly turn = <Result>(work: () => Result): Result => this.#context.turn(() => this.#endTurnAfter(work));
 
   #endTurnAfter<Result>(work: () => Result): Result {
@@ -142,10 +145,10 @@ export class Room {
 
   /** Tells the features that an input was dealt with. */
   readonly endTurn = (): void => {
-    for (const feature of this.#features) feature.onTurnEnd?.();
+    for (const feature of this.#enders) feature.onTurnEnd?.();
   };
 
-  /** A failure that the room survived but the operator should hear of. */
+  /** Reports a failure to the operator's log. */
   readonly report = (problem: string, error: unknown): void => this.#context.report(problem, error);
 
   /** @param name stands in the record of why a room woke */
@@ -161,10 +164,10 @@ export class Room {
   /** The newest place that anybody can have seen a message at: in a relaxed room it may not be stored yet. */
   readonly seenSeq = (): number => this.#writer.seenSeq;
 
-  /** Stores what was seen before it was stored: for callers that read the log next. */
+  /** Stores messages that were shown before they were stored. Call it before reading the log. */
   readonly catchUp = (): void => this.#writer.catchUp();
 
-  /** Stores and shows what has been said so far: for what must not overtake it. */
+  /** Stores and shows the posts so far, so that an event cannot overtake them. */
   readonly commit = (): void => this.#writer.commit();
 
   /** RLY-7: stores and shows messages of other rooms, in one piece. @returns `undefined` if that failed */
@@ -194,12 +197,12 @@ export class Room {
     for (const feature of this.#features) feature.onPosted?.(messages);
   };
 
-  /** Tells the features that a message is about to change. @throws whatever they throw */
+  /** Tells the features that a message is about to change. @throws errors of the features */
   readonly changing = (changing: KeptChange): void => {
     for (const feature of this.#features) feature.onChanging?.(changing);
   };
 
-  /** Tells the features that the log may have forgotten its oldest messages. @throws whatever they throw */
+  /** Tells the features that the log may have forgotten its oldest messages. @throws errors of the features */
   readonly trimmed = (): void => {
     for (const feature of this.#features) feature.onTrimmed?.();
   };

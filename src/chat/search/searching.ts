@@ -83,7 +83,7 @@ export class Searching implements Feature {
   }
 
   /** Answers each search under way with what was found so far, and `hasMore`. */
-  onFarewell(): void {
+  onShutdown(): void {
     const searches = this.#searches;
     this.#searches = [];
     this.#isNext = false;

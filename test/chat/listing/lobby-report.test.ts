@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { REPORT_BELIEVED_MS } from "../../../src/chat/listing/lobby-facts.ts";
 import { REPORT_PATIENCE_MS, REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/lobby-report.ts";
 import { marksOf } from "../../../src/protocol/people-marks.ts";
-import { ROOM_DELETED } from "../../../src/chat/room/farewell.ts";
+import { ROOM_DELETED } from "../../../src/chat/room/notices.ts";
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
 import { identityOf, ROOM } from "../../host/chat-room.ts";
 import { START_MS } from "../../host/harness.ts";
@@ -250,7 +250,7 @@ describe("a room that ends", () => {
     await reporting.advance(HOUR_MS);
     reporting.take();
     await reporting.room.call("chat-message", "ada", { content: "last words" });
-    reporting.room.chat.calls.sayGoodbye(() => ROOM_DELETED);
+    reporting.room.chat.calls.prepareShutdown(() => ROOM_DELETED);
     ada.leave();
     reporting.room.chat.calls.prepareErase();
     reporting.take();

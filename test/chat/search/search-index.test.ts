@@ -5,7 +5,7 @@ import { messageId } from "../../../src/chat/log/message-id.ts";
 import type { IndexShape } from "../../../src/chat/search/search-index.ts";
 import { SEARCHES_MAX, SEARCHES_PER_USER_MAX, SEARCH_MESSAGES_MAX } from "../../../src/chat/search/searching.ts";
 import type { FoundMessage, Message } from "../../../src/protocol/chat-events.ts";
-import { shutdownNotice } from "../../../src/chat/room/farewell.ts";
+import { shutdownNotice } from "../../../src/chat/room/notices.ts";
 import { ChatRoom, EPOCH, ROOM, UNLIMITED } from "../../host/chat-room.ts";
 import { START_MS, type Call, type Client } from "../../host/harness.ts";
 
@@ -82,7 +82,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     const room = new ChatRoom();
     fill(room, 1000, () => content.repeat(1000 / content.length));
     const asked = room.ask("ada", "search", { query });
-    room.chat.calls.sayGoodbye(() => shutdownNotice("ada", 0));
+    room.chat.calls.prepareShutdown(() => shutdownNotice("ada", 0));
     const { before } = asked.answer as unknown as { before: number };
     expect(1001 - before).toBeLessThanOrEqual(messagesMax);
     expect(1001 - before).toBeGreaterThan(messagesMax / 3);
@@ -102,7 +102,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     const room = new ChatRoom();
     // As if the log were long: all that was said stands at its end.
     fill(room, 2, () => "old");
-    room.log.burn(SEARCH_MESSAGES_MAX + 10_000);
+    room.log.skip(SEARCH_MESSAGES_MAX + 10_000);
     fill(room, 1, () => "new");
     const ada = await room.join("ada");
     const first = search(room, ada, { query: "old" });
@@ -149,7 +149,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     const { room } = await longRoom();
     const asked = room.ask("backend", "search", { query: "round" });
     expect(asked.answer).toBeUndefined();
-    room.chat.calls.sayGoodbye(() => ({ code: "SERVER_SHUTDOWN", message: "" }));
+    room.chat.calls.prepareShutdown(() => ({ code: "SERVER_SHUTDOWN", message: "" }));
     expect(asked.answer).toMatchObject({ ok: true, hasMore: true });
     room.quiet();
   });

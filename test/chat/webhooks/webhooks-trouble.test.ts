@@ -144,7 +144,7 @@ describe("a room's own troubles", () => {
     await say(ada, "1");
     await room.pass(500);
     room.queue.mood = "takes";
-    room.chat.calls.sayGoodbye(() => ({ code: "ROOM_DELETED", message: "gone" }));
+    room.chat.calls.prepareShutdown(() => ({ code: "ROOM_DELETED", message: "gone" }));
     ada.leave();
     room.chat.calls.prepareErase();
     expect(room.queue.story).toEqual(["posted 1 1", "left ada", "vacated"]);

@@ -115,16 +115,16 @@ describe("is not said to have recovered where that cannot be proven: REC-3", () 
     await call(speaker, "whoami");
     speaker.close();
   };
-  const sayGoodbye = ({ ada }: Story): Promise<void> => {
+  const prepareShutdown = ({ ada }: Story): Promise<void> => {
     ada.send("41");
     return drop(ada);
   };
   const causes: Array<[cause: string, run: (story: Story) => Promise<void>]> = [
-    ["a goodbye", sayGoodbye],
+    ["a goodbye", prepareShutdown],
     [
       "a goodbye, then sleep",
       async (story) => {
-        await sayGoodbye(story);
+        await prepareShutdown(story);
         await evict(story.room, "hibernate");
       },
     ],

@@ -1,17 +1,16 @@
-// What people are told when everybody has to go: for a while, or because the room is no more.
+// Notices before a room closes all its connections: for a restart, or because it is deleted. Sent by durable/chat-room.ts.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 
 import type { Notice } from "../../protocol/chat-events.ts";
 
-/** Told to all before a room is deleted (API-9). */
+/** Sent to all before a room is deleted (API-9). */
 export const ROOM_DELETED: Notice = { code: "ROOM_DELETED", message: "The room was deleted." };
 
 /**
- * Everyone gets a moment of their own to come back at, spread evenly over the window, so that they do not come all
- * at once (API-10).
- * @param socketId what nobody can guess, so it says as well as a die when
- * @param withinMs all are to be back in so many milliseconds
+ * Sends each client back at a time of its own, spread evenly over the window, so that they do not all reconnect at once (API-10).
+ * @param socketId unguessable, so its hash spreads as well as a random number
+ * @param withinMs all clients are to be back within this time
  */
 export function shutdownNotice(socketId: string, withinMs: number): Notice {
   return {

@@ -1,11 +1,11 @@
 // Sending everybody away, and what a room says of itself to those outside.
 import { describe, expect, it } from "vitest";
 
-import { ROOM_DELETED, shutdownNotice } from "../../src/chat/room/farewell.ts";
-import type { Notice } from "../../src/protocol/chat-events.ts";
-import { ChatRoom, ROOM } from "../host/chat-room.ts";
-import { START_MS } from "../host/harness.ts";
-import { fc } from "../host/properties.ts";
+import { ROOM_DELETED, shutdownNotice } from "../../../src/chat/room/notices.ts";
+import type { Notice } from "../../../src/protocol/chat-events.ts";
+import { ChatRoom, ROOM } from "../../host/chat-room.ts";
+import { START_MS } from "../../host/harness.ts";
+import { fc } from "../../host/properties.ts";
 
 describe("a goodbye", () => {
   it("comes after the acks of all who wait for one: API-9, API-10", async () => {
@@ -15,7 +15,7 @@ describe("a goodbye", () => {
     const waiting = ada.call("chat-message", { content: "waits" });
     const outside = room.ask("backend", "chat-message", { content: "waits, too" });
     expect(waiting.acks).toEqual([]);
-    room.chat.calls.sayGoodbye(() => ROOM_DELETED);
+    room.chat.calls.prepareShutdown(() => ROOM_DELETED);
     expect(waiting.answer).toMatchObject({ ok: true, seq: 2 });
     expect(outside.answer).toMatchObject({ ok: true, seq: 3 });
     expect(room.log.messages.map(({ content }) => content)).toEqual(["opens the window", "waits", "waits, too"]);
@@ -26,7 +26,7 @@ describe("a goodbye", () => {
   it("names each its own moment: API-10", async () => {
     const room = new ChatRoom();
     const people = await Promise.all(["ada", "ben", "cleo"].map((user) => room.join(user)));
-    room.chat.calls.sayGoodbye(({ id }) => shutdownNotice(id, 10_000));
+    room.chat.calls.prepareShutdown(({ id }) => shutdownNotice(id, 10_000));
     const moments = people.map((client) => client.received<Notice>("notice")[0]!.retryAfterMs);
     expect(new Set(moments).size).toBe(3);
   });
