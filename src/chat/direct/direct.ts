@@ -15,7 +15,8 @@ import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import { TokenBuckets } from "../../clock/token-bucket.ts";
-import type { Feature, Membership, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
 /** Stores the users of a direct room in that room. */

@@ -11,7 +11,8 @@ import { refuse } from "../room/answers.ts";
 import type { FileSweep } from "./file-sweep.ts";
 import { operation, type Caller, type Operation } from "../room/operation.ts";
 import { refuseReader } from "../room/roles.ts";
-import type { Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 
 /** What an upload takes from the bucket of requests: ten small ones at once, then some two a second. */
 export const UPLOAD_COST = 20;

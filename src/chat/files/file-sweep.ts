@@ -4,7 +4,8 @@
 import { filesOf, parseFileKey } from "../../protocol/file-key.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { POST_WINDOW_MS } from "./attachments.ts";
-import type { Feature, Leave, Room } from "../room/room.ts";
+import type { Feature, Leave } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 
 /** Keys that are deleted at once, at most. */
 export const FILES_AT_ONCE = 1000;

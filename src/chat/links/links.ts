@@ -6,7 +6,8 @@ import type { LinkInfo, LinkName, Reached, RelayOutcome } from "../../protocol/r
 import type { LinkTransport } from "../../relay/transport.ts";
 import { Courier, CourierClock, type Collected, type Retry } from "../room/courier.ts";
 import { refuse } from "../room/answers.ts";
-import type { Feature, KeptChange, Leave, Room } from "../room/room.ts";
+import type { Feature, KeptChange, Leave } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 import { Link, type LinkMark, type Parcel } from "./link.ts";
 
 /** A call without an answer has failed after this. */

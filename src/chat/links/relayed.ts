@@ -9,7 +9,8 @@ import type { Draft } from "../log/draft.ts";
 import { Copies } from "./copies.ts";
 import type { Kept } from "../log/change.ts";
 import { makeOrigin, rootOf } from "../log/origin.ts";
-import type { Feature, Leave, Room } from "../room/room.ts";
+import type { Feature, Leave } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 
 /** In front of the room in the key of a row. */
 const PREFIX = "relay:from:";

@@ -9,7 +9,8 @@ import { isKnown, LobbyFacts } from "./lobby-facts.ts";
 import type { Members } from "../room/members.ts";
 import type { Reply } from "../room/operation.ts";
 import { Carried } from "../room/carried.ts";
-import type { Client, Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 import { Unreported, type Reported } from "./unreported.ts";
 

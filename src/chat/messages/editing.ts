@@ -24,7 +24,8 @@ import { mentionsIn } from "../log/mentions.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import type { GuestRates } from "../room/guest-rates.ts";
 import { mayModerate, refuseReader } from "../room/roles.ts";
-import type { Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 
 /** Costs in tokens of the request bucket: an edit about as much as the message bucket lets people post. */
 export const EDIT_COST = 20;

@@ -8,7 +8,8 @@ import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../room/fitting.ts";
 import type { MessageLog, Page } from "../log/message-log.ts";
 import { seqAtTime } from "../log/seq-at-time.ts";
 import { operation } from "../room/operation.ts";
-import type { Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 
 /** A page takes one token of the request bucket for each so many messages. */
 export const HISTORY_PER_TOKEN = 20;

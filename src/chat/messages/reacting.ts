@@ -9,7 +9,8 @@ import { summaries, UNCHANGED, type Change } from "../log/change.ts";
 import { fitFirst } from "../room/fitting.ts";
 import type { MessageChanges } from "./message-changes.ts";
 import { operation, type Caller } from "../room/operation.ts";
-import type { Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 
 /** Costs in tokens of the request bucket. */
 export const REACT_COST = 5;

@@ -4,7 +4,8 @@ import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";
 import type { Caller } from "../room/operation.ts";
-import type { Client, Feature, Membership, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Membership, Room } from "../room/room.ts";
 import type { Sanction } from "../room/sanctions.ts";
 import type { UserRecords } from "./user-records.ts";
 

@@ -6,7 +6,8 @@ import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny } from "../room/answers.ts";
 import { disconnect } from "./bans.ts";
 import type { Caller } from "../room/operation.ts";
-import type { Client, Feature, Membership, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Membership, Room } from "../room/room.ts";
 
 /** Answers `RATE_LIMITED` that a user may get within `FLOOD_WINDOW_MS`: a client that waits for `retryAfterMs` gets a few. */
 export const FLOOD_REFUSALS_MAX = 500;

@@ -12,7 +12,8 @@ import type { AuditTrail } from "./audit-trail.ts";
 import { fitFirst } from "../room/fitting.ts";
 import { operation, type Caller, type Reply } from "../room/operation.ts";
 import { refuseUnlessModerator } from "../room/roles.ts";
-import type { Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 import type { Modes } from "./room-modes.ts";
 import type { Ruling, UserRecord, UserRecords } from "./user-records.ts";
 

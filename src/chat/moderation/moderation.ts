@@ -24,7 +24,8 @@ import type { AuditTrail } from "./audit-trail.ts";
 import type { Bans } from "./bans.ts";
 import { operation, type Caller, type Operation, type Reply } from "../room/operation.ts";
 import { RANKS, refuseUnlessModerator } from "../room/roles.ts";
-import type { Client, Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Room } from "../room/room.ts";
 import type { Modes } from "./room-modes.ts";
 import type { Ruling, UserRecords } from "./user-records.ts";
 

@@ -2,7 +2,8 @@
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { isSpeech, type Caller } from "../room/operation.ts";
-import type { Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 
 export class Mutes implements Feature {
   readonly #room: Room;

@@ -5,7 +5,8 @@ import { LastPosts } from "./last-posts.ts";
 import { refuse } from "../room/answers.ts";
 import { isSpeech, type Caller, type Reply } from "../room/operation.ts";
 import { mayModerate } from "../room/roles.ts";
-import type { Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 
 const KEY = "moderation:modes";
 

@@ -7,7 +7,8 @@ import { RecentlyLeft, type LeftUser } from "./recently-left.ts";
 import type { Members } from "../room/members.ts";
 import { operation } from "../room/operation.ts";
 import { ThrottledRun } from "../../clock/throttle.ts";
-import type { Client, Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Room } from "../room/room.ts";
 import { ROLES } from "../room/roles.ts";
 import { Slot } from "../room/slot.ts";
 

@@ -9,7 +9,8 @@ import type { Members } from "../room/members.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import { ThrottledRun } from "../../clock/throttle.ts";
 import { ReadMarks } from "./read-marks.ts";
-import type { Client, Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
 /** In a larger room a mark goes to its user's own connections only: the frames would grow with the square of the members. */

@@ -6,7 +6,8 @@ import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
 import type { Members } from "../room/members.ts";
 import { operation } from "../room/operation.ts";
-import type { Client, Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Room } from "../room/room.ts";
 
 export class Refreshing implements Feature {
   readonly #members: Members;

@@ -7,7 +7,8 @@ import { refuse } from "../room/answers.ts";
 import type { Members } from "../room/members.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import { refuseReader } from "../room/roles.ts";
-import type { Client, Feature, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Room } from "../room/room.ts";
 
 /** A notice that is not repeated for so long ends (TYP-2). */
 export const TYPING_MS = 5000;

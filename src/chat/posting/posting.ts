@@ -17,7 +17,8 @@ import { Posts } from "./posts.ts";
 import { TokenBuckets, type Bucket } from "../../clock/token-bucket.ts";
 import { Carried } from "../room/carried.ts";
 import { RetentionClock } from "./retention-clock.ts";
-import type { Client, Feature, Membership, Room } from "../room/room.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
 export class Posting implements Feature {

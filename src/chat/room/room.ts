@@ -15,8 +15,6 @@ import type { RateLimit } from "../../clock/token-bucket.ts";
 import type { Sanctions } from "./sanctions.ts";
 import type { RoomState } from "../../storage/room-state.ts";
 
-export type { Feature, KeptChange, Leave } from "./feature.ts";
-
 /** `strict`: stored, then seen. `relaxed`: a busy room shows messages first. Acked is always what is stored. */
 export type Durability = "strict" | "relaxed";
 

@@ -2,7 +2,8 @@
 import { UnreadableBatch } from "../log/batch-format.ts";
 import { PendingChanges } from "../log/pending-changes.ts";
 import { readableAfter } from "../room/readable.ts";
-import type { KeptChange, Room } from "../room/room.ts";
+import type { KeptChange } from "../room/feature.ts";
+import type { Room } from "../room/room.ts";
 import { changed, posted, WEBHOOK_EVENTS_MAX, type Parcel } from "./webhook-batch.ts";
 
 export interface MessageMark {
