@@ -200,6 +200,29 @@ describe("the documents", () => {
   });
 });
 
+describe("docs/architecture.md", () => {
+  /** Folders with imports that the compiler allows, as the table has them. */
+  const rows = [
+    ...textOf("docs/architecture.md").matchAll(/^\| `(src\/[\w/]+|durable|client)` +\| .* \| (nothing|`.*`) +\|$/gm),
+  ].map(
+    ([, folder, imports]) => [folder!, [...imports!.matchAll(/`([\w/]+)`/g)].map(([, name]) => `src/${name}`)] as const,
+  );
+
+  it.each(rows)("names the imports that the compiler allows %s", (folder, imports) => {
+    const { references = [] } = JSON.parse(textOf(join(folder, "tsconfig.json"))) as {
+      references?: ReadonlyArray<{ readonly path: string }>;
+    };
+    const allowed = references.map(({ path }) => join(folder, path)).filter((path) => !path.startsWith(`${folder}/`));
+    expect(imports).toEqual(allowed.toSorted());
+  });
+
+  it("has a row for each folder of src", () => {
+    const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const missing = folders.filter(({ name }) => !rows.some(([folder]) => `${folder}/`.startsWith(`src/${name}/`)));
+    expect(missing.map(({ name }) => name)).toEqual([]);
+  });
+});
+
 describe("docs/from-socket-io.md", () => {
   const samples = [
     ...textOf("docs/from-socket-io.md").matchAll(/^```\w+\n(?:\/\/|#) (docs\/examples\/\S+)\n([\s\S]*?)\n```$/gm),
