@@ -1,4 +1,4 @@
-// Three rings: the cores in plain Node, the objects in workerd, and the whole server from outside.
+// Configures the three rings of tests: the cores in plain Node, the objects in workerd, the whole server from outside.
 import path from "node:path";
 
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
@@ -8,14 +8,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Most tests of objects and servers wait more than they work: four files keep the two cores busy that CI has. */
 const maxWorkers = 4;
 
-/** Of one file's tests outside that may run side by side: each begins programs, and waits for them. */
+/** Tests of one outside file that run side by side: each starts programs and waits for them. */
 const maxConcurrency = 6;
 
 /** A bound against hanging, for a machine that is much slower than a developer's. */
 const testTimeout = 60_000;
 const setupFiles = ["test/host/patience.setup.ts"];
 const expect = { poll: { timeout: 15_000 } };
-/** Bundled once, in place of some 150 modules that each file of objects would fetch one by one. */
+/** Bundled once, in place of some 150 modules that workerd would fetch one by one. */
 const deps = {
   optimizer: {
     ssr: { enabled: true, include: ["zod", "zod-openapi", "hono", "jose", "itty-router", "socket.io-parser"] },
@@ -90,8 +90,9 @@ export default defineConfig({
     sequence: { sequencer: FirstThingsFirst },
     projects: [
       {
-        // Files of the cores share what they import: nothing in there is changed by whoever uses it.
+        // Files of the cores share what they import, because no test changes it. Node itself loads it: vite takes twice as long.
         test: {
+          experimental: { viteModuleRunner: false },
           name: "core",
           maxWorkers,
           include: ["test/**/*.test.ts"],

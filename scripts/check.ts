@@ -1,5 +1,5 @@
-// `npm run check`: types, lint, format, unused code. `npm test` runs the same list before the suites.
-import { spawnSync } from "node:child_process";
+// Checks types, lint, format and unused code: `npm run check`, and run-tests.ts before the suites.
+import { spawn } from "node:child_process";
 import path from "node:path";
 
 import { PROJECT_ROOT } from "./local-variables.ts";
@@ -17,18 +17,33 @@ const CHECKS: readonly Check[] = [
   { name: "settings page", command: ["node", "scripts/settings-page.ts", "--check"] },
 ];
 
-/** Runs every check and prints what it found. @returns the names of those that failed */
-export function runChecks(): { passed: number; failed: string[] } {
-  const failed = CHECKS.filter((check) => !passes(check)).map(({ name }) => name);
+/**
+ * Runs the checks, two at a time, and prints what each found.
+ * @returns the names of those that failed
+ */
+export async function runChecks(): Promise<{ passed: number; failed: string[] }> {
+  const waiting = [...CHECKS];
+  const failed: string[] = [];
+  const work = async (): Promise<void> => {
+    for (let check = waiting.shift(); check; check = waiting.shift())
+      if (!(await passes(check))) failed.push(check.name);
+  };
+  await Promise.all([work(), work()]);
   return { passed: CHECKS.length - failed.length, failed };
 }
 
-function passes({ name, command: [program, ...args] }: Check): boolean {
+async function passes({ name, command: [program, ...args] }: Check): Promise<boolean> {
   const bin = path.join(PROJECT_ROOT, "node_modules", ".bin", program!);
-  const { status, stdout, stderr } = spawnSync(bin, args, { cwd: PROJECT_ROOT, encoding: "utf8" });
-  console.log(`${status === 0 ? "ok" : "FAILED"}  ${name}`);
-  if (status !== 0) console.log(`${stdout}${stderr}`);
-  return status === 0;
+  const child = spawn(bin, args, { cwd: PROJECT_ROOT, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  console.log(`${code === 0 ? "ok" : "FAILED"}  ${name}`);
+  if (code !== 0) console.log(output);
+  return code === 0;
 }
 
-if (import.meta.main && runChecks().failed.length > 0) process.exit(1);
+if (import.meta.main && (await runChecks()).failed.length > 0) process.exit(1);

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 
 import packaged from "@sparticuz/chromium";
-import { chromium as playwright, type Browser } from "playwright-core";
+import { chromium as playwright, type Browser, type BrowserServer, type LaunchOptions } from "playwright-core";
 
 const SYSTEM_CHROMES = [
   process.env["CHROME_PATH"],
@@ -14,8 +14,16 @@ const SYSTEM_CHROMES = [
 ];
 
 export async function launchBrowser(): Promise<Browser> {
+  return playwright.launch(await launchOptions());
+}
+
+/** A browser that other processes connect to, by its `wsEndpoint()`. */
+export async function launchBrowserServer(): Promise<BrowserServer> {
+  return playwright.launchServer(await launchOptions());
+}
+
+async function launchOptions(): Promise<LaunchOptions> {
   const system = SYSTEM_CHROMES.find((file) => file !== undefined && existsSync(file));
   // The package's own arguments are for a cloud function: one process for everything, and no web security.
-  const executablePath = system ?? (await packaged.executablePath());
-  return playwright.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  return { executablePath: system ?? (await packaged.executablePath()), args: ["--no-sandbox", "--disable-gpu"] };
 }

@@ -1,13 +1,20 @@
-// The whole of `npm test`: checks, then every suite. The last line counts both.
+// Runs the checks, then every suite, for `npm test`; with names of files their tests alone. The last line counts both.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { parseArgs } from "node:util";
 
 import { startVitest } from "vitest/node";
 
-import { buildClient } from "./build-client.ts";
 import { runChecks } from "./check.ts";
 import { exitOnStop } from "./stopping.ts";
+
+const { values, positionals: filters } = parseArgs({
+  allowPositionals: true,
+  options: { long: { type: "boolean", default: false } },
+});
+// Read by test/host/properties.ts in each process of vitest.
+if (values.long) process.env["LONG"] = "1";
 
 exitOnStop();
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-tests-"));
@@ -20,9 +27,7 @@ try {
 process.exit();
 
 async function runAll(reportFile: string): Promise<number> {
-  const filters = process.argv.slice(2);
-  await buildClient();
-  const checks = filters.length > 0 ? { passed: 0, failed: [] } : runChecks();
+  const checks = filters.length > 0 ? { passed: 0, failed: [] } : await runChecks();
   const vitest = await startVitest("test", filters, {
     watch: false,
     reporters: ["default", "json"],

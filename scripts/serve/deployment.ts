@@ -1,4 +1,5 @@
-// Prints the deployment that `npm run serve` runs, as JSON: the bundle, and what wrangler.toml says around it.
+// Prints the deployment that `npm run serve` and the servers of the tests run, as JSON: the bundle, and what wrangler.toml says
+// around it, at its top level or in the environment that the first argument names.
 // A process of its own, because wrangler and esbuild would stay in the server's memory, 200 MB of it.
 import path from "node:path";
 
@@ -14,7 +15,7 @@ process.stdout.write(JSON.stringify(workerOf(script)));
 
 function workerOf(script: string): V4WorkerOptions {
   const configFile = path.join(PROJECT_ROOT, "wrangler.toml");
-  const { modulesRules: _, ...options } = unstable_getMiniflareWorkerOptions(configFile)
+  const { modulesRules: _, ...options } = unstable_getMiniflareWorkerOptions(configFile, process.argv[2])
     .workerOptions as V4WorkerOptions & { modulesRules?: unknown };
   return {
     ...options,

@@ -1,23 +1,23 @@
-// Everything that reads what others wrote, given what nobody thought of: the kept corpus, then new inputs from a fixed seed
-// and from a fresh one. `npm run fuzz` does it for longer, led by the code that inputs reach.
+// Fuzzes every parser of foreign input: with the kept corpus, then with new inputs from a fixed seed and from a fresh one.
+// `npm run fuzz` does it for longer, led by the code that inputs reach.
 import { describe, expect, it } from "vitest";
 
 import { seededRandom } from "../../scripts/crash/random.ts";
 import { readCorpus } from "./corpus.ts";
 import { fuzz } from "./loop.ts";
 import { TARGETS } from "./targets.ts";
-import { PATIENT } from "../host/properties.ts";
+import { IS_LONG, PATIENT } from "../host/properties.ts";
 
 const FIXED_SEED = 20_261_121;
 const FRESH_SEED = Math.floor(Math.random() * 2 ** 31);
-/** Per target and seed. */
-const FUZZ_MS = 300;
+/** Per target and seed, after the corpus. */
+const FUZZ_MS = IS_LONG ? 300 : 75;
 
 describe.each(TARGETS.map((target) => ({ name: target.name, target })))("$name", ({ target }) => {
   it.each([
     { which: "the fixed", seed: FIXED_SEED },
     { which: "a fresh", seed: FRESH_SEED },
-  ])("survives its corpus and what is made of it, from $which seed $seed", PATIENT, async ({ seed }) => {
+  ])("survives its corpus and mutations of it, from $which seed $seed", PATIENT, async ({ seed }) => {
     const untilMs = performance.now() + FUZZ_MS;
     const isOver = (): boolean => performance.now() > untilMs;
     const { failure, executions } = await fuzz(target, {

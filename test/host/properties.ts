@@ -1,13 +1,18 @@
-// fast-check, set up so that every run tries the same inputs. A failure prints its seed and the shortest
-// input that fails. Others are tried with `SEED=7 RUNS=10000 npx vitest run --project core`.
+// Sets fast-check up: every run tries the same inputs, and a failure prints its seed and the shortest input that fails. Imported by
+// all tests of properties. `SEED=7 RUNS=10000 npm test -- test/chat/sleep-property` tries other inputs.
 import fc, { configureGlobal } from "fast-check";
 
-const { SEED, RUNS } = process.env;
+const { SEED, RUNS, LONG } = process.env;
+
+/** Whether campaigns run at their full length: `npm test -- --long`. */
+export const IS_LONG = LONG !== undefined;
 
 configureGlobal({ seed: Number(SEED ?? 20_261_121), ...(RUNS && { numRuns: Number(RUNS) }) });
 
-/** How often a property is tried that deserves more than the hundred tries of the others. */
-export const runs = (count: number): { numRuns: number } => ({ numRuns: Number(RUNS ?? count) });
+/** @param count tries of the long form; the short one makes a quarter of them, so that nobody skips the tests */
+export const runs = (count: number): { numRuns: number } => ({
+  numRuns: Number(RUNS ?? (IS_LONG ? count : Math.ceil(count / 4))),
+});
 
 export { fc };
 

@@ -7,7 +7,7 @@ import path from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 
-import { freePort, HOST, ProcessGroup, startDevServer, type DevServer } from "./dev-server.ts";
+import { freePort, HOST, ProcessGroup, startServer, type TestServer } from "./servers.ts";
 import { next, open, tokenFor } from "./stock-clients.ts";
 
 interface Refusal {
@@ -45,7 +45,7 @@ async function readRefusal(response: IncomingMessage): Promise<Refusal> {
 }
 
 describe("a server with a JWKS and two connections per address", () => {
-  let server: DevServer;
+  let server: TestServer;
   let jwksServer: Server;
   let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 
@@ -58,7 +58,7 @@ describe("a server with a JWKS and two connections per address", () => {
     });
     await new Promise<void>((resolve) => jwksServer.listen(0, HOST, resolve));
     const { port } = jwksServer.address() as AddressInfo;
-    server = await startDevServer({
+    server = await startServer({
       settings: {
         JWT_JWKS_URL: `http://${HOST}:${port}/jwks.json`,
         JWT_ISSUER: "https://issuer.example",

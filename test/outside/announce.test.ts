@@ -6,7 +6,7 @@ import { expect, inject, it, vi } from "vitest";
 
 import type { ConnectOptions, Room } from "../../client/core/api.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { PROJECT_ROOT } from "./dev-server.ts";
+import { PROJECT_ROOT } from "./servers.ts";
 import { ask, collect, join, next, open, tokenFor, VERSIONS, type Connect } from "./stock-clients.ts";
 
 const url = inject("serverUrl");

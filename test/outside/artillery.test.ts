@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, inject, it } from "vitest";
 
 import { installPinned } from "../../scripts/measuring/install-pinned.ts";
-import { ProcessGroup, PROJECT_ROOT } from "./dev-server.ts";
+import { ProcessGroup, PROJECT_ROOT } from "./servers.ts";
 import { tokenFor } from "./stock-clients.ts";
 
 const FOLDER = path.join(PROJECT_ROOT, ".bench", "artillery");

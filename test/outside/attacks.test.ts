@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { HOSTILE_BYTES, UNANSWERED } from "../attacks/wire.ts";
-import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { RawLine, textFrame } from "./raw-line.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 
-import { ProcessGroup } from "./dev-server.ts";
+import { ProcessGroup } from "./servers.ts";
 
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-bench-test-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { KEY_FETCH_MS_MAX } from "../../src/settings/tokens/key-set.ts";
 import { API_BODIES_MAX, UPLOADS_MAX } from "../../src/worker/deployment.ts";
-import { HOST, startSelfHosted, type DevServer } from "./dev-server.ts";
+import { HOST, startServer, type TestServer } from "./servers.ts";
 import { RawLine } from "./raw-line.ts";
 import { tokenFor } from "./stock-clients.ts";
 
@@ -15,7 +15,7 @@ const WAIT = { timeout: 20_000, interval: 50 };
 const keys = await generateKeyPair("RS256", { extractable: true });
 
 let provider: Server;
-let server: DevServer;
+let server: TestServer;
 /** Called when the key server was asked. */
 let asked = Promise.withResolvers<void>();
 /** Waited for before it answers. */
@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => provider.listen(0, HOST, resolve));
   const { port } = provider.address() as AddressInfo;
-  server = await startSelfHosted({ settings: { JWT_JWKS_URL: `http://${HOST}:${port}/`, API_BURST: "1000" } });
+  server = await startServer({ settings: { JWT_JWKS_URL: `http://${HOST}:${port}/`, API_BURST: "1000" } });
 });
 afterAll(async () => {
   await server.stop();

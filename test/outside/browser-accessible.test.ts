@@ -1,10 +1,10 @@
 // What axe-core finds wrong with the page for people who see, hear or move less: nothing that is serious, in no state of it.
 import axe from "axe-core";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor } from "./visitor.ts";
 
@@ -19,14 +19,10 @@ const VIEWS = [
   ["phone, dark", { ...PHONE, colorScheme: "dark" }],
 ] as const;
 
-let browser: Browser;
-let moderator: string;
+const browser = await useBrowser();
+const moderator = await tokenFor("mo", { role: "moderator", name: "Mo" });
 
-beforeAll(async () => {
-  [browser, moderator] = await Promise.all([launchBrowser(), tokenFor("mo", { role: "moderator", name: "Mo" })]);
-  await talk();
-});
-afterAll(() => browser?.close());
+beforeAll(talk);
 
 /** One of everything that a message can have in it. */
 async function talk(): Promise<void> {

@@ -1,11 +1,10 @@
 // The operator page in a real Chromium against the real server: an operator sees people talk, sends one away, drains and
 // deletes a room, and looks for dead letters.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, it, vi } from "vitest";
 
 import type { Message, Notice } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { startDevServer, type DevServer } from "./dev-server.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
@@ -16,18 +15,9 @@ const OBSERVE_LINE = `globalThis.lines = [];
     if (words && words !== lines.at(-1)) lines.push(words);
   }).observe(document, { subtree: true, childList: true, characterData: true });`;
 
-let browser: Browser;
+const browser = await useBrowser();
 /** Its own: on one that others use, too, the list of rooms is as long as it may be. */
-let server: DevServer;
-let url: string;
-beforeAll(async () => {
-  [browser, server] = await Promise.all([launchBrowser(), startDevServer()]);
-  url = server.url;
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { url } = await useServer();
 
 interface Operating {
   readonly page: Page;

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import type { Browser, CDPSession } from "playwright-core";
+import type { CDPSession } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
+import { useBrowser } from "./stage.ts";
 import { tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -15,15 +15,13 @@ const url = inject("serverUrl");
 const COPY = 1;
 const NAME = "a tool with quite a long name for a program.exe";
 
-let browser: Browser;
+const browser = await useBrowser();
 let folder: string;
 beforeAll(async () => {
-  browser = await launchBrowser();
   folder = mkdtempSync(path.join(tmpdir(), "parley-attach-"));
   writeFileSync(path.join(folder, "notes.txt"), "notes");
 });
 afterAll(async () => {
-  await browser?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

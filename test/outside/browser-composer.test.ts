@@ -1,22 +1,16 @@
 // What is being written, in a real Chromium against the real server: words and files stay until they are sent or given up.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
-let browser: Browser;
+const browser = await useBrowser();
 let rooms = 0;
 const freshRoom = (): string => `composer-${++rooms}`;
 const enter = async (room: string): Promise<Visitor> => (await Visitor.open(browser, url)).enter(room, "Ada");
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
 
 async function edit(ada: Visitor, text: string): Promise<void> {
   await ada.use(text, "more");

@@ -1,22 +1,17 @@
 // Whose drafts they are, and what becomes of them, in a real Chromium against the real server: nothing typed is lost, and nobody
 // finds what another one typed.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, inject, it, vi } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
-let browser: Browser;
+const browser = await useBrowser();
 let rooms = 0;
 const freshRoom = (): string => `drafts-${++rooms}`;
 const open = (): Promise<Visitor> => Visitor.open(browser, url);
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
 
 async function field(page: Page, text: string): Promise<void> {
   const composer = page.getByTestId("composer");

@@ -3,22 +3,21 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { HOST, startDevServer, type DevServer } from "./dev-server.ts";
+import { HOST } from "./servers.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
-let browser: Browser;
-let server: DevServer;
+const browser = await useBrowser();
+const server = await useServer({ GUEST_ACCESS: "off" });
 let host: Server;
 let hostUrl: string;
 
 /** Serves a copy of embed.js, so that where it comes from is not where the rooms are. */
 beforeAll(async () => {
-  [browser, server] = await Promise.all([launchBrowser(), startDevServer({ settings: { GUEST_ACCESS: "off" } })]);
   const module = await (await fetch(`${server.url}/embed.js`)).text();
   host = createServer(({ url }, response) => {
     if (url === "/embed.js") response.setHeader("content-type", "text/javascript").end(module);
@@ -37,9 +36,7 @@ beforeAll(async () => {
   hostUrl = `http://${HOST}:${(host.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
-  await browser?.close();
   host?.close();
-  await server?.stop();
 });
 
 interface Told {

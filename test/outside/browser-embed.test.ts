@@ -4,20 +4,20 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
 import { buildClient, measureFirstLoad } from "../../scripts/build-client.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { HOST, PROJECT_ROOT } from "./dev-server.ts";
+import { HOST, PROJECT_ROOT } from "./servers.ts";
+import { useBrowser } from "./stage.ts";
 import { collect, join, tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
 const FIRST_LOAD_BYTES_MAX = 60_000;
 
 const url = inject("serverUrl");
-let browser: Browser;
+const browser = await useBrowser();
 let host: Server;
 let page: Page;
 let hostUrl: string;
@@ -51,7 +51,6 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
   hostUrl = `http://${HOST}:${(host.address() as AddressInfo).port}`;
-  browser = await launchBrowser();
   page = await browser.newPage();
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
@@ -59,7 +58,6 @@ beforeAll(async () => {
   page.on("pageerror", (error) => complaints.push(error.message));
 });
 afterAll(async () => {
-  await browser?.close();
   host?.close();
 });
 

@@ -3,12 +3,12 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, inject, it, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { HOST } from "./dev-server.ts";
+import { HOST } from "./servers.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
@@ -21,7 +21,7 @@ const ROOM = "hidden";
 const LATER_MS = 3000;
 
 const url = inject("serverUrl");
-let browser: Browser;
+const browser = await useBrowser();
 let host: Server;
 /** What the host answers. */
 let body: string;
@@ -33,7 +33,6 @@ let newest = MESSAGES;
 let asked: string[];
 
 beforeAll(async () => {
-  browser = await launchBrowser();
   host = createServer((_, response) => void response.setHeader("content-type", "text/html").end(body));
   await new Promise<void>((resolve) => void host.listen(0, HOST, resolve));
   for (let n = 0; n < WRITERS; n++) {
@@ -44,7 +43,6 @@ beforeAll(async () => {
   ben = await join(url, ROOM, "ben", { auth: { token: await tokenFor("ben", { name: "Ben" }) } });
 });
 afterAll(async () => {
-  await browser?.close();
   host?.close();
 });
 

@@ -1,24 +1,18 @@
 // The reader's identity, in a real Chromium against the real server: guests who come back, guests whose token ended, what another
 // guest of the browser left, and what stays when somebody signs out.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { TEST_SECRET } from "./dev-server.ts";
+import { TEST_SECRET } from "./servers.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
-let browser: Browser;
+const browser = await useBrowser();
 let rooms = 0;
 const freshRoom = (): string => `identity-${++rooms}`;
 const open = (): Promise<Visitor> => Visitor.open(browser, url);
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
 
 /** What an earlier page left in this browser: read once, by the first page that is loaded. */
 async function leaveBehind(visitor: Visitor, kept: { room: string; user: string; contents: string[]; token?: string }) {

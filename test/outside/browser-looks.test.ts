@@ -1,10 +1,8 @@
 // How the page looks to different people: their colours, their motion, their window, and whatever others write into it.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { startDevServer, type DevServer } from "./dev-server.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -12,17 +10,11 @@ const CONTENT_LENGTH_MAX = 4000;
 const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true };
 type Writer = Awaited<ReturnType<typeof join>>;
 
-let browser: Browser;
-let server: DevServer;
-let url: string;
-beforeAll(async () => {
-  const settings = { MESSAGE_RATE: "1000", MESSAGE_BURST: "1000", MAX_CONTENT_LENGTH: String(CONTENT_LENGTH_MAX) };
-  [browser, server] = await Promise.all([launchBrowser(), startDevServer({ settings })]);
-  ({ url } = server);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
+const browser = await useBrowser();
+const { url } = await useServer({
+  MESSAGE_RATE: "1000",
+  MESSAGE_BURST: "1000",
+  MAX_CONTENT_LENGTH: String(CONTENT_LENGTH_MAX),
 });
 
 /** @returns the message's id */

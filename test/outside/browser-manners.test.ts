@@ -1,8 +1,8 @@
 // What nobody notices while it works: nothing jumps while the page loads, and the focus comes back to where it was.
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, inject, it, vi } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -21,11 +21,7 @@ const MANY_ROOMS = Array.from({ length: 40 }, (_, at) => ({
 }));
 
 const url = inject("serverUrl");
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
+const browser = await useBrowser();
 
 /** What moved is told with its place in the document and on the screen, or as "gone" where it did not stay. */
 const OBSERVE = `globalThis.shifts = [];

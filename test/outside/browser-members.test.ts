@@ -1,21 +1,15 @@
 // The members panel, and whom one can mention, in a real Chromium against the real server.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
-let browser: Browser;
+const browser = await useBrowser();
 /** One more than a room lists. */
 const CROWD = 201;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
 
 it("a moderator sees who has which role, in the order of names, and what can be done about each", async () => {
   const room = "members-roles";

@@ -1,14 +1,13 @@
 // What people do with messages on the page, in a real Chromium against the real server.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, join, next, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
-let browser: Browser;
+const browser = await useBrowser();
 let rooms = 0;
 const freshRoom = (): string => `messages-${++rooms}`;
 const open = (): Promise<Visitor> => Visitor.open(browser, url);
@@ -18,11 +17,6 @@ const PIXEL = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
 
 it("a message of a thousand lines takes no more than its place, until the reader wants to see all of it", async () => {
   const room = freshRoom();

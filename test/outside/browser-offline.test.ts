@@ -2,11 +2,11 @@
 import path from "node:path";
 
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { PROJECT_ROOT } from "./dev-server.ts";
+import { PROJECT_ROOT } from "./servers.ts";
+import { useBrowser } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 const url = inject("serverUrl");
@@ -14,11 +14,7 @@ const WAIT = { timeout: 15_000, interval: 50 };
 const FILES = ["page.js", "page-chunk.js", "page-later.js", "page.css", "page-later.css", "theme.js", "favicon.svg"];
 const WRITTEN = ["one", "two", "three", "four", "five"];
 
-let browser: Awaited<ReturnType<typeof launchBrowser>>;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
+const browser = await useBrowser();
 
 /** The page's own files, as a browser's cache would give them: the network is gone for everything else. */
 async function serveFromCache(context: BrowserContext): Promise<void> {

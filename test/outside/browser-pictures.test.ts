@@ -4,20 +4,15 @@ import { deflateSync, crc32 } from "node:zlib";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
+import { expect, inject, it, vi } from "vitest";
 
 import { PICTURE_PIXELS_MAX } from "../../client/page/state/pictures.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
+import { useBrowser } from "./stage.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
+const browser = await useBrowser();
 
 /** Of one colour, one bit a pixel: the bytes are few, however many pixels there are. */
 function png(width: number, height: number): Buffer {

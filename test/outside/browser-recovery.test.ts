@@ -2,17 +2,14 @@
 import path from "node:path";
 
 import type { io } from "socket.io-client";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";
+import { PROJECT_ROOT } from "./servers.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
-let server: DevServer;
-beforeAll(async () => {
-  server = await startDevServer();
-});
-afterAll(() => server.stop());
+const browser = await useBrowser();
+const server = await useServer();
 
 interface Visitor {
   readonly id: string | undefined;
@@ -41,33 +38,26 @@ function joinInPage({ url, token }: { url: string; token: string }): Promise<voi
 }
 
 it("a client that is told nothing polls, upgrades, loses its transport and recovers what it missed", async () => {
-  const browser = await launchBrowser();
-  try {
-    const page = await browser.newPage();
-    // A page of the same origin that is not under the chat page's policy, so that a script can be put into it.
-    await page.goto(`${server.url}/health`);
-    const script = path.join(PROJECT_ROOT, "node_modules", "socket.io-client", "dist", "socket.io.js");
-    await page.addScriptTag({ path: script });
-    await page.evaluate(joinInPage, { url: server.url, token: await tokenFor("ada") });
-    const look = (): Promise<Visitor> => page.evaluate("look()");
-    await expect.poll(async () => (await look()).transport).toBe("websocket");
-    const ben = await join(server.url, "chromium", "ben");
-    const say = (content: string): Promise<unknown> => ask(ben, "chat-message", { content });
-    await say("heard at once");
-    await expect.poll(async () => (await look()).heard).toEqual(["heard at once"]);
-    const before = await look();
+  const page = await browser.newPage();
+  // A page of the same origin that is not under the chat page's policy, so that a script can be put into it.
+  await page.goto(`${server.url}/health`);
+  const script = path.join(PROJECT_ROOT, "node_modules", "socket.io-client", "dist", "socket.io.js");
+  await page.addScriptTag({ path: script });
+  await page.evaluate(joinInPage, { url: server.url, token: await tokenFor("ada") });
+  const look = (): Promise<Visitor> => page.evaluate("look()");
+  await expect.poll(async () => (await look()).transport).toBe("websocket");
+  const ben = await join(server.url, "chromium", "ben");
+  const say = (content: string): Promise<unknown> => ask(ben, "chat-message", { content });
+  await say("heard at once");
+  await expect.poll(async () => (await look()).heard).toEqual(["heard at once"]);
+  const before = await look();
 
-    await page.evaluate("void socket.io.engine.transport.ws.close()");
-    await expect.poll(async () => (await look()).disconnects).toEqual(["transport close"]);
-    await say("missed");
-    await say("missed too");
-    await expect.poll(async () => (await look()).recovered, { timeout: 15_000 }).toBe(true);
-    await say("heard again");
-    await expect
-      .poll(async () => (await look()).heard)
-      .toEqual(["heard at once", "missed", "missed too", "heard again"]);
-    expect((await look()).id).toBe(before.id);
-  } finally {
-    await browser.close();
-  }
+  await page.evaluate("void socket.io.engine.transport.ws.close()");
+  await expect.poll(async () => (await look()).disconnects).toEqual(["transport close"]);
+  await say("missed");
+  await say("missed too");
+  await expect.poll(async () => (await look()).recovered, { timeout: 15_000 }).toBe(true);
+  await say("heard again");
+  await expect.poll(async () => (await look()).heard).toEqual(["heard at once", "missed", "missed too", "heard again"]);
+  expect((await look()).id).toBe(before.id);
 });

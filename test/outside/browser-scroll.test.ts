@@ -1,10 +1,8 @@
 // A room of 10,000 messages in a real Chromium: scrolling through all of it stays smooth, and the document stays small.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { startSelfHosted, type DevServer } from "./dev-server.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, join } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -19,16 +17,8 @@ const IN_FLIGHT = 200;
 
 type Seeder = Awaited<ReturnType<typeof join>>;
 
-let browser: Browser;
-let server: DevServer;
-beforeAll(async () => {
-  const settings = { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
-  [browser, server] = await Promise.all([launchBrowser(), startSelfHosted({ settings })]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const browser = await useBrowser();
+const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
 
 /** A machine that is busy with other things answers late: what is sent again is stored once. */
 async function post(seeder: Seeder, n: number): Promise<void> {

@@ -1,25 +1,15 @@
 // Searching on the page, in a real Chromium against the real server: what was said long ago is found and shown in its place.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";
-import { startDevServer, type DevServer } from "./dev-server.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, join } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const ROOM = "haystack";
 
-let browser: Browser;
-let server: DevServer;
-beforeAll(async () => {
-  const settings = { MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" };
-  [browser, server] = await Promise.all([launchBrowser(), startDevServer({ settings })]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const browser = await useBrowser();
+const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
 
 it("what is searched is found, and shown where it stands", async () => {
   const seeder = await join(server.url, ROOM, "seeder");

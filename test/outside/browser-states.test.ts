@@ -1,29 +1,18 @@
 // Every state that the page can be in besides all being well, in a real Chromium against the real server.
-import type { Browser, WebSocketRoute } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import type { WebSocketRoute } from "playwright-core";
+import { expect, it, vi } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { startDevServer, TEST_SECRET, type DevServer } from "./dev-server.ts";
+import { TEST_SECRET } from "./servers.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
-let browser: Browser;
-let server: DevServer;
+const browser = await useBrowser();
+const server = await useServer({ MAX_MEMBERS: "2", MESSAGE_RATE: "1", MESSAGE_BURST: "5" });
 let rooms = 0;
 const freshRoom = (): string => `states-${++rooms}`;
 const MODERATOR = { role: "moderator", name: "Mo" } as const;
-
-beforeAll(async () => {
-  [browser, server] = await Promise.all([
-    launchBrowser(),
-    startDevServer({ settings: { MAX_MEMBERS: "2", MESSAGE_RATE: "1", MESSAGE_BURST: "5" } }),
-  ]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 const open = (): Promise<Visitor> => Visitor.open(browser, server.url);
 const member = async (room: string, user = "ada"): Promise<Visitor> =>

@@ -1,28 +1,18 @@
 // A room with much that is new to the reader, in a real Chromium: it opens where they have read to, tells how much came since,
 // and what passes through the window is read.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { startSelfHosted, type DevServer } from "./dev-server.ts";
 import { ScrollMeter } from "./scroll-meter.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const MESSAGES = 300;
 const READ = 40;
 
-let browser: Browser;
-let server: DevServer;
-beforeAll(async () => {
-  const settings = { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
-  [browser, server] = await Promise.all([launchBrowser(), startSelfHosted({ settings })]);
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const browser = await useBrowser();
+const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
 
 type Client = Awaited<ReturnType<typeof join>>;
 

@@ -1,11 +1,10 @@
 // The message list under a wheel, a trackpad and a finger in a real Chromium: it moves by what the reader moves, from its end
 // and from its middle, also while messages come in, and follows them again at its end.
-import type { Browser, BrowserContextOptions } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { BrowserContextOptions } from "playwright-core";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { startSelfHosted, type DevServer } from "./dev-server.ts";
 import { ScrollMeter, sum, type Hand, type Movements } from "./scroll-meter.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, join } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
@@ -34,19 +33,13 @@ const FINGER: readonly Hand[] = [
 ];
 const nameOf = ({ px, times }: Hand): string => `${times} × ${px} px`;
 
-let browser: Browser;
-let server: DevServer;
+const browser = await useBrowser();
+const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
 let seeder: Awaited<ReturnType<typeof join>>;
 beforeAll(async () => {
-  const settings = { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
-  [browser, server] = await Promise.all([launchBrowser(), startSelfHosted({ settings })]);
   seeder = await join(server.url, ROOM, "seeder");
   const said = Array.from({ length: MESSAGES }, (_, n) => `${n + 1} ${"word ".repeat((n * 7) % 60)}`);
   await Promise.all(said.map((content) => ask(seeder, "chat-message", { content })));
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 /** A reader at the end of the room, or further up in it. */

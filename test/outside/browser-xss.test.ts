@@ -2,14 +2,14 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import type { Attachment, Message, PostAnswer } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import { PAGE_PAYLOADS } from "../attacks/page-payloads.ts";
-import { HOST, startDevServer, type DevServer } from "./dev-server.ts";
+import { HOST } from "./servers.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 import { WAIT } from "./visitor.ts";
 
@@ -19,16 +19,14 @@ const VIEW = { width: 1200, height: 14_000 };
 
 type Socket = Awaited<ReturnType<typeof join>>;
 
-let browser: Browser;
-let server: DevServer;
+const browser = await useBrowser();
+const server = await useServer({ MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" });
 let host: Server;
 let hostUrl: string;
 /** What the room keeps of it, in order. */
 let posted: Message[];
 
 beforeAll(async () => {
-  const settings = { MESSAGE_RATE: "1000", MESSAGE_BURST: "1000" };
-  [browser, server] = await Promise.all([launchBrowser(), startDevServer({ settings })]);
   // Without a policy of its own: a script that got in would run.
   host = createServer((request, response) => {
     if (request.url !== "/") return void response.writeHead(204).end();
@@ -41,9 +39,7 @@ beforeAll(async () => {
   posted = await attack();
 }, 120_000);
 afterAll(async () => {
-  await browser?.close();
   host?.close();
-  await server?.stop();
 });
 
 /** Each payload as a name, in a message that mentions that name and answers the one before, and as the name of a file. */

@@ -1,20 +1,14 @@
 // The chat page in a real Chromium, and the client module that other pages may import.
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { describe, expect, inject, it, vi } from "vitest";
 
-import { launchBrowser } from "../../scripts/chromium.ts";
+import { useBrowser } from "./stage.ts";
 import { join, tokenFor } from "./stock-clients.ts";
 import { Visitor, WAIT } from "./visitor.ts";
 
 const url = inject("serverUrl");
-let browser: Browser;
+const browser = await useBrowser();
 let rooms = 0;
 const freshRoom = (): string => `page-${++rooms}`;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
 
 const open = (): Promise<Visitor> => Visitor.open(browser, url);
 

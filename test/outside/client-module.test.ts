@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi, type TestContext
 import type { Connection, ConnectOptions, Gap, MessageState, Room } from "../../client/core/api.ts";
 import { measureClient } from "../../scripts/build-client.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";
+import { PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
 import { Line } from "./line.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
@@ -54,8 +54,8 @@ function enter(origin: string, name: string, options: Partial<ConnectOptions> = 
 }
 
 /** A server of a test's own, gone with it. */
-async function serve(ctx: TestContext, settings: Readonly<Record<string, string>>): Promise<DevServer> {
-  const server = await startDevServer({ settings });
+async function serve(ctx: TestContext, settings: Readonly<Record<string, string>>): Promise<TestServer> {
+  const server = await startServer({ settings });
   ctx.onTestFinished(() => server.stop());
   return server;
 }

@@ -1,16 +1,16 @@
 // LIM-6, where the server has TCP connections in its own hands: what a closed WebSocket leaves behind on `npm run serve`.
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { startSelfHosted, type DevServer } from "./dev-server.ts";
+import { startServer, type TestServer } from "./servers.ts";
 import { RawLine, textFrame } from "./raw-line.ts";
 import { tokenFor } from "./stock-clients.ts";
 
 const FRAME_BYTES = 1024 * 1024;
 const MORE_THAN_A_WHILE_MS = 60_000;
 
-let server: DevServer;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startSelfHosted({ settings: { CONNECT_TIMEOUT_MS: "300" } });
+  server = await startServer({ settings: { CONNECT_TIMEOUT_MS: "300" } });
 });
 afterAll(() => server.stop());
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, inject, it, vi } from "vitest";
 
-import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { ask, join, next, open } from "./stock-clients.ts";
 
 const started: ProcessGroup[] = [];

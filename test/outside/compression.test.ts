@@ -5,7 +5,7 @@ import path from "node:path";
 import { constants, deflateRawSync } from "node:zlib";
 import { expect, it, type TestContext } from "vitest";
 
-import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { RawLine } from "./raw-line.ts";
 import { ask, join } from "./stock-clients.ts";
 

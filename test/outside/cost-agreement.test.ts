@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import type { CostReport } from "../../scripts/cost/text.ts";
-import { ProcessGroup, startDevServer, TEST_SECRET, type DevServer } from "./dev-server.ts";
+import { ProcessGroup, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 
 /** Shorter than usual, so that rooms have told all soon; long enough to be left to an alarm. */
 const PING_INTERVAL_SECONDS = 10;
@@ -18,9 +18,9 @@ const SPREADS_MAX = 3;
 const TRIES = 3;
 
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-agreement-"));
-let server: DevServer;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startDevServer({ settings: { PING_INTERVAL_MS: String(PING_INTERVAL_SECONDS * 1000) } });
+  server = await startServer({ settings: { PING_INTERVAL_MS: String(PING_INTERVAL_SECONDS * 1000) } });
   // The first rooms of a server wait until its code is there.
   await run("warm-up", "--users", "4", "--rooms", "2", "--duration", "2");
 }, 180_000);

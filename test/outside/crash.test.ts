@@ -2,7 +2,7 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 
-import { ProcessGroup } from "./dev-server.ts";
+import { ProcessGroup } from "./servers.ts";
 
 const run = (script: string, ...args: string[]): ProcessGroup =>
   new ProcessGroup({ args: [path.join("scripts", script), ...args] });

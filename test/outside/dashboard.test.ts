@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, inject, it, vi } from "vitest";
 
-import { freePort, HOST, PROJECT_ROOT } from "./dev-server.ts";
+import { freePort, HOST, PROJECT_ROOT } from "./servers.ts";
 import { ask, join, open, tokenFor } from "./stock-clients.ts";
 
 const OPS = path.join(PROJECT_ROOT, "scripts", "ops");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 
-import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { ask, join } from "./stock-clients.ts";
 
 const stateDir = mkdtempSync(path.join(tmpdir(), "parley-deleted-"));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, inject, it } from "vitest";
 
-import { ProcessGroup, PROJECT_ROOT } from "./dev-server.ts";
+import { ProcessGroup, PROJECT_ROOT } from "./servers.ts";
 
 /** The platform takes 3 MB compressed, but starts small Workers faster: beyond this, look twice. */
 const COMPRESSED_KIB_MAX = 512;

@@ -3,14 +3,14 @@ import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { HistoryAnswer, Message, PostAnswer } from "../../src/protocol/chat-events.ts";
-import { startDevServer, type DevServer } from "./dev-server.ts";
+import { startServer, type TestServer } from "./servers.ts";
 import { ask, collect, join, next } from "./stock-clients.ts";
 
-const servers = new Set<DevServer>();
+const servers = new Set<TestServer>();
 afterAll(() => Promise.all([...servers].map((server) => server.stop())));
 
-async function serve(options: Parameters<typeof startDevServer>[0]): Promise<DevServer> {
-  const server = await startDevServer(options);
+async function serve(options: Parameters<typeof startServer>[0]): Promise<TestServer> {
+  const server = await startServer(options);
   servers.add(server);
   return server;
 }

@@ -7,7 +7,7 @@ import { afterEach, beforeAll, expect, inject, it, vi } from "vitest";
 
 import type { ConnectOptions, Room, UploadProgress } from "../../client/core/api.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { freePort, HOST, isListening, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, isListening, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
 import { join, next, tokenFor } from "./stock-clients.ts";
 
 interface ClientModule {

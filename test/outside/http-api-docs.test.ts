@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, inject, it } from "vitest";
 
-import { PROJECT_ROOT, TEST_SECRET } from "./dev-server.ts";
+import { PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
 import { execute } from "./packages.ts";
 import { join } from "./stock-clients.ts";
 

@@ -1,7 +1,8 @@
 // The HTTP API and stock clients in one room: what one does, the other sees.
-import { describe, expect, inject, it, vi } from "vitest";
+import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
 
 import type { Message, Notice } from "../../src/protocol/chat-events.ts";
+import { startDevServer } from "./servers.ts";
 import { ask, collect, join, next, tokenFor, VERSIONS, open } from "./stock-clients.ts";
 
 const url = inject("serverUrl");
@@ -22,7 +23,9 @@ async function call(method: string, path: string, body?: object): Promise<Record
 it.each([
   ["70 kB", 70_000],
   ["5 MB", 5_000_000],
-])("a body of %s that is refused breaks nobody else's request", async (_what, bytes) => {
+])("npm start refuses a body of %s without harm to the next request", async (_what, bytes) => {
+  const { url, stop } = await startDevServer();
+  onTestFinished(stop);
   const post = (body: string): Promise<Response> =>
     fetch(`${url}/api/guest`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
   for (let round = 0; round < 5; round++) {

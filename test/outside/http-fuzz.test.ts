@@ -3,7 +3,7 @@
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { startSelfHosted, type DevServer } from "./dev-server.ts";
+import { startServer, type TestServer } from "./servers.ts";
 import { ensureInstalled, execute, installed, pythonPackages } from "./packages.ts";
 import { tokenFor } from "./stock-clients.ts";
 
@@ -19,14 +19,14 @@ const OPTIONS =
   "--phases examples,coverage,fuzzing --checks all --exclude-checks positive_data_acceptance " +
   "--max-examples 25 --seed 20261121 --workers 1";
 
-let server: DevServer;
+let server: TestServer;
 let obstacle: string | undefined;
 
 beforeAll(async () => {
   obstacle = await ensureInstalled(SET, pythonPackages(SET, path.join(FOLDER, "requirements.txt")));
   // Limits would be all that is found.
   const unlimited = { API_RATE: "100000", API_BURST: "100000", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" };
-  server = await startSelfHosted({ settings: unlimited });
+  server = await startServer({ settings: unlimited });
 }, 900_000);
 afterAll(() => server?.stop());
 

@@ -7,14 +7,14 @@ import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { connectRoom } from "../../client/core/client.ts";
-import { HOST, startSelfHosted, type DevServer } from "./dev-server.ts";
+import { HOST, startServer, type TestServer } from "./servers.ts";
 import { ask, collect, next, open } from "./stock-clients.ts";
 
 /** Longer than two fetches are apart. */
 const PATIENCE_MS = 30_000;
 
 let provider: Server;
-let server: DevServer;
+let server: TestServer;
 let isWell = true;
 let fetches = 0;
 /** Waited for before each answer. */
@@ -48,7 +48,7 @@ afterAll(() => provider.close());
 async function serve(): Promise<void> {
   const { port } = provider.address() as AddressInfo;
   fetches = 0;
-  server = await startSelfHosted({ settings: { JWT_JWKS_URL: `http://${HOST}:${port}/jwks.json`, LOG_LEVEL: "warn" } });
+  server = await startServer({ settings: { JWT_JWKS_URL: `http://${HOST}:${port}/jwks.json`, LOG_LEVEL: "warn" } });
 }
 
 describe("a provider that is out of order when the server starts", () => {

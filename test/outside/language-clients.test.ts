@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi, type TestContext } from 
 import type { Message, PresenceChange } from "../../src/protocol/chat-events.ts";
 import { LANGUAGE_NAMES, prepare, run, type LanguageName, type Step } from "./clients/programs.ts";
 import { RecordingProxy } from "./clients/recording-proxy.ts";
-import { startDevServer, type DevServer } from "./dev-server.ts";
+import { startServer, type TestServer } from "./servers.ts";
 import { ask, collect, join, LEAVE_TIMEOUT_MS, tokenFor } from "./stock-clients.ts";
 
 const PING_INTERVAL_MS = 2000;
@@ -39,13 +39,13 @@ const CASES = PROGRAMS.flatMap(([library, ...program]) =>
 // All at once: a member waits more than it works.
 vi.setConfig({ maxConcurrency: CASES.length + 1 });
 
-let server: DevServer;
+let server: TestServer;
 const obstacles = new Map<LanguageName, string | undefined>();
 
 beforeAll(async () => {
   // Before anything runs: compilers would starve the clients.
   await Promise.all(LANGUAGE_NAMES.map(async (name) => obstacles.set(name, await prepare(name))));
-  server = await startDevServer({
+  server = await startServer({
     settings: { PING_INTERVAL_MS: String(PING_INTERVAL_MS), PING_TIMEOUT_MS: String(PING_TIMEOUT_MS) },
   });
 }, 900_000);

@@ -3,7 +3,7 @@ import { connect as dial, createServer, type Server as TcpServer, type Socket as
 
 import { afterAll } from "vitest";
 
-import { freePort, HOST } from "./dev-server.ts";
+import { freePort, HOST } from "./servers.ts";
 
 const lines = new Set<Line>();
 afterAll(() => {

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, inject, it } from "vitest";
 
 import { parseReport, type LoadReport } from "../../scripts/load/report.ts";
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { startFaultyProxy, type FaultyProxy, type Tamper } from "./faulty-proxy.ts";
 
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-load-test-"));

@@ -5,7 +5,7 @@ import path from "node:path";
 import { expect, inject, it, vi } from "vitest";
 
 import { expositionOf } from "../host/exposition.ts";
-import { PROJECT_ROOT } from "./dev-server.ts";
+import { PROJECT_ROOT } from "./servers.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
 const ops = (file: string): string => readFileSync(path.join(PROJECT_ROOT, "scripts", "ops", file), "utf8");

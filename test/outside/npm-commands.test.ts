@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
-import { freePort, HOST, isListening, ProcessGroup, PROJECT_ROOT } from "./dev-server.ts";
+import { freePort, HOST, isListening, ProcessGroup, PROJECT_ROOT } from "./servers.ts";
 
 const scratch = mkdtempSync(path.join(tmpdir(), "parley-commands-"));
 const started: ProcessGroup[] = [];

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { freePort, HOST, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, ProcessGroup, PROJECT_ROOT, TEST_SECRET } from "./servers.ts";
 import { ask, next, open, VERSIONS, type Options } from "./stock-clients.ts";
 
 const LINE = [0, 0, 1, 1];

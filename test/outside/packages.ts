@@ -6,7 +6,7 @@ import { setPriority } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { PROJECT_ROOT } from "./dev-server.ts";
+import { PROJECT_ROOT } from "./servers.ts";
 
 const INSTALL_TIMEOUT_MS = 600_000;
 /** As `nice` counts: compilers get what tests that run meanwhile leave over. */

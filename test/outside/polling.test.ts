@@ -8,8 +8,8 @@ import { io, type Socket } from "socket.io-client";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
-import { launchBrowser } from "../../scripts/chromium.ts";
-import { HOST, PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";
+import { HOST, PROJECT_ROOT } from "./servers.ts";
+import { useBrowser, useServer } from "./stage.ts";
 import { ask, collect, join, next, tokenFor } from "./stock-clients.ts";
 
 /** Messages that each side sends while the transport changes. */
@@ -18,17 +18,14 @@ const MESSAGES = 200;
 const GAP_MS = 2;
 const WAIT = { timeout: 20_000, interval: 20 };
 
-let server: DevServer;
+const browser = await useBrowser();
+const server = await useServer({ MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
 let rooms = 0;
 const freshRoom = (): string => `polling-${++rooms}`;
 const opened: Socket[] = [];
 
-beforeAll(async () => {
-  server = await startDevServer({ settings: { MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" } });
-});
-afterAll(async () => {
+afterAll(() => {
   for (const socket of opened) socket.disconnect();
-  await server?.stop();
 });
 
 /** `io()` as an application calls it; `transports` is set only where a test is about it. */
@@ -153,20 +150,15 @@ describe("a page of another origin, in Chromium", () => {
     ["polls and upgrades", {}, ["polling", "websocket"]],
     ["polls only, with credentials", { transports: ["polling"], withCredentials: true }, ["polling"]],
   ])("%s", async (_what, options, expected) => {
-    const browser = await launchBrowser();
-    try {
-      const page = await browser.newPage();
-      await page.goto(`http://${HOST}:${(site.address() as AddressInfo).port}/`);
-      await page.addScriptTag({
-        path: path.join(PROJECT_ROOT, "node_modules", "socket.io-client", "dist", "socket.io.min.js"),
-      });
-      const visit = { url: server.url, room: freshRoom(), token: await tokenFor("ada"), options };
-      const [transports, answer] = await page.evaluate(chatInPage, visit);
-      expect(transports).toEqual(expected);
-      expect(answer).toMatchObject({ ok: true, seq: 1 });
-    } finally {
-      await browser.close();
-    }
+    const page = await browser.newPage();
+    await page.goto(`http://${HOST}:${(site.address() as AddressInfo).port}/`);
+    await page.addScriptTag({
+      path: path.join(PROJECT_ROOT, "node_modules", "socket.io-client", "dist", "socket.io.min.js"),
+    });
+    const visit = { url: server.url, room: freshRoom(), token: await tokenFor("ada"), options };
+    const [transports, answer] = await page.evaluate(chatInPage, visit);
+    expect(transports).toEqual(expected);
+    expect(answer).toMatchObject({ ok: true, seq: 1 });
   });
 });
 

@@ -1,7 +1,7 @@
 // A TCP connection that says what it is told to and reads when it is told to: for clients that are none.
 import { connect, type Socket } from "node:net";
 
-import { HOST } from "./dev-server.ts";
+import { HOST } from "./servers.ts";
 
 /** A text frame with a mask of zeros (RFC 6455). */
 export function textFrame(text: string): Buffer {

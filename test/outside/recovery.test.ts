@@ -3,15 +3,15 @@ import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { freePort, HOST, startDevServer, type DevServer } from "./dev-server.ts";
+import { freePort, HOST, startServer, type TestServer } from "./servers.ts";
 import { Line } from "./line.ts";
 import { ask, collect, join, type Options } from "./stock-clients.ts";
 
-const servers = new Set<DevServer>();
+const servers = new Set<TestServer>();
 afterAll(() => Promise.all([...servers].map((server) => server.stop())));
 
-async function serve(options: Parameters<typeof startDevServer>[0]): Promise<DevServer> {
-  const server = await startDevServer(options);
+async function serve(options: Parameters<typeof startServer>[0]): Promise<TestServer> {
+  const server = await startServer(options);
   servers.add(server);
   return server;
 }
@@ -135,8 +135,8 @@ describe.concurrent("a stock client recovers: REC-3, REC-4", () => {
   });
 });
 
-let started: Promise<DevServer> | undefined;
+let started: Promise<TestServer> | undefined;
 /** The server of all stories in which no server dies. */
-function shared(): Promise<DevServer> {
+function shared(): Promise<TestServer> {
   return (started ??= serve({ settings: { PING_INTERVAL_MS: "2000", PING_TIMEOUT_MS: "3000" } }));
 }

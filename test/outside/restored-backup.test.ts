@@ -7,11 +7,11 @@ import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { Message, Welcome } from "../../src/protocol/chat-events.ts";
-import { freePort, HOST, startSelfHosted, type DevServer } from "./dev-server.ts";
+import { freePort, HOST, startServer, type TestServer } from "./servers.ts";
 import { ask, collect, join, open, tokenFor } from "./stock-clients.ts";
 
 const directories: string[] = [];
-let running: DevServer | undefined;
+let running: TestServer | undefined;
 afterAll(async () => {
   await running?.stop();
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
@@ -38,7 +38,7 @@ class Backups {
   }
 
   async start(): Promise<void> {
-    running = await startSelfHosted({ settings: { PORT: String(this.#port) }, stateDir: this.stateDir });
+    running = await startServer({ settings: { PORT: String(this.#port) }, stateDir: this.stateDir });
   }
 
   async end(): Promise<void> {

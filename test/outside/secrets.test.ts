@@ -6,7 +6,7 @@ import path from "node:path";
 import type { Socket } from "socket.io-client";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { freePort, HOST, PROJECT_ROOT, startDevServer, type DevServer } from "./dev-server.ts";
+import { freePort, HOST, PROJECT_ROOT, startServer, type TestServer } from "./servers.ts";
 import { next, open, tokenFor, type Options } from "./stock-clients.ts";
 
 const ROOM = "vault";
@@ -20,7 +20,7 @@ const secrets = new Map<string, string>();
 const said: Array<readonly [where: string, text: string]> = [];
 const tokens: Record<string, string> = {};
 const sockets: Record<string, Socket> = {};
-let server: DevServer;
+let server: TestServer;
 let receiver: Server;
 
 const say = (where: string, text: string): void => void said.push([where, text]);
@@ -33,7 +33,7 @@ beforeAll(async () => {
     request.on("end", () => response.end());
   }).listen(port, HOST);
   const hooks = { WEBHOOK_URL: `http://${HOST}:${port}/`, WEBHOOK_SECRET: "only-the-two-of-us-know-this-secret" };
-  server = await startDevServer({ settings: { LOG_LEVEL: "debug", LOG_SAMPLING: "1", ...hooks } });
+  server = await startServer({ settings: { LOG_LEVEL: "debug", LOG_SAMPLING: "1", ...hooks } });
 });
 
 afterAll(async () => {

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 
 import type { HistoryAnswer } from "../../src/protocol/chat-events.ts";
-import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, isListening, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { ask, join, tokenFor } from "./stock-clients.ts";
 
 const started: ProcessGroup[] = [];

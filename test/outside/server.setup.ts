@@ -1,16 +1,44 @@
-// The one server that most outside tests share: started before the first, ended after the last.
+// Builds the deployment that all test servers run, and starts the server and the browser that most outside tests share: before
+// the first of them. Run by vitest, which ends both after the last.
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+
 import type { TestProject } from "vitest/node";
 
-import { startDevServer } from "./dev-server.ts";
+import { launchBrowserServer } from "../../scripts/chromium.ts";
+import { DEPLOYMENT_FILE, PROJECT_ROOT, startServer } from "./servers.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     readonly serverUrl: string;
+    /** Where the browser listens to the tests. */
+    readonly browserEndpoint: string;
   }
 }
 
+const BUNDLE_BYTES_MAX = 64 * 1024 * 1024;
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startDevServer();
+  const folder = mkdtempSync(path.join(tmpdir(), "parley-deployment-"));
+  // Processes of vitest, and servers that tests start, inherit it.
+  process.env[DEPLOYMENT_FILE] = path.join(folder, "deployment.json");
+  const [, browser] = await Promise.all([build(process.env[DEPLOYMENT_FILE]), launchBrowserServer()]);
+  const server = await startServer();
   project.provide("serverUrl", server.url);
-  return () => server.stop();
+  project.provide("browserEndpoint", browser.wsEndpoint());
+  return async () => {
+    await Promise.all([server.stop(), browser.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+async function build(file: string): Promise<void> {
+  const script = path.join(PROJECT_ROOT, "scripts", "serve", "deployment.ts");
+  const env = { ...process.env, WRANGLER_LOG: "error", WRANGLER_SEND_METRICS: "false" };
+  const options = { env, maxBuffer: BUNDLE_BYTES_MAX };
+  const { stdout } = await promisify(execFile)(process.execPath, [script, "development"], options);
+  writeFileSync(file, stdout);
 }

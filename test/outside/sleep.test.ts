@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { startDevServer, type DevServer } from "./dev-server.ts";
+import { startServer, type TestServer } from "./servers.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 /** The platform's 10 s of quiet, and one more for the room to set its alarm. */
@@ -14,9 +14,9 @@ const POLL_HOLD_MS = 20_000;
 /** Everybody is in, and what the arriving set going is over. */
 const SETTLED_MS = 1000;
 
-let server: DevServer;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startDevServer();
+  server = await startServer();
 });
 afterAll(() => server.stop());
 

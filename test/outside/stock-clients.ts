@@ -4,7 +4,7 @@ import { io as io44 } from "socket.io-client-4.4";
 import { afterAll } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
-import { TEST_SECRET } from "./dev-server.ts";
+import { TEST_SECRET } from "./servers.ts";
 
 export type Options = Partial<ManagerOptions & SocketOptions>;
 export type Connect = (url: string, options: Options) => Socket;

@@ -1,7 +1,7 @@
 // The tour walks a newcomer through everything; each of its steps fails where what came back is not as it should be.
 import { expect, it } from "vitest";
 
-import { freePort, ProcessGroup, startDevServer, TEST_SECRET } from "./dev-server.ts";
+import { freePort, ProcessGroup, startServer, TEST_SECRET } from "./servers.ts";
 
 const tour = (url: string, settings: Readonly<Record<string, string>> = {}): ProcessGroup =>
   new ProcessGroup({ args: ["scripts/tour.ts", "--url", url], env: { JWT_SECRET: TEST_SECRET, ...settings } });
@@ -9,7 +9,7 @@ const tour = (url: string, settings: Readonly<Record<string, string>> = {}): Pro
 it("npm run tour goes through all of it", { timeout: 120_000 }, async () => {
   const url = `http://127.0.0.1:${await freePort()}/hook`;
   const settings = { WEBHOOK_URL: url, WEBHOOK_SECRET: "a-secret-that-only-the-tour-knows" };
-  const server = await startDevServer({ settings });
+  const server = await startServer({ settings });
   try {
     const walk = tour(server.url, settings);
     const code = await walk.exit();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./dev-server.ts";
+import { freePort, HOST, ProcessGroup, TEST_SECRET } from "./servers.ts";
 import { ask, join, next, open, tokenFor } from "./stock-clients.ts";
 
 /** Longer than the platform's 10 s of quiet, after which a room may sleep. */

@@ -7,15 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import {
-  freePort,
-  HOST,
-  ProcessGroup,
-  PROJECT_ROOT,
-  startDevServer,
-  TEST_SECRET,
-  type DevServer,
-} from "./dev-server.ts";
+import { freePort, HOST, ProcessGroup, PROJECT_ROOT, startServer, TEST_SECRET, type TestServer } from "./servers.ts";
 import { ask, join } from "./stock-clients.ts";
 
 const SECRET = "only-we-two-know";
@@ -31,7 +23,7 @@ const scratch = mkdtempSync(path.join(tmpdir(), "parley-hooks-"));
 const failures: Answer[] = [];
 const bodies: string[] = [];
 let [printed, receiverUrl, lineUrl] = ["", "", ""];
-let server: DevServer;
+let server: TestServer;
 let receiver: ChildProcess;
 let line: Server;
 
@@ -50,7 +42,7 @@ beforeAll(async () => {
     void pass(request).then(({ status, headers = {} }) => response.writeHead(status, headers).end());
   }).listen(linePort, HOST);
   lineUrl = `http://${HOST}:${linePort}/`;
-  server = await startDevServer({ settings: { WEBHOOK_URL: lineUrl, WEBHOOK_SECRET: SECRET } });
+  server = await startServer({ settings: { WEBHOOK_URL: lineUrl, WEBHOOK_SECRET: SECRET } });
 });
 
 afterAll(async () => {

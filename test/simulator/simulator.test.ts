@@ -1,5 +1,5 @@
-// The product as a whole in virtual time, with everything going wrong: a handful of seeds, and the proof that the simulator
-// finds bugs. `npm run simulate` runs as many seeds as you like.
+// Runs the whole product in virtual time while everything goes wrong: a handful of seeds, and planted bugs that the simulator
+// must find. `npm run simulate` runs more seeds.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -13,10 +13,10 @@ import type { Outcome } from "./run.ts";
 import { shrink } from "./shrink.ts";
 import { Simulation } from "./threads.ts";
 import { INVARIANTS } from "./witness.ts";
-import { PATIENT } from "../host/properties.ts";
+import { IS_LONG, PATIENT } from "../host/properties.ts";
 
 /** Seeds of each run of the tests. */
-const SEEDS = 12;
+const SEEDS = IS_LONG ? 50 : 12;
 /** Seeds that are tried for a planted bug which its own seed does not find any more. */
 const OTHER_SEEDS = 30;
 

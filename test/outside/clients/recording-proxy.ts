@@ -2,7 +2,7 @@
 // and what it is really told, whatever its library shows of it. Answers of polls are kept from being compressed.
 import { createConnection, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-import { HOST } from "../dev-server.ts";
+import { HOST } from "../servers.ts";
 
 export interface RecordedRequest {
   readonly method: string;

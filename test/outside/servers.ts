@@ -1,5 +1,5 @@
-// Starts and stops the servers that the outside tests talk to. Each is a process group of its own, ended by
-// its id, so that nothing it started stays behind.
+// Starts and stops the servers and commands of the outside tests. Each is a process group of its own, ended by its id, so that
+// nothing it started stays behind.
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
@@ -125,7 +125,7 @@ process.once("exit", () => {
   for (const group of running) group.killAll();
 });
 
-export interface DevServer {
+export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly group: ProcessGroup;
@@ -139,25 +139,31 @@ interface ServerOptions {
   readonly stateDir?: string;
 }
 
-/** The server of `npm start`, on a free port, with rooms kept in a temporary directory. */
-export function startDevServer(options: ServerOptions = {}): Promise<DevServer> {
-  return startServer("dev-server.ts", options);
+/** The environment variable that names the file with the deployment. */
+export const DEPLOYMENT_FILE = "PARLEY_TEST_DEPLOYMENT";
+
+/**
+ * The Worker by the rules of development, on a free port, with rooms kept in a temporary directory. It starts in a second, and
+ * a request costs a fifth of what it costs behind `wrangler dev`; commands.test.ts and serve.test.ts hold `npm start` and
+ * `npm run serve`.
+ */
+export function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  return start(options, (stateDir) => ["test/outside/server-process.ts", process.env[DEPLOYMENT_FILE]!, stateDir]);
 }
 
-/** That of `npm run serve` by the rules of development: a request is a fifth of the work, for tests that make thousands. */
-export function startSelfHosted({ settings, ...others }: ServerOptions = {}): Promise<DevServer> {
-  const rules = { ENVIRONMENT: "development", GUEST_ACCESS: "on" };
-  return startServer("self-host.ts", { ...others, settings: { ...rules, ...settings } });
+/** The server of `npm start`, for tests of what `wrangler dev` does with a request. */
+export function startDevServer(options: ServerOptions = {}): Promise<TestServer> {
+  return start(options, (stateDir) => ["scripts/dev-server.ts", "--state", stateDir]);
 }
 
-async function startServer(
-  script: string,
+async function start(
   { settings = {}, stateDir = mkdtempSync(path.join(tmpdir(), "parley-state-")) }: ServerOptions,
-): Promise<DevServer> {
-  const port = await freePort();
+  args: (stateDir: string) => string[],
+): Promise<TestServer> {
+  const port = Number(settings["PORT"] ?? (await freePort()));
   const group = new ProcessGroup({
-    args: [path.join("scripts", script), "--state", stateDir],
-    env: { PORT: String(port), JWT_SECRET: TEST_SECRET, ...settings },
+    args: args(stateDir),
+    env: { JWT_SECRET: TEST_SECRET, ...settings, PORT: String(port) },
   });
   const stop = async (): Promise<void> => {
     await group.stop();

@@ -1,0 +1,21 @@
+// One test server: the deployment that server.setup.ts has built, in workerd, with the settings of the environment. servers.ts
+// starts it as `node test/outside/server-process.ts DEPLOYMENT-FILE STATE-DIRECTORY`.
+import { readFileSync } from "node:fs";
+
+import type { V4WorkerOptions } from "miniflare";
+
+import { overridesFromEnvironment } from "../../scripts/local-variables.ts";
+import { startRuntime } from "../../scripts/serve/runtime.ts";
+import { onStop } from "../../scripts/stopping.ts";
+import { HOST } from "./servers.ts";
+
+const [deploymentFile, stateDir] = process.argv.slice(2);
+const worker = JSON.parse(readFileSync(deploymentFile!, "utf8")) as V4WorkerOptions;
+const port = Number(process.env["PORT"]);
+const runtime = await startRuntime(
+  { ...worker, bindings: { ...worker.bindings, ...overridesFromEnvironment() } },
+  { address: { host: HOST, port }, entrypoint: "direct", stateDir: stateDir! },
+);
+let stopping: Promise<void> | undefined;
+onStop(() => void (stopping ??= runtime.stop().then(() => process.exit(0))));
+console.log(`Ready on http://${HOST}:${port}`);

@@ -1,0 +1,19 @@
+// What a file of tests uses from its first test to its last: windows of the shared browser, a server with settings of its own.
+// Called at the top of *.test.ts.
+import { chromium, type Browser } from "playwright-core";
+import { afterAll, inject } from "vitest";
+
+import { startServer, type TestServer } from "./servers.ts";
+
+/** All files share one Chromium; the contexts and pages that a file opens are closed after its last test. */
+export async function useBrowser(): Promise<Browser> {
+  const browser = await chromium.connect(inject("browserEndpoint"));
+  afterAll(() => browser.close());
+  return browser;
+}
+
+export async function useServer(settings: Readonly<Record<string, string>> = {}): Promise<TestServer> {
+  const server = await startServer({ settings });
+  afterAll(() => server.stop());
+  return server;
+}
