@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { startServer, type TestServer } from "./servers.ts";
+import { startDevServer, type TestServer } from "./servers.ts";
 import { ask, collect, join, tokenFor } from "./stock-clients.ts";
 
 /** The platform's 10 s of quiet, and one more for the room to set its alarm. */
@@ -16,7 +16,7 @@ const SETTLED_MS = 1000;
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startDevServer();
 });
 afterAll(() => server.stop());
 
