@@ -24,10 +24,10 @@ it.each([
   ["70 kB", 70_000],
   ["5 MB", 5_000_000],
 ])("npm start refuses a body of %s without harm to the next request", async (_what, bytes) => {
-  const { url, stop } = await startDevServer();
-  onTestFinished(stop);
+  const server = await startDevServer();
+  onTestFinished(() => server.stop());
   const post = (body: string): Promise<Response> =>
-    fetch(`${url}/api/guest`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    fetch(`${server.url}/api/guest`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
   for (let round = 0; round < 5; round++) {
     expect((await post("x".repeat(bytes))).status).toBe(413);
     expect((await post('{"name":"Ada"}')).status).toBe(200);
