@@ -23,7 +23,7 @@ const done = (id: string, counts: object): Promise<void> =>
     { timeout: 30_000 },
   );
 
-it("reaches rooms, users and all rooms by prefix, and leaves nothing behind", async () => {
+it("reaches rooms, users and all rooms by prefix, and leaves no pending row", async () => {
   const rooms = ["plain-a", "plain-b"];
   const people = [await join(rooms[0]!, "ada"), await join(rooms[1]!, "ben")];
   await vi.waitFor(async () => expect((await callApi("GET", "/api/rooms?prefix=plain-")).body.rooms).toHaveLength(2));
@@ -39,7 +39,7 @@ it("reaches rooms, users and all rooms by prefix, and leaves nothing behind", as
   expect(left).toEqual([0, null]);
 });
 
-it("a room that fails is tried again alone, and hears it once", async () => {
+it("a failing room is retried alone, and hears it once", async () => {
   const [a, b] = [freshRoom(), freshRoom()];
   const people = [await join(a, "ada"), await join(b, "ben")];
   const original = Reflect.get(ChatRoom.prototype, "takeAnnounced");

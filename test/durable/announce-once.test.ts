@@ -1,4 +1,4 @@
-// ANN-3: an announced message is stored once in a room, however late it is brought there again.
+// A room stores an announced message once, however late it is delivered again (ANN-3).
 import { createMessageBatch, evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -68,7 +68,7 @@ const storedIn = async (room: string): Promise<Message[]> =>
 const post = (room: string, content: string): Promise<unknown> =>
   callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
 
-it("is stored once, though for nine hours nobody could note how far it had come", async () => {
+it("is stored once, though its progress could not be noted for nine hours", async () => {
   const room = freshRoom();
   await post(room, "before");
   vi.spyOn(Announcements.prototype, "note").mockRejectedValue(new Error("out of order"));
@@ -77,7 +77,7 @@ it("is stored once, though for nine hours nobody could note how far it had come"
   expect((await storedIn(room)).map(({ content }) => content)).toEqual(["before", "We close at six"]);
 });
 
-it("is stored once, though it is replayed as a dead letter, after what the room answered was lost each time", async () => {
+it("is stored once, though all answers of the room were lost and its dead letter is replayed", async () => {
   const room = freshRoom();
   const original = Reflect.get(ChatRoom.prototype, "takeAnnounced");
   vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(async function (this: ChatRoom, announcements) {
@@ -96,7 +96,7 @@ it("is stored once, though it is replayed as a dead letter, after what the room 
   expect(await storedIn(room)).toMatchObject([{ content: "We close at six" }]);
 });
 
-it("is stored after all where it was not before, however much was said since", async () => {
+it("is stored where it was not before, behind any number of messages", async () => {
   const room = freshRoom();
   const part = partTo(room);
   await runInDurableObject(stubOf(room), async (instance: ChatRoom) => {
@@ -115,7 +115,7 @@ it("is stored after all where it was not before, however much was said since", a
   expect(messages.at(-1)).toMatchObject({ seq: LOOK_MESSAGES_PER_TURN + 11 });
 });
 
-it("is known by who announced it, also where it was deleted since", async () => {
+it("is recognized by its sender, also where it was deleted since", async () => {
   const room = freshRoom();
   const part = partTo(room);
   await callApi("POST", `/api/rooms/${room}/messages`, {
@@ -129,7 +129,7 @@ it("is known by who announced it, also where it was deleted since", async () => 
   expect(await storedIn(room)).toMatchObject([{ sender: "ada" }, { sender: "backend", deleted: true }]);
 });
 
-it("is a dead letter where the room has forgotten what it had since", async () => {
+it("is a dead letter where the room has forgotten messages since then", async () => {
   const room = freshRoom();
   await withSettings({ HISTORY_MESSAGES: "100" }, async () => {
     const part = partTo(room);

@@ -1,4 +1,4 @@
-// What an announcement costs, counted: queue messages, calls, rows. ANN-5, ANN-8
+// Counts what an announcement costs: queue messages, calls, rows (ANN-5, ANN-8).
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it, vi } from "vitest";
 

@@ -29,7 +29,7 @@ async function accepted(body: object, options: CallOptions = {}): Promise<string
 }
 
 describe("to rooms: ANN-1", () => {
-  it("everybody in them hears it once, by the event's own name, or as `announcement {id, data}`", async () => {
+  it("every connection hears it once, by the event's name, or as `announcement {id, data}`", async () => {
     const [a, b, empty] = [freshRoom(), freshRoom(), freshRoom()];
     const people = [await join(a, "ada"), await join(a, "ada"), await join(b, "ben")];
     const id = await accepted({ rooms: [a, b, empty, a], data: { text: "hello" } });
@@ -40,7 +40,7 @@ describe("to rooms: ANN-1", () => {
     for (const person of people) expect(await person.receives("news")).toEqual([[1, "two"]]);
   });
 
-  it("ANN-4: what comes twice is heard once, through sleep", async () => {
+  it("ANN-4: an announcement that comes twice is heard once, through sleep", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     const said: AnnouncedHere = {
@@ -60,7 +60,7 @@ describe("to rooms: ANN-1", () => {
     expect(heard).toMatchObject([{ id: "twice" }, { id: "another" }]);
   });
 
-  it("ANN-6: what a room cannot say is tried again by itself: what came along with it was said", async () => {
+  it("ANN-6: an announcement that a room cannot send is retried alone; the others of the call are sent", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const room = freshRoom();
     const ada = await join(room, "ada");
@@ -79,7 +79,7 @@ describe("to rooms: ANN-1", () => {
     expect(await ada.receives("announcement")).toMatchObject([{ id: "one" }]);
   });
 
-  it("ANN-3: `chat-message` is stored in each, once, as the service's", async () => {
+  it("ANN-3: each room stores a `chat-message` once, as the service's", async () => {
     const [a, b] = [freshRoom(), freshRoom()];
     const ada = await join(a, "ada");
     const body = { rooms: [a, b], event: "chat-message", data: { content: "We close at six" } };
@@ -94,7 +94,7 @@ describe("to rooms: ANN-1", () => {
     expect(history.messages).toMatchObject([{ sender: "backend", content: "We close at six", clientMsgId: id }]);
   });
 
-  it("ANN-5: by prefix, in pages, to those with somebody in them", async () => {
+  it("ANN-5: by prefix, in pages, to occupied rooms", async () => {
     const rooms = Array.from({ length: 12 }, (_, i) => `team-${i}`);
     const people = await Promise.all(rooms.map((room) => join(room, "ada")));
     await vi.waitFor(async () =>
@@ -107,7 +107,7 @@ describe("to rooms: ANN-1", () => {
 });
 
 describe("to users: ANN-7", () => {
-  it("every connection of theirs hears it, wherever; who is nowhere is absent; others hear nothing", async () => {
+  it("every connection of theirs hears it in any room; users who are nowhere are absent; others hear nothing", async () => {
     const [a, b, c] = [freshRoom(), freshRoom(), freshRoom()];
     const adas = [await join(a, "ada-7"), await join(a, "ada-7"), await join(b, "ada-7")];
     const [ben, zoe] = [await join(b, "ben-7"), await join(c, "zoe-7")];
@@ -117,7 +117,7 @@ describe("to users: ANN-7", () => {
     expect(zoe.received("announcement")).toEqual([]);
   });
 
-  it("once asked for, rooms tell who is there, and only those with somebody addressed are woken", async () => {
+  it("rooms report their members once users were addressed, and only rooms of addressed users are woken", async () => {
     const [a, b] = [freshRoom(), freshRoom()];
     await join(a, "ada-8");
     await accepted({ users: ["nobody"], data: 1 });
@@ -138,7 +138,7 @@ describe("to users: ANN-7", () => {
     expect(calls).toHaveBeenCalledTimes(1);
     for (const person of [ben, late]) expect(await person.receives("announcement")).toEqual([{ id, data: "hi" }]);
   });
-  it("who came a moment ago is looked for once more", async () => {
+  it("a user who came a moment ago is looked for once more", async () => {
     const room = freshRoom();
     await join(room, "ada-9");
     const late = await join(room, "late-9");
@@ -148,14 +148,14 @@ describe("to users: ANN-7", () => {
   });
 });
 
-describe("who may, and what may be given: ANN-2, ANN-3", () => {
+describe("access and input: ANN-2, ANN-3", () => {
   const refused = async (status: number, code: string, body: object, options: CallOptions = {}): Promise<string> => {
     const answer = await announce(body, options);
     expect({ status: answer.status, code: answer.body.error?.code }).toEqual({ status, code });
     return answer.body.error.message;
   };
 
-  it("only a service, with a token that opens all that is addressed", async () => {
+  it("needs a service, with a token that opens all addressed rooms", async () => {
     const body = { rooms: ["a-1", "b-1"], data: 1 };
     await refused(401, "UNAUTHORIZED", body, { as: null });
     for (const role of ["moderator", "member", "reader"]) await refused(403, "FORBIDDEN", body, { as: { role } });
@@ -167,7 +167,7 @@ describe("who may, and what may be given: ANN-2, ANN-3", () => {
     expect((await announce(body, { as: { rooms: ["a-1", "b-*"] } })).status).toBe(202);
   });
 
-  it("one address, and no event of the chat's own", async () => {
+  it("takes one address, and no event of the chat", async () => {
     await refused(400, "INVALID_PAYLOAD", { data: 1 });
     await refused(400, "INVALID_PAYLOAD", { rooms: ["a"], users: ["ada"], data: 1 });
     await refused(400, "INVALID_PAYLOAD", { rooms: [], data: 1 });
@@ -198,7 +198,7 @@ describe("who may, and what may be given: ANN-2, ANN-3", () => {
     await refused(413, "TOO_LONG", { rooms: ["a"], event: "chat-message", data: { content: "x".repeat(1001) } });
   });
 
-  it("4,000 users and 400 rooms fit one call; what does not fit is said", async () => {
+  it("4,000 users and 400 rooms fit one call; more is refused with the limit", async () => {
     const users = Array.from({ length: 4000 }, (_, i) => `nobody-in-any-room-${i}`);
     expect((await announce({ users, data: 1 })).body).toMatchObject({ accepted: 4000 });
     await refused(400, "INVALID_PAYLOAD", { users: Array.from({ length: 10_001 }, (_, i) => `${i}`), data: 1 });
@@ -207,7 +207,7 @@ describe("who may, and what may be given: ANN-2, ANN-3", () => {
     await refused(413, "TOO_LONG", { rooms: ["a"], data: "x".repeat(1_048_576) });
   });
 
-  it("a deployment without what it takes says so", async () => {
+  it("a deployment without a binding names it", async () => {
     expect(
       await refused(403, "FORBIDDEN", { rooms: ["a"], data: 1 }, { fetcher: workerWith({ RELAY: "off" }) }),
     ).toContain("RELAY");
@@ -217,7 +217,7 @@ describe("who may, and what may be given: ANN-2, ANN-3", () => {
     }
   });
 
-  it("ANN-6: progress is for services: of all rooms, or who announced it", async () => {
+  it("ANN-6: progress is for services that open every room, and for the sender", async () => {
     const as = { user: "limited", rooms: ["a-*"] };
     const id = await accepted({ rooms: ["a-1"], data: 1 }, { as });
     await done(id, { accepted: 1, absent: 1 });
@@ -247,7 +247,7 @@ describe("rooms that fail: ANN-6", () => {
     });
   }
 
-  it("is tried again alone; what was heard is not heard twice", async () => {
+  it("are retried alone, and no announcement is heard twice", async () => {
     const [a, b] = [freshRoom(), freshRoom()];
     const people = [await join(a, "ada"), await join(b, "ben")];
     let failures = 0;
@@ -263,7 +263,7 @@ describe("rooms that fail: ANN-6", () => {
     expect(calls.filter((room) => room === b)).toHaveLength(3);
   });
 
-  it("what was tried too often is a dead letter, and can be sent again", async () => {
+  it("are dead letters after the last try, which can be replayed", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => {});
     const room = freshRoom();
     const ada = await join(room, "ada");

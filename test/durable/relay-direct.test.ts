@@ -1,4 +1,4 @@
-// Rooms that mirror each other by calls: RELAY=direct. What it costs, and what becomes of a room that cannot be reached.
+// Rooms that mirror each other by direct calls (RELAY=direct): costs, and rooms that cannot be reached.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";
@@ -37,7 +37,7 @@ const areArmed = (...rooms: readonly string[]): Promise<void> =>
 beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
 
-it("RLY-2, RLY-10: one call per flush, and the rows of the queue's way", async () => {
+it("RLY-2, RLY-10: one call per flush, and the same rows as with the queue", async () => {
   const [from, to] = await withSettings(LONG_WINDOW, linked);
   const ben = await withSettings(LONG_WINDOW, () => join(to, "ben"));
   await post(from, "first");
@@ -82,7 +82,7 @@ it("RLY-10: an edit and a deletion cost a row more than on either side alone", a
   expect(deletion).toEqual({ rows: 2 * (2 + 1), alarms: 0 });
 });
 
-it("how late it is reaches /metrics: MET-2", async () => {
+it("MET-2: the delay reaches /metrics", async () => {
   const lags = async (): Promise<number> => {
     const response = await workerWith({}).fetch(new Request(new URL("/metrics", ORIGIN)));
     return expositionOf(await response.text()).valueOf("parley_relay_lag_seconds_count") ?? 0;
@@ -97,7 +97,7 @@ it("how late it is reaches /metrics: MET-2", async () => {
   await vi.waitFor(async () => expect(await lags()).toBe(before + 1), SLOW);
 });
 
-it("RLY-2, RLY-3: a room that fails, or takes it and is aborted, is asked again", async () => {
+it("RLY-2, RLY-3: a room that fails, or aborts after taking a batch, is called again", async () => {
   const [from, to] = await linked();
   let asked = 0;
   whenTaking(async (_batches, proceed, state) => {

@@ -1,4 +1,4 @@
-// Comes between a room and what is passed on to it.
+// Spies on the batches that a room takes, and makes them fail.
 import { vi } from "vitest";
 
 import { ChatRoom } from "../../durable/chat-room.ts";

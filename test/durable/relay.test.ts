@@ -1,5 +1,4 @@
-// Rooms that mirror each other over a real queue: objects that fall asleep, are aborted in mid-batch or answer into a line
-// that broke; and what it all costs.
+// Rooms that mirror each other over a real queue: objects that sleep, abort in the middle of a batch or lose their answer; costs.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { env } from "cloudflare:workers";
 
@@ -71,7 +70,7 @@ describe("over the queue", () => {
     ben.close();
   });
 
-  it("RLY-5: both ways: each has what is said in the other, and nothing comes back", async () => {
+  it("RLY-5: both ways: each room has the other's messages, and nothing comes back", async () => {
     const [a, b] = [freshRoom(), freshRoom()];
     await link(a, b, "both");
     await post(a, "from a");
@@ -82,7 +81,7 @@ describe("over the queue", () => {
     for (const room of [a, b]) expect(await historyOf(room)).toHaveLength(2);
   });
 
-  it("RLY-8: a deleted room is passed on to in its next life, each message once", async () => {
+  it("RLY-8: a room gets each message once after it was deleted", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await link(from, to);
     await post(from, "1");
@@ -190,7 +189,7 @@ describe("faults", () => {
     },
   );
 
-  it("RLY-3: the queue has it, and the room is not told", { timeout: 60_000 }, async () => {
+  it("RLY-3: the room does not hear that the queue has it", { timeout: 60_000 }, async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await link(from, to);
     const queue = env["RELAY_QUEUE"] as Queue<RelayBatch>;
@@ -233,7 +232,7 @@ describe("what it costs", () => {
     return counted;
   }
 
-  it("RLY-10: one message: a row here and there, and one each to know how far; a hundred hardly more", async () => {
+  it("RLY-10: one message costs two rows on each side at most, and a hundred hardly more", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await link(from, to);
     // Begins the segments, and a quiet second ends.

@@ -1,4 +1,4 @@
-// Where a webhook is set, a room that is only looked at stores nothing either: API-13.
+// Looking at a room stores nothing, with a webhook as well (API-13).
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 
@@ -12,7 +12,7 @@ const tablesOf = (room: string): Promise<unknown[]> =>
     storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
   );
 
-it("by somebody who may not", async () => {
+it("a look by a caller without the right stores nothing", async () => {
   const room = freshRoom();
   const response = await request("GET", `/api/rooms/${room}`, { as: { role: "member" } });
   expect(response.status).toBe(403);
@@ -20,7 +20,7 @@ it("by somebody who may not", async () => {
   expect(await tablesOf(room)).toEqual([]);
 });
 
-it("and a room that was deleted leaves nothing", async () => {
+it("a look at a deleted room stores nothing", async () => {
   const room = freshRoom();
   await callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello" } });
   await callApi("DELETE", `/api/rooms/${room}`);

@@ -1,4 +1,4 @@
-// Webhooks from end to end in workerd: a room, a real queue, the Worker's consumer; and what they cost.
+// Webhooks from end to end in workerd: a room, a real queue, the Worker's consumer; costs.
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import type { WebhookDelivery, WebhookEvent } from "../../src/protocol/webhook-events.ts";
@@ -42,7 +42,7 @@ function cost(room: string, type: WebhookEvent["type"], count: number, work: () 
   });
 }
 
-it("HOOK-1, HOOK-4: what happens in a room arrives at the receiver, through sleep", async () => {
+it("HOOK-1, HOOK-4: events of a room reach the receiver, through sleep", async () => {
   const room = freshRoom();
   const sleeper = new Sleeper(room);
   const ada = await join(room, "ada");
@@ -67,7 +67,7 @@ it("HOOK-1, HOOK-4: what happens in a room arrives at the receiver, through slee
   ]);
 });
 
-it("HOOK-6: what they cost in rows", async () => {
+it("HOOK-6: rows of messages and changes", async () => {
   const room = freshRoom();
   const ada = await withSettings(LONG_WINDOW, () => join(room, "ada"));
   const ids: string[] = [];
@@ -93,7 +93,7 @@ it("HOOK-6: what they cost in rows", async () => {
   expect(await cost(room, "member.joined", 1, () => join(room, "ben"), 1)).toEqual({ rows: 1, alarms: 0 });
 });
 
-it("HOOK-6: what people cost in rows, to the last one who goes", { timeout: 60_000 }, async () => {
+it("HOOK-6: rows of members, to the last one who goes", { timeout: 60_000 }, async () => {
   const room = freshRoom();
   // Made before, so that its making does not count.
   (await join(room, "somebody")).close();
@@ -113,7 +113,7 @@ it("HOOK-6: what people cost in rows, to the last one who goes", { timeout: 60_0
   expect(vacated.alarms).toBeLessThanOrEqual(2);
 });
 
-it("HOOK-5: a room that is deleted has the last word, and begins anew after it", async () => {
+it("HOOK-5: a deleted room tells what is left, and starts fresh after it", async () => {
   const room = freshRoom();
   await join(room, "ada");
   await isTold(room, "member.joined");

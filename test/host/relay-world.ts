@@ -1,5 +1,4 @@
-// Rooms that are linked, the queue between them, and its consumer, for tests: all of it can fail, and time passes for all
-// at once.
+// Linked rooms with the queue between them and its consumer, for tests. Each part can fail; the clock is the same for all.
 import { expect } from "vitest";
 
 import type { RelayBatch, RelayOutcome } from "../../src/protocol/relay-batch.ts";

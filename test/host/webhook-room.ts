@@ -1,4 +1,4 @@
-// A room with a webhook, and a queue that takes what it is given, or fails, or never answers, as a test wants it.
+// A room with a webhook, and a queue that takes events, refuses them or never answers, as a test wants.
 import type { ChatSettings } from "../../src/chat/room/room.ts";
 import type { WebhookEvent } from "../../src/protocol/webhook-events.ts";
 import { ChatRoom, UNLIMITED } from "./chat-room.ts";

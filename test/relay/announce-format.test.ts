@@ -1,15 +1,15 @@
-// What of a queue's messages can be read as an announcement, and what is said of the rest.
+// Which messages of a queue are pieces of announcements, and how others are described.
 import { describe, expect, it } from "vitest";
 
 import { ANNOUNCE_VERSION } from "../../src/protocol/announcement.ts";
 import { JSON_LEVELS_MAX } from "../../src/protocol/nesting.ts";
 import { describeBatch, isReadableItem } from "../../src/relay/readable-batch.ts";
 
-describe("a message of the queue that is neither", () => {
+describe("a message of the queue that is neither a batch nor a part", () => {
   const announce = { v: ANNOUNCE_VERSION, at: 1, id: "a1", data: 1, by: { user: "backend", name: "backend" } };
   const part = { announce, part: 0, tries: 0, to: [{ room: "a", number: 0 }] };
 
-  it("ANN-5: is told from what can be read, whatever it is", () => {
+  it("ANN-5: unreadable bodies of any shape are recognized and described", () => {
     expect([part, { announce, walk: { prefix: "", rooms: 0, parts: 0 } }].every(isReadableItem)).toBe(true);
     const poison: unknown[] = [
       null,

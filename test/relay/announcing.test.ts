@@ -1,4 +1,4 @@
-// Announcements on their way, against queues that deliver twice and in any order and rooms that fail: ANN-4 to ANN-6
+// Delivery of announcements, with a queue that repeats and reorders messages and rooms that fail (ANN-4 to ANN-6).
 import { describe, expect, it } from "vitest";
 
 import type {
@@ -153,7 +153,7 @@ describe("parts", () => {
     }
   });
 
-  it("ANN-5: none is larger than a message of the queue, whatever the ids are", () => {
+  it("ANN-5: no part is larger than a message of the queue, for any user ids", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 128 }), { minLength: 1, maxLength: 300 }),
@@ -169,7 +169,7 @@ describe("parts", () => {
     );
   });
 
-  it("ANN-5: a run makes so many calls at most, and the rest comes next", async () => {
+  it("ANN-5: one run makes at most ANNOUNCE_CALLS_MAX calls, and the next run makes the rest", async () => {
     const rooms = namesOf(1200, "room-");
     const world = new World(new Map(rooms.map((room) => [room, ["ada"]])));
     await announceItems(packRooms(SAID, rooms), world.ports);
@@ -180,7 +180,7 @@ describe("parts", () => {
     expect(world.heard).toHaveLength(1200);
   });
 
-  it("ANN-5: rooms that have nothing to do with it go on meanwhile: a few calls, then they have their turn", async () => {
+  it("ANN-5: other work on the thread gets a turn after every few calls", async () => {
     const rooms = namesOf(400, "room-");
     const world = new World(new Map(rooms.map((room) => [room, ["ada"]])));
     world.queue.push(...packRooms(SAID, rooms));
@@ -190,7 +190,7 @@ describe("parts", () => {
   });
 });
 
-describe("whatever happens on the way", PATIENT, () => {
+describe("with lost calls, repeated and reordered messages", PATIENT, () => {
   const disturbed = fc.record({
     roomCount: fc.integer({ min: 1, max: 250 }),
     fates: fc.array(fc.constantFrom<Fate>("good", "good", "lost-before", "lost-after"), { maxLength: 60 }),
@@ -221,7 +221,7 @@ describe("whatever happens on the way", PATIENT, () => {
     );
   });
 
-  it("ANN-6: a list that is walked counts the same, also where a step comes twice", async () => {
+  it("ANN-6: a walk over a list counts each room once, also where a step comes twice", async () => {
     await fc.assert(
       fc.asyncProperty(disturbed, async ({ roomCount, fates, picks, crashes }) => {
         const world = new World(new Map(namesOf(roomCount * 5, "team-").map((room) => [room, ["ada"]])), fates);
@@ -238,7 +238,7 @@ describe("whatever happens on the way", PATIENT, () => {
     );
   });
 
-  it("ANN-6, ANN-7: users in several rooms, known or not, are each counted once, or are with the dead letters", async () => {
+  it("ANN-6, ANN-7: each user is counted once, in any number of rooms, or is a dead letter", async () => {
     await fc.assert(
       fc.asyncProperty(disturbed, fc.nat(3), async ({ roomCount, fates, picks, crashes }, brokenCount) => {
         const users = namesOf(30, "user-");
@@ -282,7 +282,7 @@ describe("whatever happens on the way", PATIENT, () => {
   });
 });
 
-it("ANN-7: who was nowhere is looked for once more, and counts as absent then", async () => {
+it("ANN-7: a user who was nowhere is looked for once more, and counts as absent then", async () => {
   const users = ["ada", "late", "nobody"];
   const world = new World(
     new Map([
@@ -310,7 +310,7 @@ it("ANN-7: who was nowhere is looked for once more, and counts as absent then", 
   expect(world.heard).toEqual(["a ada", "b late", "c late"]);
 });
 
-it("ANN-3: names of objects' own properties are no reserved events", () => {
+it("ANN-3: names of object properties are not reserved events", () => {
   for (const event of ["constructor", "toString", "__proto__", "news"]) expect(isReservedEvent(event)).toBe(false);
   for (const event of ["welcome", "connect", "typing", "message-state"]) expect(isReservedEvent(event)).toBe(true);
 });

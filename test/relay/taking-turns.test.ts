@@ -1,4 +1,4 @@
-// Work in turns: how much of it at once, by how long the last turn took.
+// Turns of long work: their size follows from how long the last turn took.
 import { expect, it } from "vitest";
 
 import { TakingTurns, TURN_MS, TURN_STEPS_MAX } from "../../src/relay/taking-turns.ts";
@@ -22,24 +22,24 @@ async function turnsOf(steps: number, stepMs: (step: number) => number): Promise
   return sizes;
 }
 
-it("steps that take next to nothing come some at a time, and never more than so many", async () => {
+it("a turn of quick steps grows up to TURN_STEPS_MAX", async () => {
   const sizes = await turnsOf(100, () => 0);
   expect(sizes.slice(0, 4)).toEqual([1, 2, 3, 4]);
   expect(Math.max(...sizes)).toBe(TURN_STEPS_MAX);
 });
 
-it("a step that takes a turn by itself is followed by nobody else's of the same work", async () => {
+it("a step that takes a whole turn is the only one of its turn", async () => {
   expect(new Set(await turnsOf(20, () => 5 * TURN_MS))).toEqual(new Set([1]));
 });
 
-it("turns grow shorter where steps begin to take long, and longer again", async () => {
+it("turns shrink while steps are slow, and grow again", async () => {
   const sizes = await turnsOf(300, (step) => (step >= 100 && step < 200 ? 3 * TURN_MS : 0));
   expect(Math.max(...sizes.slice(0, 10))).toBe(TURN_STEPS_MAX);
   expect(sizes.filter((size) => size === 1).length).toBeGreaterThan(80);
   expect(sizes.at(-2)).toBe(TURN_STEPS_MAX);
 });
 
-it("who waits at the same time comes one after the other", async () => {
+it("callers that wait at the same time go in a row", async () => {
   let ways = 0;
   const turns = new TakingTurns({ now: () => ways, giveWay: async () => void ways++ });
   const waysAtStep = await Promise.all(Array.from({ length: 6 }, () => turns.next().then(() => ways)));

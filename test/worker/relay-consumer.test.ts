@@ -1,5 +1,4 @@
-// The Worker's side of the relay: one call per room, and what becomes of what a room does not take; dead letters, and the
-// operator who looks after them.
+// The Worker's side of the relay: one call per room, retries, dead letters, and the calls of operators.
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -78,14 +77,14 @@ describe("a batch of the queue", () => {
     expect([await contentsOf(a), await contentsOf(b)]).toEqual([["1", "2", "3"], ["1"]]);
   });
 
-  it("RLY-3: that comes again changes nothing, and is acknowledged", async () => {
+  it("RLY-3: that comes twice changes nothing, and is acknowledged", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     for (let i = 0; i < 3; i++) expect((await consume([batchOf(from, to, 0, 2)])).acked).toEqual(["m0"]);
     expect((await consume([batchOf(from, to, 0, 3)])).acked).toEqual(["m0"]);
     expect(await contentsOf(to)).toEqual(["1", "2", "3"]);
   });
 
-  it("RLY-4: what is early is tried again and not told of at once; others do not wait for it", async () => {
+  it("RLY-4: that is early is retried, not logged at first, and holds up no other", async () => {
     const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
     const result = await consume([batchOf(from, a, 1, 2), batchOf(from, b, 0, 1)]);
     expect(result).toMatchObject({ acked: ["m1"], retried: ["m0"] });
@@ -95,7 +94,7 @@ describe("a batch of the queue", () => {
     expect(JSON.stringify(logged)).not.toContain("Ada");
   });
 
-  it("RLY-9: a room that cannot be reached holds up nobody else", async () => {
+  it("RLY-9: for an unreachable room holds up no other", async () => {
     const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
     whenTaking(async (batches, proceed) => {
       if (batches[0]!.to === a) throw new Error("out of order");
@@ -105,7 +104,7 @@ describe("a batch of the queue", () => {
     expect(result).toMatchObject({ acked: ["m1"], retried: ["m0"] });
   });
 
-  it("RLY-9: what is no batch, or of another version, holds up nobody; it is tried again and told of", async () => {
+  it("RLY-9: that is unreadable or of another version is retried and logged, and holds up no other", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     const newer = { ...batchOf(from, to, 0, 1), v: RELAY_VERSION + 1 };
     const strange = [null, "hello", {}, { to }, newer, { ...batchOf(from, to, 0, 1), posts: undefined }];
@@ -120,7 +119,7 @@ describe("a batch of the queue", () => {
     expect(outcomes).toMatchObject([{ ok: false, isFinal: false, reason: UNREADABLE }, { ok: true }]);
   });
 
-  it("RLY-9: a batch with one message or change that is none holds up nobody who is on the way to the same room", async () => {
+  it("RLY-9: with one malformed message or change holds up no other for the same room", async () => {
     const [from, other, to] = [freshRoom(), freshRoom(), freshRoom()];
     const sound = batchOf(from, to, 0, 1);
     const change = { seq: 1, timestamp: 1, rev: 1001, rootRev: 1001, root: sound.posts.items[0]!.root, by: "ada" };
@@ -166,7 +165,7 @@ describe("a batch of the queue", () => {
 });
 
 describe("dead letters", () => {
-  it("RLY-9: one that cannot be stored keeps no other from being buried", async () => {
+  it("RLY-9: one that cannot be stored holds up no other", async () => {
     const [from, a, b] = [freshRoom(), freshRoom(), freshRoom()];
     const original = Reflect.get(DeadLetters.prototype, "bury");
     vi.spyOn(DeadLetters.prototype, "bury").mockImplementation(function (this: DeadLetters, dead) {
@@ -179,7 +178,7 @@ describe("dead letters", () => {
     expect(await deadTo(a)).toEqual([]);
   });
 
-  it("ANN-6: an announcement that was buried whole is sent again to all of its rooms", async () => {
+  it("ANN-6: an announcement that was buried whole is replayed to all of its rooms", async () => {
     const rooms = [freshRoom(), freshRoom()];
     const people = [await join(rooms[0]!, "ada"), await join(rooms[1]!, "ben")];
     const id = freshRoom();
@@ -195,7 +194,7 @@ describe("dead letters", () => {
     for (const person of people) expect(await person.receives("announcement")).toEqual([{ id, data: "news" }]);
   });
 
-  it("RLY-9: what will never be taken is buried at once, is shown without what it says, and stays", async () => {
+  it("RLY-9: a batch that is refused for good is buried at once, listed without contents, and stays", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await consume([batchOf(from, to, 0, 1, 2000)]);
     expect((await consume([batchOf(from, to, 0, 1, 1000)])).acked).toEqual(["m0"]);
@@ -218,7 +217,7 @@ describe("dead letters", () => {
     expect(await deadTo(to)).toHaveLength(1);
   });
 
-  it("RLY-9: what was tried too often is taken out of its queue; replayed it arrives once, in order", async () => {
+  it("RLY-9: batches of the dead letter queue are stored; replayed they arrive once, in order", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     const bodies = [batchOf(from, to, 2, 3), batchOf(from, to, 0, 2)];
     expect((await consume(bodies, { queue: "parley-relay-dead", attempts: RELAY_TRIES_MAX })).acked).toEqual([
@@ -237,7 +236,7 @@ describe("dead letters", () => {
     expect((await replay({ ids: [late!.id] })).body).toEqual({ ok: true, replayed: [], failed: [] });
   });
 
-  it("RLY-9: where they cannot be stored they stay in the queue", async () => {
+  it("RLY-9: stay in the queue where they cannot be stored", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     const settings = { DEAD_LETTERS: undefined };
     await expect(consume([batchOf(from, to, 0, 1)], { queue: "parley-relay-dead", settings })).rejects.toThrow(
@@ -247,7 +246,7 @@ describe("dead letters", () => {
     expect(await consume([batchOf(from, to, 0, 1)], { settings })).toMatchObject({ acked: [], retried: ["m0"] });
   });
 
-  it("RLY-9: what nobody can read is shown and can be discarded, and hides nothing", async () => {
+  it("RLY-9: unreadable ones are listed, can be discarded, and hide no others", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await consume([null, { v: RELAY_VERSION + 1, from, to }, batchOf(from, to, 0, 1)], { queue: "parley-relay-dead" });
     const [unknown, newer, good] = (await listDead("?limit=200")).letters.slice(-3);
@@ -273,7 +272,7 @@ describe("dead letters", () => {
     expect(await callApi("DELETE", "/api/relay/dead/x")).toMatchObject({ status: 400 });
   });
 
-  it("RLY-9: the oldest are forgotten when there are too many, and that is told", { timeout: 60_000 }, async () => {
+  it("RLY-9: the oldest of too many are forgotten, and that is logged", { timeout: 60_000 }, async () => {
     const told = vi.spyOn(console, "error").mockImplementation(() => {});
     const [from, to] = [freshRoom(), freshRoom()];
     const before = (await listDead("?limit=200")).letters.length;
@@ -294,7 +293,7 @@ describe("dead letters", () => {
     expect(await contentsOf(to)).toEqual(["1"]);
   });
 
-  it("RLY-9: those of other rooms are not in the way of whoever sends the oldest again", async () => {
+  it("RLY-9: a replay of the oldest skips those of rooms that the token does not open", async () => {
     const [from, to, other] = [freshRoom(), freshRoom(), freshRoom()];
     const queue = "parley-relay-dead";
     await consume(
@@ -307,7 +306,7 @@ describe("dead letters", () => {
     expect(await contentsOf(to)).toEqual(["1"]);
   });
 
-  it("RLY-9: are for services, and of rooms that the token opens", async () => {
+  it("RLY-9: are for services, for rooms that the token opens", async () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await consume([batchOf(from, to, 1, 2)], { queue: "parley-relay-dead" });
     for (const role of ["moderator", "member", "reader"]) {
@@ -341,7 +340,7 @@ describe("links by HTTP", () => {
   const link = (room: string, body: object, options: CallOptions = {}) =>
     callApi("POST", `/api/rooms/${room}/links`, { body, ...options });
 
-  it("RLY-8: one way or both ways, shown on both sides, and taken back", async () => {
+  it("RLY-8: are set one way or both ways, shown on both sides, and removed", async () => {
     const [a, b] = [freshRoom(), freshRoom()];
     for (let i = 0; i < 2; i++)
       expect(await link(a, { to: b, direction: "both" })).toMatchObject({ status: 200, body: { ok: true } });
@@ -365,7 +364,7 @@ describe("links by HTTP", () => {
     expect(await unlink(`to=${b}&direction=both`)).toMatchObject({ status: 200 });
   });
 
-  it("RLY-8: for services whose token opens both rooms", async () => {
+  it("RLY-8: are for services whose token opens both rooms", async () => {
     const [a, b] = [freshRoom(), freshRoom()];
     for (const role of ["moderator", "member", "reader"])
       expect(await link(a, { to: b }, { as: { role } })).toMatchObject({
@@ -381,7 +380,7 @@ describe("links by HTTP", () => {
     expect(await link(a, { to: b }, { as: { rooms: [a, b] } })).toMatchObject({ status: 200 });
   });
 
-  it("RLY-8: says what is wrong: no room, no name, itself, a direction that is none, a binding that is missing", async () => {
+  it("RLY-8: refusals name the field or the missing binding", async () => {
     const room = freshRoom();
     expect(await link(room, {})).toMatchObject({ status: 400, body: { error: { issues: [{ path: "to" }] } } });
     expect(await link(room, { to: "-" })).toMatchObject({ status: 400, body: { error: { issues: [{ path: "to" }] } } });

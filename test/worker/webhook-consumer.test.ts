@@ -1,4 +1,4 @@
-// The Worker's side of webhooks: what is posted, and what becomes of a batch by what the receiver answers.
+// The Worker's side of webhooks: POSTs, and what follows from the answers of the receiver.
 import { createExecutionContext, createMessageBatch, getQueueResult } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -102,7 +102,7 @@ async function signatureOf(timestamp: string, body: string): Promise<string> {
 }
 
 describe("a delivery", () => {
-  it("HOOK-7: is one signed POST for the batch, and names us", async () => {
+  it("HOOK-7: is one signed POST for the batch, with our user agent", async () => {
     const result = await consume([bodyOf("a", 1, 2), bodyOf("b", 1)]);
     expect(result.explicitAcks).toEqual(["m0", "m1"]);
     expect(posts).toHaveLength(1);
@@ -121,7 +121,7 @@ describe("a delivery", () => {
     expect(headers["Parley-Signature"]).toBe(await signatureOf(timestamp, init.body as string));
   });
 
-  it("HOOK-8: has the events of a room in their order, whatever the queue made of it", async () => {
+  it("HOOK-8: has the events of a room in order, though the queue reordered them", async () => {
     await consume([bodyOf("a", 5, 6), bodyOf("b", 2), bodyOf("a", 3, 4), bodyOf("a", 1)]);
     const { events } = posts[0]!.delivery;
     expect(events.filter(({ room }) => room === "a").map(({ at }) => at)).toEqual([1, 3, 4, 5, 6]);
@@ -129,8 +129,8 @@ describe("a delivery", () => {
   });
 });
 
-describe("a receiver in trouble", () => {
-  it.each([301, 401, 403, 404, 408, 409, 429, 500, 503])("HOOK-9: that answers %i is asked again", async (status) => {
+describe("a failing receiver", () => {
+  it.each([301, 401, 403, 404, 408, 409, 429, 500, 503])("HOOK-9: that answers %i is retried", async (status) => {
     answers.push(answer(status, { Location: "http://169.254.169.254/" }));
     const result = await consume([bodyOf("a", 1), bodyOf("b", 1)]);
     expect(result.explicitAcks).toEqual([]);
@@ -148,7 +148,7 @@ describe("a receiver in trouble", () => {
     });
   });
 
-  it("HOOK-9: is asked less and less often, at random moments, and at least once an hour", async () => {
+  it("HOOK-9: is retried with doubled waits and jitter, at least once an hour", async () => {
     for (const [attempts, secondsMax] of [
       [1, 5],
       [2, 10],
@@ -163,7 +163,7 @@ describe("a receiver in trouble", () => {
     }
   });
 
-  it("HOOK-9: says itself when to come back", async () => {
+  it("HOOK-9: is retried after its own Retry-After", async () => {
     const inAMinute = new Date(Date.now() + 60_000).toUTCString();
     answers.push(answer(429, { "Retry-After": "77" }), answer(503, { "Retry-After": inAMinute }));
     answers.push(answer(503, { "Retry-After": "9999999" }), answer(503, { "Retry-After": "soon" }));
@@ -176,7 +176,7 @@ describe("a receiver in trouble", () => {
     expect(nonsense).toBeLessThanOrEqual(5);
   });
 
-  it("HOOK-9: cannot be reached, or takes too long: asked again", async () => {
+  it("HOOK-9: is retried where it is unreachable or too slow", async () => {
     answers.push(new TypeError(`connect ${URL_WITH_KEYS} refused`), new DOMException("too long", "TimeoutError"));
     const results = [await consume([bodyOf("a", 1)]), await consume([bodyOf("a", 1)])];
     expect(results.map(({ retryMessages }) => retryMessages.length)).toEqual([1, 1]);
@@ -186,7 +186,7 @@ describe("a receiver in trouble", () => {
 });
 
 describe("a dead letter", () => {
-  it.each([400, 410, 413, 415, 422])("HOOK-10: %i ends it at once, and only the one to blame", async (status) => {
+  it.each([400, 410, 413, 415, 422])("HOOK-10: %i buries at once the one message that causes it", async (status) => {
     answers.push(answer(status), answer(200), answer(status), answer(500));
     const bodies = [bodyOf("good", 1), bodyOf("bad", 1), bodyOf("later", 1)];
     const result = await consume(bodies);
@@ -217,7 +217,7 @@ describe("a dead letter", () => {
     ["what JSON cannot say", { room: "a", events: [{ ...event("a", 1), data: { count: 1n } }] }],
     ["what refers to itself", { room: "a", events: [{ ...event("a", 1), data: circular() }] }],
   ];
-  it.each(STRANGE)("HOOK-10: is %s in the end; those who come along are delivered", async (_what, strange) => {
+  it.each(STRANGE)("HOOK-10: is %s after the last try; the rest of the batch is delivered", async (_what, strange) => {
     const result = await consume([bodyOf("a", 1), strange, bodyOf("a", 2)]);
     expect(posts.map(({ delivery }) => delivery.events.map(({ at }) => at))).toEqual([[1, 2]]);
     expect(result.explicitAcks).toEqual(["m0", "m2"]);
@@ -231,14 +231,14 @@ describe("a dead letter", () => {
     expect([posts.length, queued.dead]).toEqual([1, []]);
   });
 
-  it("HOOK-10: the last try is left to the platform, which buries it, and is told", async () => {
+  it("HOOK-10: is logged after the last try, and buried by the platform", async () => {
     answers.push(answer(500));
     const result = await consume([bodyOf("a", 1, 2)], { attempts: TRIES_MAX });
     expect(result.retryMessages).toHaveLength(1);
     expect(JSON.parse(logged[0]!)).toMatchObject({ event: "webhook.dead", events: 2, attempts: TRIES_MAX });
   });
 
-  it("HOOK-10: is put in line again by whoever lets this Worker take the dead letters", async () => {
+  it("HOOK-10: is queued again where this Worker consumes the dead letters", async () => {
     const bodies = [bodyOf("a", 1), bodyOf("b", 1)];
     const result = await consume(bodies, { queue: "parley-webhooks-dead" });
     expect(queued.webhooks).toEqual(bodies.map((body) => [body, { delaySeconds: 30 }]));
@@ -246,7 +246,7 @@ describe("a dead letter", () => {
     expect(posts).toEqual([]);
   });
 
-  it("HOOK-10: is not put in line again where no receiver could have it", async () => {
+  it("HOOK-10: is dropped where it is not shaped like events", async () => {
     const result = await consume([{ n: 1n }, bodyOf("a", 1), "hello"], { queue: "parley-webhooks-dead" });
     expect(queued.webhooks).toEqual([[bodyOf("a", 1), { delaySeconds: 30 }]]);
     expect(result.explicitAcks.toSorted()).toEqual(["m0", "m1", "m2"]);
@@ -255,7 +255,7 @@ describe("a dead letter", () => {
 });
 
 describe("a set-up", () => {
-  it("HOOK-6: without the webhook drops what is left in the queue, and says so", async () => {
+  it("HOOK-6: without WEBHOOK_URL drops the rest of the queue, and logs that", async () => {
     const settings = { WEBHOOK_URL: undefined, WEBHOOKS_DEAD: undefined };
     const result = await consume([bodyOf("a", 1), "strange"], { settings });
     expect([result.ackAll, posts.length]).toEqual([true, 0]);
@@ -274,14 +274,14 @@ describe("a set-up", () => {
     expect(logged.join("\n")).toMatch(problem);
   });
 
-  it("refuses a queue that nobody knows", async () => {
+  it("refuses an unknown queue", async () => {
     await expect(consume([1], { queue: "parley-unheard-of" })).rejects.toThrow(
       "no consumer for the queue parley-unheard-of",
     );
   });
 });
 
-it("HOOK-7: no log line tells the secret, the keys in the address, or what was said", async () => {
+it("HOOK-7: no log line contains the secret, keys of the address or contents", async () => {
   answers.push(answer(500), answer(410), new Error(URL_WITH_KEYS));
   for (let i = 0; i < 3; i++) await consume([bodyOf("a", 1)]);
   await consume([bodyOf("a", 1)], { settings: { WEBHOOKS: undefined } });

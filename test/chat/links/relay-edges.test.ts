@@ -1,5 +1,4 @@
-// What rooms pass on at the edges: a clock that was set back, links that are gone while something is under way, very many
-// changes, and that nothing crosses in vain.
+// Edge cases of links: a clock that was set back, a link removed while a batch is under way, many changes, and what does not cross.
 import { describe, expect, it } from "vitest";
 
 import { RELAY_RETRY_MS } from "../../../src/chat/links/links.ts";
@@ -19,7 +18,7 @@ const itemsIn = (batches: readonly RelayBatch[]): number =>
   batches.reduce((sum, { posts, changes }) => sum + posts.items.length + changes.items.length, 0);
 
 describe("a clock that was set back", () => {
-  it("RLY-2: between two lives delays no try by more than the longest wait", async () => {
+  it("RLY-2: during a sleep delays no retry by more than the longest wait", async () => {
     const world = linked();
     world.mood = "refuses";
     await say(world, "a", "1");
@@ -31,7 +30,7 @@ describe("a clock that was set back", () => {
     expect(world.story("b")).toEqual(["ada: 1 (a 1)"]);
   });
 
-  it("RLY-2: in the middle of a life delays nothing", async () => {
+  it("RLY-2: while the room is awake delays nothing", async () => {
     const world = linked();
     await say(world, "a", "1");
     setBack(world, HOUR_MS);
@@ -39,7 +38,7 @@ describe("a clock that was set back", () => {
     expect(world.story("b")).toHaveLength(2);
   });
 
-  it("RLY-6: gives two changes the same moment, and stops no link", async () => {
+  it("RLY-6: gives two changes the same moment, and the link goes on", async () => {
     const world = linked();
     await say(world, "a", "1");
     await say(world, "a", "2");
@@ -59,7 +58,7 @@ describe("a clock that was set back", () => {
     expect(world.story("b")).toEqual(["ada: one (a 1)", "ada: two (a 2)"]);
   });
 
-  it("RLY-6: hides no edit that is made then", async () => {
+  it("RLY-6: hides no edit made after it", async () => {
     const world = linked();
     await say(world, "a", "1");
     await change(world, "a", "edit-message", { content: "one" });
@@ -72,7 +71,7 @@ describe("a clock that was set back", () => {
 });
 
 describe("a link", () => {
-  it("RLY-1: begins behind what was said before, also where that is not stored yet", async () => {
+  it("RLY-1: begins behind earlier messages, also those that are not stored yet", async () => {
     const world = new RelayWorld(["a", "b"], "direct");
     await say(world, "a", "1");
     world.say("a", "2");
@@ -82,7 +81,7 @@ describe("a link", () => {
     expect(world.story("b").map((line) => line.slice(5))).toEqual(["4 (a 4)"]);
   });
 
-  it("RLY-8: that is taken back while a batch is under way is not told of any more", async () => {
+  it("RLY-8: removed while a batch is under way ignores the answer to it", async () => {
     const world = linked();
     world.say("a", "1");
     const { chat, shell } = world.room("a");
@@ -94,7 +93,7 @@ describe("a link", () => {
     expect(chat.features.links.all).toEqual([]);
   });
 
-  it("RLY-4: is not asked again by what belongs to one that was there before", async () => {
+  it("RLY-4: ignores rewinds that belong to an earlier link", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     const [former] = world.sent;
@@ -108,7 +107,7 @@ describe("a link", () => {
     expect(world.sent).toHaveLength(length);
   });
 
-  it("RLY-6: passes on very many changes, and large ones, one batch after the other", async () => {
+  it("RLY-6: passes on many changes and large ones in consecutive batches", async () => {
     const world = linked();
     await say(world, "a", ...Array.from({ length: 250 }, (_, i) => `${i}`));
     world.mood = "refuses";
@@ -125,8 +124,8 @@ describe("a link", () => {
   });
 });
 
-describe("nothing crosses in vain", () => {
-  it("RLY-5: what came over a link does not go back over it", async () => {
+describe("what does not cross", () => {
+  it("RLY-5: a message that came over a link does not go back over it", async () => {
     const world = linked([
       ["a", "b"],
       ["b", "c"],
@@ -137,7 +136,7 @@ describe("nothing crosses in vain", () => {
     expect(itemsIn(world.sent.filter(({ from }) => from === "c"))).toBe(0);
   });
 
-  it("RLY-6: nor what becomes of a message from before the link, nor a change twice", async () => {
+  it("RLY-6: changes of messages older than the link do not cross, and no change crosses twice", async () => {
     const world = new RelayWorld(["a", "b"], "direct");
     await say(world, "a", "before");
     const { id } = world.room("a").log.messages[0]!;

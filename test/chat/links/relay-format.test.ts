@@ -1,4 +1,4 @@
-// How mirrored messages and their changes are written down, and that what the relay needs of them goes nowhere else.
+// The stored form of mirrored messages and their changes. Its relay fields are visible nowhere else.
 import { expect, it } from "vitest";
 
 import { decodeBatch, encodeBatch } from "../../../src/chat/log/batch-format.ts";
@@ -34,12 +34,12 @@ it.each(ROUTES)("RLY-1: a mirrored message is read as it was written, and with i
   expect(routeOf(deleted!.origin!)).toEqual(route);
 });
 
-it("RLY-1: outside there are its room and its place, in a webhook too", () => {
+it("RLY-1: clients and webhooks see the room and the place of its origin", () => {
   const { data } = JSON.parse(JSON.stringify(posted(mirrored(ROUTES[1]!)))) as { data: { message: Message } };
   expect(data.message.origin).toEqual({ room: "a", seq: 41 });
 });
 
-it("RLY-6: of a copy's change is kept which change it follows", () => {
+it("RLY-6: the change of a copy keeps the rev of the change that it follows", () => {
   const edits = [{ content: "better", timestamp: 9, by: "ada" }];
   for (const change of [
     { ...UNCHANGED, edits, rootRev: 7 },

@@ -1,14 +1,14 @@
-// Links: who sets them, how long they last, and that they are no way around a room's own rules.
+// Links: access, limits, what outlives a room, and bans and mutes of the other room.
 import { describe, expect, it } from "vitest";
 
 import { LINKS_MAX } from "../../../src/chat/links/links.ts";
 import { change, linked, RelayWorld, say } from "../../host/relay-world.ts";
 
-describe("who may speak there", () => {
+describe("bans and mutes of the other room", () => {
   const moderate = (world: RelayWorld, room: string, event: string, given: object): void =>
     expect(world.room(room).ask("backend", event, given).answer).toMatchObject({ ok: true });
 
-  it("RLY-7: not who is banned or muted there, until that is over; nobody else misses anything", async () => {
+  it("RLY-7: leave out messages of banned and muted senders while they last, and no others", async () => {
     const world = linked();
     moderate(world, "b", "ban", { user: "eve" });
     moderate(world, "b", "mute", { user: "mel", seconds: 60 });
@@ -22,7 +22,7 @@ describe("who may speak there", () => {
     expect(world.story("b").slice(1)).toEqual(["eve: by eve (a 4)", "mel: by mel (a 5)"]);
   });
 
-  it("RLY-7: an edit by who is banned there does not cross, a deletion does", async () => {
+  it("RLY-7: stop edits of banned senders, but not their deletions", async () => {
     const world = linked();
     world.say("a", "kind", "eve");
     await world.pass(1100);
@@ -33,7 +33,7 @@ describe("who may speak there", () => {
     expect(world.story("b")).toEqual(["deleted (a 1)"]);
   });
 
-  it("RLY-7: a read-only or slow room takes it: the link is its own act", async () => {
+  it("RLY-7: a read-only or slow room takes messages of its links", async () => {
     const world = linked();
     moderate(world, "b", "read-only", { on: true });
     moderate(world, "b", "slow-mode", { seconds: 600 });
@@ -47,7 +47,7 @@ describe("who may speak there", () => {
 });
 
 describe("links", () => {
-  it("RLY-8: outlive sleep and crashes; set again they change nothing; taken back nothing crosses", async () => {
+  it("RLY-8: outlive sleep and crashes; setting one again changes nothing; after removal nothing crosses", async () => {
     const world = linked();
     const { shell } = world.room("a");
     for (const end of [() => shell.evict(), () => shell.crash()]) {
@@ -67,7 +67,7 @@ describe("links", () => {
     expect(world.arrived("b", "a")).toEqual([1, 2, 4]);
   });
 
-  it("RLY-8: there are so many, none to the room itself, and none that cannot be stored", async () => {
+  it("RLY-8: a room has at most LINKS_MAX, none to itself, and none that could not be stored", async () => {
     const world = new RelayWorld(["a"], "queue");
     const { chat, state } = world.room("a");
     expect(chat.features.links.add("a")).toMatchObject({ error: { code: "FORBIDDEN" } });
@@ -82,7 +82,7 @@ describe("links", () => {
     expect(chat.features.links.all).toHaveLength(LINKS_MAX);
   });
 
-  it("RLY-8: what is under way when a link is set anew is not taken any more", async () => {
+  it("RLY-8: a batch of an earlier link is not taken any more", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     world.room("a").chat.features.links.remove("b");
@@ -94,7 +94,7 @@ describe("links", () => {
     expect(world.dead.map(({ posts }) => posts.items.map(({ content }) => content))).toEqual([["1"]]);
   });
 
-  it("RLY-8: a link that is set anew is another one, also where the clock was set back since", async () => {
+  it("RLY-8: a link set again is another link, also where the clock was set back since", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     world.consume({ picks: [0] });
@@ -111,7 +111,7 @@ describe("links", () => {
     expect(world.dead).toEqual([]);
   });
 
-  it("RLY-8: a link of a room's next life is a later one, too, also where the clock was set back since", async () => {
+  it("RLY-8: a link set after the room was erased is later than one before, also where the clock was set back since", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     world.consume({ picks: [0] });
@@ -127,7 +127,7 @@ describe("links", () => {
     expect(world.dead).toEqual([]);
   });
 
-  it("RLY-8: with a deleted room go its links, and not those that lead to it", async () => {
+  it("RLY-8: the links of a deleted room end, those that lead to it stay", async () => {
     const world = linked([
       ["a", "b"],
       ["b", "a"],
@@ -144,7 +144,7 @@ describe("links", () => {
     expect(world.story("b").at(-1)).toBe("ada: anew (a 1)");
   });
 
-  it("RLY-10: while RELAY is off nothing crosses", async () => {
+  it("RLY-10: nothing crosses while RELAY is off", async () => {
     const world = new RelayWorld(["a", "b"], "off");
     world.link("a", "b");
     await say(world, "a", "1");

@@ -1,5 +1,4 @@
-// A backup of a room is restored that passes on what is said in it, or of the one that it passes it on to: what is said since arrives, once
-// and in order, though other messages had the same places.
+// A backup is restored of a room on either side of a link: new messages arrive once and in order, though lost ones had their places.
 import { describe, expect, it } from "vitest";
 
 import { linked, say, type RelayWorld, type Way } from "../../host/relay-world.ts";
@@ -22,7 +21,7 @@ async function pass(world: RelayWorld): Promise<void> {
 }
 
 describe.each(["direct", "queue"] as const)("RLY-3: a backup of the room that passes on was restored (%s)", (way) => {
-  it.each([1, 2, 3, 4, 5])("all that is said since arrives, %i messages where 3 were lost", async (count) => {
+  it.each([1, 2, 3, 4, 5])("all messages posted since arrive, %i where 3 were lost", async (count) => {
     const world = begin(way);
     await say(world, "a", "1", "2");
     await pass(world);
@@ -40,7 +39,7 @@ describe.each(["direct", "queue"] as const)("RLY-3: a backup of the room that pa
     expect(contents(world, "b")).toEqual(["1", "2", "lost 3", "lost 4", "lost 5", ...since]);
   });
 
-  it("edits and deletions of what is said since follow it, and not what had its place", async () => {
+  it("edits and deletions follow the new messages, not those that had their places", async () => {
     const world = begin(way);
     await say(world, "a", "1");
     await pass(world);
@@ -56,7 +55,7 @@ describe.each(["direct", "queue"] as const)("RLY-3: a backup of the room that pa
     expect(contents(world, "b")).toEqual(["1", "lost 2", "edited"]);
   });
 
-  it("what comes by two ways arrives once", async () => {
+  it("a message that comes over two links arrives once", async () => {
     const world = begin(way, [
       ["a", "b"],
       ["a", "c"],
@@ -76,7 +75,7 @@ describe.each(["direct", "queue"] as const)("RLY-3: a backup of the room that pa
 });
 
 describe("RLY-4: after a restored backup", () => {
-  it("batches that overtake each other wait, and late ones of what was lost change nothing", async () => {
+  it("early batches wait, and late ones of lost messages change nothing", async () => {
     const world = begin("queue");
     await say(world, "a", "1");
     await pass(world);
@@ -98,7 +97,7 @@ describe("RLY-4: after a restored backup", () => {
     expect(contents(world, "b")).toEqual(["1", "lost 2", "lost 3", "new 2", "new 3"]);
   });
 
-  it("what the queue lost is passed on again", async () => {
+  it("batches that the queue lost are sent again", async () => {
     const world = begin("queue");
     await say(world, "a", "1");
     await pass(world);
@@ -114,7 +113,7 @@ describe("RLY-4: after a restored backup", () => {
     expect(contents(world, "b")).toEqual(["1", "lost 2", "lost 3", "new 2", "new 3"]);
   });
 
-  it("of the room that it is passed on to, what that lost is asked for again", async () => {
+  it("messages that the receiving room lost are sent again", async () => {
     const world = begin("queue");
     await say(world, "a", "1");
     await pass(world);
@@ -129,14 +128,14 @@ describe("RLY-4: after a restored backup", () => {
 });
 
 describe("a position", () => {
-  it("is beyond those of the same life before it, and all of lives before that", () => {
+  it("is beyond earlier places of its life, and beyond all places of earlier lives", () => {
     const ascending = [{ seq: 7 }, { seq: 9 }, { seq: 2, life: "a" }, { seq: 3, life: "a" }, { seq: 1, life: "b" }];
     for (const [i, one] of ascending.entries())
       for (const [j, other] of ascending.entries()) expect(isBeyond(one, other), `${i} ${j}`).toBe(i > j);
     expect(isBeyond({ seq: 1, life: "" }, { seq: 1 })).toBe(false);
   });
 
-  it("names a log and its life in one word", () => {
+  it("names a log and its life in one string", () => {
     for (const [epoch, life] of [
       ["e1", "a"],
       ["e1", ""],

@@ -1,4 +1,4 @@
-// How rooms pass on what is said in them: when, in what pieces, at what price, and what becomes of trouble.
+// How rooms pass messages on: timing, batches, costs, failures.
 import { describe, expect, it } from "vitest";
 
 import { SEEN_AGAIN_MAX } from "../../../src/chat/links/link.ts";
@@ -9,8 +9,8 @@ import { ROOTS_KEPT_MAX } from "../../../src/relay/intake.ts";
 import { isTooLargeForQueue, RELAY_BYTES_MAX, RELAY_ITEMS_MAX } from "../../../src/relay/packing.ts";
 import { change, linked, RelayWorld, say } from "../../host/relay-world.ts";
 
-describe("how it is passed on", () => {
-  it("RLY-2: a quiet room passes on at once, a busy one gathers", async () => {
+describe("passing on", () => {
+  it("RLY-2: a quiet room sends at once, a busy one once per window", async () => {
     const world = linked();
     world.say("a", "1");
     await world.pass(1);
@@ -24,7 +24,7 @@ describe("how it is passed on", () => {
     expect(world.sent.map(({ posts }) => posts.items.length)).toEqual([1, 3]);
   });
 
-  it("RLY-2: a quiet room passes on at once also when that woke it", async () => {
+  it("RLY-2: a room that a post woke sends at once", async () => {
     const world = linked();
     await world.pass(60_000);
     world.room("a").shell.evict();
@@ -33,7 +33,7 @@ describe("how it is passed on", () => {
     expect(world.story("b")).toHaveLength(1);
   });
 
-  it("RLY-2: in batches that fit into the queue, one after the other", async () => {
+  it("RLY-2: batches fit into the queue and follow one another", async () => {
     const world = linked([["a", "b"]], "queue");
     for (let i = 0; i < 250; i++) world.say("a", "ä".repeat(i % 2 === 0 ? 900 : 1), `user-${i % 30}`);
     await world.pass(1100);
@@ -45,7 +45,7 @@ describe("how it is passed on", () => {
     expect(world.sent.flatMap(({ posts }) => posts.items)).toHaveLength(250);
   });
 
-  it("RLY-2: one message may be larger than that, alone", async () => {
+  it("RLY-2: one message may be larger, in a batch of its own", async () => {
     const world = new RelayWorld(["a", "b"], "direct", { maxContentLength: 100_000 });
     world.link("a", "b");
     await say(world, "a", "1", "語".repeat(90_000), "3");
@@ -53,7 +53,7 @@ describe("how it is passed on", () => {
     expect(world.room("b").log.messages.map(({ content }) => content.length)).toEqual([1, 90_000, 1]);
   });
 
-  it("RLY-2: who does not take it is asked less and less often, through sleep too, and wakes nobody else", async () => {
+  it("RLY-2: a failing link retries with doubled waits, through sleep, and wakes no other link", async () => {
     const world = linked([
       ["a", "b"],
       ["a", "c"],
@@ -72,7 +72,7 @@ describe("how it is passed on", () => {
     expect([world.story("b"), world.story("c")]).toEqual([["ada: 1 (a 1)"], ["ada: 1 (a 1)"]]);
   });
 
-  it("how late messages are is told where rooms call each other; by the queue its consumer knows it", async () => {
+  it("the delay is measured by the room where RELAY is direct, and by the consumer where it is queue", async () => {
     const lag = (world: RelayWorld): { batches: number; seconds: number } => {
       const { counts } = world.room("a").chat.calls.unreported;
       const lags = Object.entries(counts).filter(([series]) => series.startsWith("relay_lag:"));
@@ -98,7 +98,7 @@ describe("how it is passed on", () => {
     expect([queued.queue.length, lag(queued).batches]).toEqual([1, 0]);
   });
 
-  it("RLY-2: who does not answer has failed, and what it says later changes nothing", async () => {
+  it("RLY-2: a call without an answer fails, and a late answer changes nothing", async () => {
     const world = linked();
     world.mood = "is silent";
     await say(world, "a", "1");
@@ -109,7 +109,7 @@ describe("how it is passed on", () => {
     expect(world.story("b")).toEqual(["ada: 1 (a 1)"]);
   });
 
-  it("RLY-2: no post waits for it", async () => {
+  it("RLY-2: posts do not wait for links", async () => {
     const world = linked();
     world.mood = "is silent";
     world.say("a", "1");
@@ -118,7 +118,7 @@ describe("how it is passed on", () => {
     expect(world.story("a")).toEqual(["ada: 1", "ada: 2"]);
   });
 
-  it("RLY-3: where either side cannot store how far it is, nothing is lost or doubled", async () => {
+  it("RLY-3: nothing is lost or doubled where either side cannot store its mark", async () => {
     const world = linked();
     for (const name of ["a", "b"]) {
       world.room(name).state.failure = new Error("disk full");
@@ -130,7 +130,7 @@ describe("how it is passed on", () => {
     expect(world.arrived("b", "a")).toEqual([1, 2]);
   });
 
-  it("RLY-2: messages that cannot be read are passed over, and reported", async () => {
+  it("RLY-2: unreadable messages are skipped and reported", async () => {
     const world = linked();
     world.mood = "refuses";
     await say(world, "a", "1");
@@ -145,7 +145,7 @@ describe("how it is passed on", () => {
 });
 
 describe("a queue that loses something", () => {
-  it("RLY-4: is asked again by what comes next: each message arrives once and in order, edits too", async () => {
+  it("RLY-4: the next batch misses it, and each message and edit arrives once and in order", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     await change(world, "a", "edit-message", { content: "one" });
@@ -160,7 +160,7 @@ describe("a queue that loses something", () => {
     expect([world.queue, world.dead]).toEqual([[], []]);
   });
 
-  it("RLY-4: and not again and again while the answer is under way", async () => {
+  it("RLY-4: the link does not rewind again while the answer is under way", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     world.lose();
@@ -176,7 +176,7 @@ describe("a queue that loses something", () => {
 });
 
 describe("what it costs", () => {
-  it("RLY-10: a row per flush on this side, for all links, and one per batch on the other", async () => {
+  it("RLY-10: one row per flush here for all links, and one per batch on the other side", async () => {
     const world = linked([
       ["a", "b"],
       ["a", "c"],
@@ -190,7 +190,7 @@ describe("what it costs", () => {
     expect(world.story("c")).toHaveLength(51);
   });
 
-  it("RLY-10: nothing without links: no row, no deadline", async () => {
+  it("RLY-10: a room without links writes no row and sets no deadline", async () => {
     const world = new RelayWorld(["a", "b"], "queue");
     await say(world, "a", "1", "2");
     await change(world, "a", "edit-message", { content: "3" }, "ada");
@@ -198,7 +198,7 @@ describe("what it costs", () => {
     expect(world.sent).toEqual([]);
   });
 
-  it("RLY-10: nothing for what comes back to where it began, but a row for very much of it", async () => {
+  it("RLY-10: messages that do not cross back cost nothing, except a row for SEEN_AGAIN_MAX of them", async () => {
     const world = linked([
       ["a", "b"],
       ["b", "a"],
@@ -215,7 +215,7 @@ describe("what it costs", () => {
   });
 });
 
-it("RLY-3: a room remembers of so many rooms, by way of one link, what it has of them", () => {
+it("RLY-3: a room remembers positions of ROOTS_KEPT_MAX origin rooms per link", () => {
   const world = new RelayWorld(["hub"], "direct");
   const batchOf = (count: number, after: number): RelayBatch => ({
     v: RELAY_VERSION,

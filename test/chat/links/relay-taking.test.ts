@@ -1,4 +1,4 @@
-// What a room makes of batches as they come: overlapping, hostile, of links that were there before, and late changes.
+// What a room takes of batches: overlapping ones, hostile ones, those of earlier links, late changes.
 import { describe, expect, it } from "vitest";
 
 import { COPIES_LOOKED_AT_MAX } from "../../../src/chat/links/copies.ts";
@@ -57,7 +57,7 @@ class Taker extends RelayWorld {
 const EARLY = "what comes before it is not there yet";
 
 describe("batches", () => {
-  it("RLY-3: that overlap bring each message once, and none takes back how far the room is", () => {
+  it("RLY-3: that overlap bring each message once, and never move the mark back", () => {
     const world = new Taker();
     expect(world.take({ upTo: 3 }, { after: 1, upTo: 4 }, { after: 0, upTo: 2, revs: [1000, 1500] })).toEqual(
       Array.from({ length: 3 }, () => "ok"),
@@ -66,14 +66,14 @@ describe("batches", () => {
     expect(world.contents).toEqual(["1", "2", "3", "4", "5"]);
   });
 
-  it("RLY-9: that nest deeper than anything can be handed on are no batches, and hold up no other", () => {
+  it("RLY-9: that nest too deep are unreadable, and hold up no other", () => {
     const world = new Taker();
     const deep = { upTo: 1, extra: JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`) as unknown };
     expect(world.take(deep, { upTo: 2 })).toEqual([UNREADABLE, "ok"]);
     expect(world.contents).toEqual(["1", "2"]);
   });
 
-  it("RLY-3: whose senders cannot be looked up come again, and lose nothing", () => {
+  it("RLY-3: whose senders cannot be looked up are retried, and lose nothing", () => {
     const world = new Taker();
     expect(world.take({ upTo: 1 })).toEqual(["ok"]);
     const { state } = world.room("b");
@@ -90,7 +90,7 @@ describe("batches", () => {
     expect(world.take({ upTo: 1 }, { after: 1, upTo: 2, revs: [1000, 1001] })).toEqual(["ok", "ok"]);
   });
 
-  it("RLY-8: of a link and of the one before it are taken in their order, whichever comes first", () => {
+  it("RLY-8: of a link and of an earlier one are taken in their order", () => {
     const world = new Taker();
     const anew = { after: 1, upTo: 2, since: 1, linkedAtMs: 2000, revs: [2000, 2000] as const };
     expect(world.take(anew, { upTo: 1 })).toEqual(["ok", "ok"]);
@@ -98,14 +98,14 @@ describe("batches", () => {
     expect(world.take({ after: 1, upTo: 2 })).toEqual(["the link was taken back or set anew since"]);
   });
 
-  it("RLY-3: of a link that is set anew bring nothing that the former one brought from somewhere else", () => {
+  it("RLY-3: of a link set again bring nothing that the earlier link brought from other rooms", () => {
     const world = new Taker();
     world.take({ upTo: 1, began: { room: "far", seq: 7 } });
     world.take({ after: 1, upTo: 2, since: 1, linkedAtMs: 2000, revs: [2000, 2000], began: { room: "far", seq: 7 } });
     expect(world.contents).toEqual(["1"]);
   });
 
-  it("RLY-5: bring nothing of the room itself, nothing that came too far, and no change of the room's own", async () => {
+  it("RLY-5: bring no message or change of the room itself, and none over too many links", async () => {
     const world = new Taker();
     world.say("b", "mine");
     await world.pass(100);
@@ -119,7 +119,7 @@ describe("batches", () => {
     expect(world.contents).toEqual(["mine", "3"]);
   });
 
-  it("RLY-3: a room that is heard of again and again is not the one to be forgotten", () => {
+  it("RLY-3: a room with recent messages is not forgotten", () => {
     const world = new Taker();
     const from = (room: string, after: number, seq: number): string[] =>
       world.take({ after, upTo: after + 1, began: { room, seq } });
@@ -133,7 +133,7 @@ describe("batches", () => {
 });
 
 describe("where storing fails", () => {
-  it("RLY-3: nothing is known that is not there, and everything comes by the next try", () => {
+  it("RLY-3: no missing message counts as taken, and the next try brings all", () => {
     const world = new Taker();
     const { log } = world.room("b");
     expect(world.take({ upTo: 1 })).toEqual(["ok"]);
@@ -150,7 +150,7 @@ describe("where storing fails", () => {
     expect(world.contents).toEqual(["one", "2"]);
   });
 
-  it("RLY-6: a change that came with messages is not noted before it is made", () => {
+  it("RLY-6: a change that came with messages is applied before its mark is stored", () => {
     const world = new Taker();
     const { log } = world.room("b");
     world.take({ upTo: 1 });
@@ -178,7 +178,7 @@ describe("copies", () => {
     expect(world.contents).toEqual(["one"]);
   });
 
-  it("RLY-6: are not looked for without end", () => {
+  it("RLY-6: are searched among COPIES_LOOKED_AT_MAX messages only", () => {
     const world = new Taker();
     world.take({ upTo: 1 });
     const { log, shell } = world.room("b");

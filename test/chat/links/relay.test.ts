@@ -1,4 +1,4 @@
-// Mirroring one room in another: what crosses, what it looks like there, and what does not.
+// Mirroring one room in another: what crosses, its form there, and what does not cross.
 import { describe, expect, it } from "vitest";
 
 import { exportPiece } from "../../../src/chat/log/export.ts";
@@ -7,7 +7,7 @@ import { RELAY_HOPS_MAX } from "../../../src/relay/intake.ts";
 import { change, linked, RelayWorld, say } from "../../host/relay-world.ts";
 
 describe("a mirrored message", () => {
-  it("RLY-1: keeps its sender and says where it began; it has a place, an id and a time of its own", async () => {
+  it("RLY-1: keeps its sender and its origin, and has a place, an id and a time of its own", async () => {
     const world = linked();
     world.say("b", "here already");
     world.room("a").ask("ada", "chat-message", { content: "hello @ben", clientMsgId: "c1" });
@@ -30,7 +30,7 @@ describe("a mirrored message", () => {
     });
   });
 
-  it("RLY-1: is one everywhere: as an event, in history, search and export, after sleep, edited and deleted", async () => {
+  it("RLY-1: is the same everywhere: as an event, in history, search and export, after sleep, edited and deleted", async () => {
     const world = linked();
     const { log, shell } = world.room("b");
     const ben = await world.room("b").join("ben");
@@ -53,7 +53,7 @@ describe("a mirrored message", () => {
     expect(Object.keys(log.messages[0]!.origin!)).toEqual(["room", "seq"]);
   });
 
-  it("RLY-1: begins with what is posted after the link; an answer, reactions and files stay behind", async () => {
+  it("RLY-1: starts after the link was set; a reply, reactions and files stay behind", async () => {
     const world = new RelayWorld(["a", "b"], "direct");
     await say(world, "a", "before");
     world.link("a", "b");
@@ -69,7 +69,7 @@ describe("a mirrored message", () => {
 });
 
 describe("edits and deletions", () => {
-  it("RLY-6: cross, whoever makes them, and everyone there is told", async () => {
+  it("RLY-6: cross, by any author, and members there are notified", async () => {
     const world = linked();
     await say(world, "a", "helo");
     const ben = await world.room("b").join("ben");
@@ -103,7 +103,7 @@ describe("edits and deletions", () => {
     expect(world.sent).toHaveLength(length);
   });
 
-  it("RLY-6: of a copy are that room's own affair", async () => {
+  it("RLY-6: of a copy cross no link", async () => {
     const world = linked([
       ["a", "b"],
       ["b", "a"],
@@ -119,7 +119,7 @@ describe("edits and deletions", () => {
     expect([world.story("b"), world.story("c")]).toEqual([["deleted (a 1)"], ["ada: hello again (a 1)"]]);
   });
 
-  it("RLY-6: of a copy stay in that room, also where it has yet to be passed on", async () => {
+  it("RLY-6: of a copy stay in that room, also before the copy is passed on", async () => {
     const world = linked([
       ["a", "b"],
       ["b", "c"],
@@ -136,7 +136,7 @@ describe("edits and deletions", () => {
     expect(world.story("c").at(-1)).toBe("ada: hello (a 1)");
   });
 
-  it("RLY-6: of a copy stay in that room, also behind an edit from where it began", async () => {
+  it("RLY-6: of a copy stay in that room, also behind an edit of the original", async () => {
     const world = linked([
       ["a", "b"],
       ["b", "c"],
@@ -153,7 +153,7 @@ describe("edits and deletions", () => {
     expect(world.story("c")[0]).toBe("ada: hello (a 1)");
   });
 
-  it("RLY-6: never meet what a room said in an earlier life", async () => {
+  it("RLY-6: never apply to messages of an earlier life of the room", async () => {
     const world = linked();
     await say(world, "a", "of the first life");
     expect(world.room("b").ask("backend", "mute", { user: "eve", seconds: 600 }).answer).toMatchObject({ ok: true });
@@ -165,7 +165,7 @@ describe("edits and deletions", () => {
     expect(world.story("b")).toEqual(["ada: of the first life (a 1)"]);
   });
 
-  it("RLY-6: that come late by another way undo nothing", async () => {
+  it("RLY-6: that come late over another link undo nothing", async () => {
     const world = linked(
       [
         ["a", "b"],
@@ -218,8 +218,8 @@ describe("edits and deletions", () => {
   });
 });
 
-describe("ways", () => {
-  it("RLY-5: a message never comes back to where it began, in a ring or both ways", async () => {
+describe("paths", () => {
+  it("RLY-5: a message never comes back to its origin, in a ring or both ways", async () => {
     const rings = [
       [
         ["a", "b"],
@@ -252,7 +252,7 @@ describe("ways", () => {
     }
   });
 
-  it("RLY-5: passes so many links and no more", async () => {
+  it("RLY-5: a message passes RELAY_HOPS_MAX links at most", async () => {
     const names = Array.from({ length: RELAY_HOPS_MAX + 3 }, (_, i) => `r${i}`);
     const world = linked(names.slice(1).map((to, i) => [names[i]!, to] as const));
     await say(world, "r0", "far");
@@ -261,7 +261,7 @@ describe("ways", () => {
     expect(heardIn).toEqual(names.slice(0, RELAY_HOPS_MAX + 1));
   });
 
-  it("RLY-3: that lead to one room bring a message once", async () => {
+  it("RLY-3: several paths to one room bring a message once", async () => {
     const world = linked([
       ["a", "b"],
       ["a", "c"],
@@ -273,7 +273,7 @@ describe("ways", () => {
     expect(world.story("d")).toEqual(["ada: 1 (a 1)", "ada: 2 (a 2)"]);
   });
 
-  it("RLY-4: what comes too early is not taken, and comes again", async () => {
+  it("RLY-4: an early batch is not taken, and comes again", async () => {
     const world = linked([["a", "b"]], "queue");
     await say(world, "a", "1");
     await say(world, "a", "2");

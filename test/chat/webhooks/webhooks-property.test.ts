@@ -1,5 +1,5 @@
-// The property that webhooks rest on: whatever sleeps, crashes and fails, the queue gets everything, and whoever keeps
-// books by what it carries ends with the truth.
+// The property of webhooks: through sleep, crashes and failures, the queue gets every event, and a receiver that applies them ends with
+// the true state.
 import { expect, it } from "vitest";
 
 import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/presence-feed.ts";
@@ -140,19 +140,23 @@ function expectMessagesTold({ log, queue }: WebhookRoom): void {
   }
 }
 
-it("HOOK-3: every message, edit and deletion is told at least once and in order, whatever fails", PATIENT, async () => {
-  await fc.assert(
-    fc.asyncProperty(programOf(rough), fc.constantFrom("strict", "relaxed"), async (steps, durability) => {
-      const life = new Life(new WebhookRoom({ durability }));
-      for (const step of steps) await life.take(step);
-      await life.end();
-      expectMessagesTold(life.room);
-    }),
-    runs(400),
-  );
-});
+it(
+  "HOOK-3: every message, edit and deletion is told at least once and in order, through all failures",
+  PATIENT,
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(programOf(rough), fc.constantFrom("strict", "relaxed"), async (steps, durability) => {
+        const life = new Life(new WebhookRoom({ durability }));
+        for (const step of steps) await life.take(step);
+        await life.end();
+        expectMessagesTold(life.room);
+      }),
+      runs(400),
+    );
+  },
+);
 
-it("HOOK-4: who keeps books knows who is there, whatever fails", PATIENT, async () => {
+it("HOOK-4: a receiver that applies the events knows who is there, through all failures", PATIENT, async () => {
   await fc.assert(
     fc.asyncProperty(programOf(calm), async (steps) => {
       const life = new Life(new WebhookRoom());

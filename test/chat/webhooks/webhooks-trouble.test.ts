@@ -1,4 +1,4 @@
-// A webhook's queue that fails, and a room in trouble itself: nothing is lost, and nobody waits.
+// A failing queue of webhooks and failures of the room itself: no event is lost, and no post waits.
 import { describe, expect, it } from "vitest";
 
 import { CHANGES_REMEMBERED_MAX } from "../../../src/chat/log/pending-changes.ts";
@@ -6,8 +6,8 @@ import { WEBHOOK_RETRY_MS, WEBHOOK_SEND_MS_MAX } from "../../../src/chat/webhook
 import { WEBHOOK_EVENTS_MAX } from "../../../src/chat/webhooks/webhook-batch.ts";
 import { say, sayAll, told } from "../../host/webhook-room.ts";
 
-describe("a queue in trouble", () => {
-  it("HOOK-3: is tried again, less and less often, and gets everything in order", async () => {
+describe("a failing queue", () => {
+  it("HOOK-3: is retried with doubled waits, and gets everything in order", async () => {
     const { room, ada } = await told();
     room.queue.mood = "refuses";
     const before = room.queue.asked;
@@ -26,7 +26,7 @@ describe("a queue in trouble", () => {
     expect(room.queue.story).toEqual(["posted 1 1", "posted 2 2", "posted 3 3"]);
   });
 
-  it("HOOK-3: remembers through sleep and crashes when it was to be tried again", async () => {
+  it("HOOK-3: is retried at the same moment after sleep and crashes", async () => {
     const { room, ada } = await told();
     room.queue.mood = "refuses";
     await say(ada, "1");
@@ -42,7 +42,7 @@ describe("a queue in trouble", () => {
     expect(room.queue.story.slice(0, 1)).toEqual(["posted 1 1"]);
   });
 
-  it("HOOK-3: that does not answer is given up, and what it says later changes nothing", async () => {
+  it("HOOK-3: without an answer times out, and a late answer changes nothing", async () => {
     const { room, ada } = await told();
     room.queue.mood = "is silent";
     await say(ada, "1");
@@ -59,7 +59,7 @@ describe("a queue in trouble", () => {
     expect(room.queue.story[0]).toBe("posted 1 1");
   });
 
-  it("HOOK-4: that may have told of somebody's leave, or may not: who is back has joined anew", async () => {
+  it("HOOK-4: that may have taken a leave: a member who is back has joined again", async () => {
     const { room } = await told();
     const ben = await room.join("ben");
     await room.pass(2000);
@@ -95,8 +95,8 @@ describe("a queue in trouble", () => {
   });
 });
 
-describe("a room's own troubles", () => {
-  it("HOOK-3: more changes than it remembers one by one are found again", async () => {
+describe("failures of the room itself", () => {
+  it("HOOK-3: finds more changes than it remembers one by one in the log", async () => {
     const { room } = await told();
     room.queue.mood = "refuses";
     const count = CHANGES_REMEMBERED_MAX + 50;
@@ -114,7 +114,7 @@ describe("a room's own troubles", () => {
     expect(edited.length).toBeLessThan(count * 1.1);
   });
 
-  it("HOOK-3: where it cannot note how far it told, it tells again", async () => {
+  it("HOOK-3: tells again where its mark could not be stored", async () => {
     const { room, ada } = await told();
     room.state.failure = new Error("disk full");
     await say(ada, "1");
@@ -127,7 +127,7 @@ describe("a room's own troubles", () => {
     expect(second).toEqual(first);
   });
 
-  it("HOOK-3: a log that cannot be read is tried again", async () => {
+  it("HOOK-3: retries where the log cannot be read", async () => {
     const { room, ada } = await told();
     await say(ada, "1");
     room.log.unreadable = new Error("disk on fire");
@@ -138,7 +138,7 @@ describe("a room's own troubles", () => {
     expect(room.queue.story).toEqual(["posted 1 1"]);
   });
 
-  it("HOOK-5: has the last word when it is deleted", async () => {
+  it("HOOK-5: a deleted room tells what is left", async () => {
     const { room, ada } = await told();
     room.queue.mood = "refuses";
     await say(ada, "1");
@@ -155,7 +155,7 @@ describe("a room's own troubles", () => {
   });
 });
 
-it("HOOK-3: an edit is told also where the message was reacted to since, and more changes wait than a batch takes", async () => {
+it("HOOK-3: tells an edit that a reaction followed, behind more changes than a batch takes", async () => {
   const { room, ada } = await told();
   const ids: string[] = [];
   for (let i = 0; i < WEBHOOK_EVENTS_MAX + 30; i++) {

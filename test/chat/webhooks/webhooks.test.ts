@@ -1,4 +1,4 @@
-// What the operator's own server is told of a room, and when: by way of a queue that may fail.
+// The events that a room hands to the queue of webhooks, and when.
 import { describe, expect, it } from "vitest";
 
 import { RESTART_GRACE_MS } from "../../../src/chat/webhooks/presence-feed.ts";
@@ -9,7 +9,7 @@ import { START_MS, type Client } from "../../host/harness.ts";
 import { roomWithAda, say, sayAll, told, WebhookRoom } from "../../host/webhook-room.ts";
 
 describe("a message", () => {
-  it("HOOK-1: is told at once in a quiet room, as everybody sees it", async () => {
+  it("HOOK-1: is told at once in a quiet room, as clients get it", async () => {
     const { room, ada } = await told();
     const id = await say(ada, "hello, @ben");
     await room.pass(0);
@@ -20,7 +20,7 @@ describe("a message", () => {
     ]);
   });
 
-  it("HOOK-1: is told when it was edited and deleted, by whom, in that order", async () => {
+  it("HOOK-1: its edit and its deletion are told in order, with their authors", async () => {
     const { room, ada } = await told();
     const id = await say(ada, "helo");
     await ada.ask("edit-message", { id, content: "hello" });
@@ -37,7 +37,7 @@ describe("a message", () => {
     expect(new Set(room.queue.events.map((event) => event.id)).size).toBe(4);
   });
 
-  it("HOOK-2: edits in one moment are told as one, with what it says in the end", async () => {
+  it("HOOK-2: several edits within a moment are told as one, with the last content", async () => {
     const { room, ada } = await told();
     const id = await say(ada, "1");
     await room.pass(1500);
@@ -58,7 +58,7 @@ describe("a message", () => {
     expect(room.state.writes).toBe(writes);
   });
 
-  it("HOOK-2: a busy room gathers for a second", async () => {
+  it("HOOK-2: a busy room sends once per second", async () => {
     const { room, ada } = await told();
     for (let i = 0; i < 30; i++) {
       await say(ada, String(i));
@@ -71,7 +71,7 @@ describe("a message", () => {
     );
   });
 
-  it("HOOK-2: a batch has so many events and bytes at most, and the next one follows at once", async () => {
+  it("HOOK-2: a batch has a limit of events and bytes, and the next one follows at once", async () => {
     const { room, ada } = await told();
     const calls = Array.from({ length: 2 * WEBHOOK_EVENTS_MAX + 10 }, (_, i) =>
       ada.call("chat-message", { content: `${i} ${"é".repeat(600)}` }),
@@ -106,7 +106,7 @@ describe("a message", () => {
     expect(room.queue.of("message.posted").map(({ data }) => data.message)).toEqual(room.log.messages);
   });
 
-  it("HOOK-3: one that cannot be read keeps none behind it from being told", async () => {
+  it("HOOK-3: an unreadable one holds up none behind it", async () => {
     const { room, ada } = await told();
     room.queue.mood = "refuses";
     await sayAll(room, ada, ["1", "2", "3"]);
@@ -125,7 +125,7 @@ describe("a message", () => {
 });
 
 describe("people", () => {
-  it("HOOK-4: who comes and goes is told, and when the room fills and empties", async () => {
+  it("HOOK-4: members who come and go are told, and the room as occupied and vacated", async () => {
     const { room, ada } = await roomWithAda();
     const ben = await room.join("ben");
     await room.pass(2000);
@@ -144,7 +144,7 @@ describe("people", () => {
     });
   });
 
-  it("HOOK-4: a second tab, a reload, and the reload of who is alone are no news", async () => {
+  it("HOOK-4: a second tab and a reload are not told, also of the only member", async () => {
     const { room, ada } = await told();
     const tab = await room.join("ada");
     await room.pass(2000);
@@ -157,7 +157,7 @@ describe("people", () => {
     expect(room.queue.story).toEqual([]);
   });
 
-  it("HOOK-4: holds through sleep, also while somebody may still come back", async () => {
+  it("HOOK-4: the same through sleep, also within the grace of a member who left", async () => {
     const { room, ada } = await roomWithAda();
     room.shell.evict();
     await room.join("ben");
@@ -169,7 +169,7 @@ describe("people", () => {
     expect(room.queue.story).toEqual(["occupied", "joined ada", "joined ben", "left ada"]);
   });
 
-  it("HOOK-4: somebody else in the emptied room, and sleep: who was alone before has left", async () => {
+  it("HOOK-4: the former only member has left where another one came and the room slept", async () => {
     const { room, ada } = await roomWithAda();
     ada.leave();
     await room.pass(1000);
@@ -180,7 +180,7 @@ describe("people", () => {
     expect(room.queue.story).toEqual(["occupied", "joined ada", "joined ben", "left ada"]);
   });
 
-  it("HOOK-4: after a crash, who comes back has not left, and who does not has", async () => {
+  it("HOOK-4: after a crash, members who come back have not left, and the others have", async () => {
     const { room } = await roomWithAda();
     await room.join("ben");
     await room.pass(5000);
@@ -191,7 +191,7 @@ describe("people", () => {
     expect(room.queue.story).toEqual(["occupied", "joined ada", "joined ben", "left ben"]);
   });
 
-  it("HOOK-4: a crash from which nobody comes back empties the room", async () => {
+  it("HOOK-4: a room is vacated where no member comes back after a crash", async () => {
     const { room } = await roomWithAda();
     room.shell.crash();
     await room.pass(RESTART_GRACE_MS + 1000);
@@ -200,7 +200,7 @@ describe("people", () => {
     expect(room.shell.quietMs).toBe(Infinity);
   });
 
-  it("HOOK-4: a crowd is told by name, however large", async () => {
+  it("HOOK-4: a crowd of any size is told by name", async () => {
     const { room } = await told();
     const crowd = Array.from({ length: 400 }, (_, i) => `user-${i}`);
     const clients: Client[] = [];
@@ -220,7 +220,7 @@ describe("people", () => {
 });
 
 describe("what it costs", () => {
-  it("HOOK-6: nothing where there is no webhook", async () => {
+  it("HOOK-6: a room without a webhook writes no row", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     await ada.ask("chat-message", { content: "hello" });
@@ -230,7 +230,7 @@ describe("what it costs", () => {
     expect(room.shell.quietMs).toBe(Infinity);
   });
 
-  it("HOOK-6: a row per batch of messages, one more where messages changed, one where people came or went", async () => {
+  it("HOOK-6: one row per batch of messages, one more per batch of changes, one where members came or went", async () => {
     const { room, ada } = await told();
     const cost = async (work: () => Promise<unknown>): Promise<number> => {
       const { writes } = room.state;
@@ -251,7 +251,7 @@ describe("what it costs", () => {
     expect(await cost(() => room.pass(600_000))).toBe(0);
   });
 
-  it("HOOK-6: a room that has a history when the webhook is set up begins with what comes", async () => {
+  it("HOOK-6: a room with a history begins with the next message", async () => {
     const room = new WebhookRoom();
     const ada = await room.join("ada");
     await say(ada, "old");
@@ -266,7 +266,7 @@ describe("what it costs", () => {
   });
 });
 
-it("HOOK-1: an edit is told where the clock moves on while it is made", async () => {
+it("HOOK-1: tells an edit during which the clock moves on", async () => {
   const { room, ada } = await told();
   const id = await say(ada, "helo");
   await room.pass(1500);
@@ -278,7 +278,7 @@ it("HOOK-1: an edit is told where the clock moves on while it is made", async ()
   expect(room.queue.story).toEqual(["posted 1 helo", "edited 1 hello"]);
 });
 
-it("a room that is only looked at stores nothing, with a webhook either: API-13", () => {
+it("API-13: looking at a room stores nothing, with a webhook as well", () => {
   const room = new WebhookRoom();
   room.chat.calls.overview();
   expect(room.state.writes + room.log.rowsWritten).toBe(0);
