@@ -5,7 +5,7 @@ import { isWatching, Watching } from "../src/chat/watching.ts";
 import type { FileOptions } from "../src/chat/features.ts";
 import { SearchAllowance } from "../src/chat/search/search-allowance.ts";
 import { directOpenings } from "../src/rpc/direct-openings.ts";
-import type { ReportToLobby } from "../src/chat/listing/lobby-report.ts";
+import type { ReportToLobby } from "../src/chat/listing/listing.ts";
 import { keptMsMax, type Retention } from "../src/chat/log/segments.ts";
 import { isDirectRoom } from "../src/protocol/direct-name.ts";
 import type { Identity } from "../src/protocol/identity.ts";

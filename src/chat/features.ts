@@ -13,7 +13,8 @@ import { Flooding } from "./moderation/flooding.ts";
 import { History } from "./messages/history.ts";
 import { Links } from "./links/links.ts";
 import type { LinkTransport } from "../relay/transport.ts";
-import { LobbyReport, type ReportToLobby } from "./listing/lobby-report.ts";
+import { Counters } from "./listing/counters.ts";
+import { Listing, type ReportToLobby } from "./listing/listing.ts";
 import { MessageChanges } from "./messages/message-changes.ts";
 import type { MessageLog } from "./log/message-log.ts";
 import { ModerationLists } from "./moderation/moderation-lists.ts";
@@ -99,8 +100,10 @@ export function makeFeatures(
   const relayed = new Relayed(room, editing);
   const reading = new Reading(room, members);
   const direct = new Direct(room, { open: openDirect, openings }, (user) => reading.seqOf(user));
-  const lobbyReport = reportToLobby && new LobbyReport(room, members, reportToLobby, () => direct.report);
-  const announced = new Announced(room, { members, lobbyReport });
+  const counters = new Counters(room);
+  const report = { counters, direct: () => direct.report };
+  const listing = reportToLobby && new Listing(room, members, { send: reportToLobby, ...report });
+  const announced = new Announced(room, { members, listing });
   const all: readonly Feature[] = [
     direct,
     bans,
@@ -124,7 +127,7 @@ export function makeFeatures(
     links,
     relayed,
     ...(deliver && !direct.isDirect ? [new Webhooks(room, deliver, LEAVE_GRACE_MS + LEAVE_GATHER_MS)] : []),
-    ...(lobbyReport ? [lobbyReport] : []),
+    ...(listing ? [counters, listing] : []),
   ];
   /** A caller with the role that counts in this room: DM-2, MOD-9. */
   const callerOf = ({ user, name, role: given }: Bearer, client?: Client): Caller => {
@@ -141,7 +144,8 @@ export function makeFeatures(
     changes,
     attachments,
     files,
-    lobbyReport,
+    counters,
+    listing,
     links,
     relayed,
     direct,

@@ -82,12 +82,12 @@ export class RoomCalls {
 
   /** Reports to the lobby although nothing has changed: an erased room is a new one (API-9). */
   tellLobby(): void {
-    this.#features.lobbyReport?.tell();
+    this.#features.listing?.tell();
   }
 
   /** Counts that the lobby does not have yet. */
   get unreported(): RoomStats["unreported"] {
-    return this.#features.lobbyReport?.unreported ?? { told: [], counts: this.#room.meter.read() };
+    return this.#features.counters.unreported;
   }
 
   /** All connections are about to be closed: answers open requests and sends each member a notice (API-9, API-10). */

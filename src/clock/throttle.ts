@@ -3,13 +3,6 @@
 import type { Deadline } from "./deadlines.ts";
 import { hasPassed } from "./has-passed.ts";
 
-/** When something was last done, and how long the next time has to wait from then on. Plain data: it may outlive a sleep. */
-export interface ThrottleState {
-  /** Milliseconds since 1970. */
-  readonly atMs: number;
-  readonly windowMs: number;
-}
-
 export class Throttle {
   readonly #minMs: number;
   readonly #maxMs: number;
@@ -23,22 +16,13 @@ export class Throttle {
     this.#windowMs = minMs;
   }
 
-  get state(): ThrottleState {
-    return { atMs: this.#atMs, windowMs: this.#windowMs };
-  }
-
-  restore({ atMs, windowMs }: ThrottleState): void {
-    this.#atMs = atMs;
-    this.#windowMs = windowMs;
-  }
-
   isOpen(nowMs: number): boolean {
     return hasPassed(this.#atMs, this.#windowMs, nowMs);
   }
 
-  /** When the window ends; at most one window from now, also where the clock was set back. */
+  /** When the window ends or ended; now, where the clock was set back. */
   dueMs(nowMs: number): number {
-    return Math.min(this.#atMs, nowMs) + this.#windowMs;
+    return nowMs < this.#atMs ? nowMs : this.#atMs + this.#windowMs;
   }
 
   /** It is done now. Within two windows of the last time the next window doubles. */

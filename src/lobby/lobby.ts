@@ -73,11 +73,10 @@ export class Lobby {
   report(report: RoomReport, nowMs: number): ReportAnswer {
     this.#meter.count("reports");
     const counts = this.#takeDeltas(report);
-    const overtakenByMs = this.#newest.overtaking(report);
-    if (overtakenByMs === undefined) this.#take(report, nowMs, counts);
-    else this.#takeLate(report, nowMs, counts);
+    if (this.#newest.isOvertaken(report)) this.#takeLate(report, nowMs, counts);
+    else this.#take(report, nowMs, counts);
     this.#saveInTime(nowMs);
-    return { ...(this.wantsPeople && { wantsPeople: true }), ...(overtakenByMs !== undefined && { overtakenByMs }) };
+    return this.wantsPeople ? { wantsPeople: true } : {};
   }
 
   /** Takes what a Worker counted. @param delta with a higher id than the one before, or the same where it is sent again: MET-3 */

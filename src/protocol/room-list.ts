@@ -29,11 +29,12 @@ export interface RoomReport extends RoomOverview {
   readonly deltas?: readonly CounterDelta[];
 }
 
+/** A report that was made earlier than the last one by more than this comes of a clock that was set back. */
+export const OVERTAKEN_MS_MAX = 60_000;
+
 export interface ReportAnswer {
   /** Whether the lobby is to know who is there: somebody announces to users here. */
   readonly wantsPeople?: true;
-  /** The lobby goes by what the room said later, by its own clock: when that was, in milliseconds since 1970. */
-  readonly overtakenByMs?: number;
 }
 
 export const ROOM_SORTS = ["activity", "members", "name"] as const;

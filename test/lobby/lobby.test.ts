@@ -1,7 +1,7 @@
 // The list of rooms: what is in it, in which order, for whom, and what it costs to keep: LOB-1, LOB-4 to LOB-8
 import { describe, expect, it } from "vitest";
 
-import { REPORT_BELIEVED_MS } from "../../src/chat/listing/lobby-facts.ts";
+import { REPORT_BELIEVED_MS } from "../../src/chat/listing/room-facts.ts";
 import { UNUSED_DIRECT_MS_MAX } from "../../src/lobby/kept-room.ts";
 import { SAVE_WINDOW_MS_MAX } from "../../src/lobby/lobby.ts";
 import { ENTRIES_PER_PAGE } from "../../src/storage/paged-map.ts";

@@ -108,9 +108,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     bug: "a room that sleeps forgets that it owes the lobby a word",
-    file: "src/chat/listing/lobby-report.ts",
-    find: "      ...(isOwed && { isOwed }),\n",
-    replace: "",
+    file: "src/chat/listing/listing.ts",
+    find: "      news: this.#owed,\n",
+    replace: "      news: NEWS.none,\n",
     breaks: "listed",
   },
   {

@@ -6,7 +6,7 @@ import { RETRY_AFTER } from "../../protocol/failures.ts";
 import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { EventsMap } from "../../socketio/server/events.ts";
 import { AnnouncedBefore } from "./announced-before.ts";
-import type { LobbyReport } from "../listing/lobby-report.ts";
+import type { Listing } from "../listing/listing.ts";
 import type { Members } from "../room/members.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
@@ -19,7 +19,7 @@ const ANNOUNCED = new Slot<readonly string[]>("announced");
 
 export interface AnnouncedParts {
   readonly members: Members;
-  readonly lobbyReport: LobbyReport | undefined;
+  readonly listing: Listing | undefined;
 }
 
 export class Announced {
@@ -32,8 +32,8 @@ export class Announced {
   }
 
   take({ id, event, data, users, wantsPeople }: AnnouncedHere): AnnounceOutcome {
-    const { members, lobbyReport } = this.#parts;
-    if (wantsPeople) lobbyReport?.tellPeople();
+    const { members, listing } = this.#parts;
+    if (wantsPeople) listing?.tellPeople();
     const { clients } = this.#room;
     const here = users?.filter(([, user]) => members.socketsOf(user).length > 0);
     const meant = here

@@ -24,8 +24,8 @@ export interface Collected<Parcel> {
 
 /** What a courier does, and for whom. */
 export interface Errand<Parcel, Receipt> {
-  /** From one call to the next. */
-  readonly throttle: Throttle;
+  /** How long from one call to the next; `pass` is called after `collect`. */
+  readonly throttle: Pick<Throttle, "dueMs" | "pass"> & { readonly reopen?: () => void };
   /** From a failure to the next try, in milliseconds. */
   readonly retryMs: Backoff;
   /** A call without an answer has failed after this; without it the courier waits for the answer. */
@@ -128,8 +128,9 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
   }
 
   #wait(nowMs: number): void {
-    const dueMs = Math.max(nowMs, this.#errand.throttle.dueMs(nowMs));
-    this.#change({ is: "waiting", atMs: this.#state.is === "waiting" ? Math.min(this.#state.atMs, dueMs) : dueMs });
+    const atMs = Math.max(nowMs, this.#errand.throttle.dueMs(nowMs));
+    const isWaiting = this.#state.is === "waiting" && this.#state.atMs <= atMs;
+    if (!isWaiting) this.#change({ is: "waiting", atMs });
   }
 
   /** The state, where the clock was set back since: nothing lies further ahead than it could. */
@@ -154,7 +155,7 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
     }
     throttle.pass(nowMs);
     const { parcel, isFull } = collected;
-    if (isFull) throttle.reopen();
+    if (isFull) throttle.reopen?.();
     if (parcel === undefined) return this.#settled(this.#failures > 0);
     const call = ++this.#call;
     this.#change({ is: "sending", sinceMs: nowMs });

@@ -1,7 +1,7 @@
 // What a room does while the lobby cannot be told: it goes on, tries less and less often, and forgets nothing. LOB-3
 import { describe, expect, it } from "vitest";
 
-import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/lobby-report.ts";
+import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/report-windows.ts";
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
 import { ChatRoom } from "../../host/chat-room.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";

@@ -1,7 +1,7 @@
 // What a room has to say of itself when it reports to the lobby: LOB-1.
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import { marksOf } from "../../protocol/people-marks.ts";
-import type { RoomReport } from "../../protocol/room-list.ts";
+import { OVERTAKEN_MS_MAX, type RoomReport } from "../../protocol/room-list.ts";
 import type { Members } from "../room/members.ts";
 import type { Room } from "../room/room.ts";
 
@@ -11,12 +11,14 @@ export const REPORT_BELIEVED_MS = 150 * 60_000;
 /** So few are told unasked: they make a report no larger than it is. */
 const PEOPLE_UNASKED_MAX = 4;
 
-export class LobbyFacts {
+export class RoomFacts {
   readonly #room: Room;
   readonly #members: Members;
   readonly #direct: () => DirectReport | undefined;
   /** Of the newest message; `undefined` until it is looked up. */
   #lastActivity: number | null | undefined;
+  /** When the latest report was made. */
+  #madeAtMs = -Infinity;
 
   /** @param direct whose the room is, where it is between two people */
   constructor(room: Room, members: Members, direct: () => DirectReport | undefined) {
@@ -41,17 +43,8 @@ export class LobbyFacts {
     return true;
   }
 
-  /**
-   * @param heardAtMs when the newest report was made that the lobby has
-   * @returns `undefined` where the log cannot be read
-   */
-  describe({
-    wantsPeople,
-    heardAtMs,
-  }: {
-    readonly wantsPeople: boolean;
-    readonly heardAtMs: number;
-  }): RoomReport | undefined {
+  /** @returns `undefined` where the log cannot be read */
+  describe(wantsPeople: boolean): RoomReport | undefined {
     const { name, clients, seenSeq, read, now } = this.#room;
     const lastActivity = (this.#lastActivity ??= read((log) => log.page({ limit: 1 }).messages[0]?.timestamp ?? null));
     if (lastActivity === undefined) return undefined;
@@ -65,15 +58,20 @@ export class LobbyFacts {
       lastSeq: seenSeq(),
       lastActivity,
       believedMs: REPORT_BELIEVED_MS,
-      madeAtMs: Math.max(now(), heardAtMs),
+      madeAtMs: (this.#madeAtMs = this.#nextMadeAt(now())),
       ...(direct && { direct }),
       ...(showsPeople && { people: marksOf([...this.#members.all()].map(({ user }) => user)) }),
     };
   }
+
+  /** Also where the clock was set back by a little, the lobby has to take it for the later report. */
+  #nextMadeAt(nowMs: number): number {
+    return this.#madeAtMs - nowMs <= OVERTAKEN_MS_MAX ? Math.max(nowMs, this.#madeAtMs) : nowMs;
+  }
 }
 
 /** Whether the lobby was told the same of members and messages. */
-export function isKnown(report: RoomReport, told: RoomReport | undefined, wantsPeople: boolean): boolean {
+export function isKnown(report: RoomReport, told: Partial<RoomReport> | undefined, wantsPeople: boolean): boolean {
   const { members, lastSeq, lastActivity, people, direct } = report;
   if (told?.direct?.read.join() !== direct?.read.join()) return false;
   if (wantsPeople && told?.people !== people) return false;

@@ -1,8 +1,9 @@
 // What a room tells the lobby, and when: LOB-1 to LOB-4
 import { describe, expect, it } from "vitest";
 
-import { REPORT_BELIEVED_MS } from "../../../src/chat/listing/lobby-facts.ts";
-import { REPORT_PATIENCE_MS, REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/lobby-report.ts";
+import { REPORT_BELIEVED_MS } from "../../../src/chat/listing/room-facts.ts";
+import { REPORT_PATIENCE_MS } from "../../../src/chat/listing/listing.ts";
+import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/report-windows.ts";
 import { marksOf } from "../../../src/protocol/people-marks.ts";
 import { ROOM_DELETED } from "../../../src/chat/room/notices.ts";
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";

@@ -3,41 +3,53 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
-import { KEPT_PER_SECOND, KEPT_SERIES_MAX, TOLD_MAX, Unreported } from "../../../src/chat/listing/unreported.ts";
+import { Counters, KEPT_PER_SECOND, KEPT_SERIES_MAX, SENT_MAX } from "../../../src/chat/listing/counters.ts";
+import type { Client, Room } from "../../../src/chat/room/room.ts";
 import { SeenDeltas } from "../../../src/lobby/seen-deltas.ts";
 import { Meter, type Counts } from "../../../src/metrics/meter.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";
 import { RECORD_BYTES_MAX } from "../../host/harness.ts";
 
-function fresh(): { meter: Meter; unreported: Unreported } {
+interface Fresh {
+  readonly meter: Meter;
+  readonly counters: Counters;
+  /** The connection that carries them. */
+  readonly client: Client;
+}
+
+/** @param data of a connection that was there before a sleep */
+function fresh(data: object = {}): Fresh {
   const meter = new Meter();
-  return { meter, unreported: new Unreported(meter) };
+  const client = { id: "a", data, peek: () => client.data } as unknown as Client;
+  const counters = new Counters({ meter, clients: new Map([["a", client]]) } as unknown as Room);
+  counters.onRestore(client);
+  return { meter, counters, client };
 }
 
 describe("what is told", () => {
   it("is told once, and under the same number until it has arrived", () => {
-    const { meter, unreported } = fresh();
-    expect(unreported.take(1000)).toEqual([]);
+    const { meter, counters } = fresh();
+    expect(counters.take(1000)).toEqual([]);
     meter.count("posted", 2);
-    expect(unreported.take(1000)).toEqual([{ id: 1000, counts: { posted: 2 } }]);
+    expect(counters.take(1000)).toEqual([{ id: 1000, counts: { posted: 2 } }]);
     meter.count("posted");
-    expect(unreported.read()).toEqual({ told: [{ id: 1000, counts: { posted: 2 } }], counts: { posted: 1 } });
+    expect(counters.unreported).toEqual({ told: [{ id: 1000, counts: { posted: 2 } }], counts: { posted: 1 } });
     const both = [
       { id: 1000, counts: { posted: 2 } },
       { id: 1001, counts: { posted: 1 } },
     ];
-    expect(unreported.take(900)).toEqual(both);
-    unreported.arrived();
-    expect(unreported.take(3000)).toEqual([]);
+    expect(counters.take(900)).toEqual(both);
+    counters.arrived();
+    expect(counters.take(3000)).toEqual([]);
   });
 
   it("is no longer a list than that while the lobby is away", () => {
-    const { meter, unreported } = fresh();
+    const { meter, counters } = fresh();
     for (let i = 0; i < 20; i++) {
       meter.count("posted");
-      expect(unreported.take(i).length).toBeLessThanOrEqual(TOLD_MAX);
+      expect(counters.take(i).length).toBeLessThanOrEqual(SENT_MAX);
     }
-    expect(unreported.read().counts).toEqual({ posted: 20 - TOLD_MAX });
+    expect(counters.unreported.counts).toEqual({ posted: 20 - SENT_MAX });
   });
 
   it("goes along with reports, and with nothing else: a room that counts has nothing more to say", async () => {
@@ -253,16 +265,16 @@ describe("what is told", () => {
 
 describe("what is remembered", () => {
   it("with each input of a room that is not very busy, and then ten times a second", () => {
-    const { meter, unreported } = fresh();
+    const { meter, counters } = fresh();
     const dueOf = (inputs: number, everyMs: number, fromMs: number): number => {
       let due = 0;
       for (let i = 0; i < inputs; i++) {
         meter.count("posted");
-        if (unreported.isDue(fromMs + i * everyMs)) due++;
+        if (counters.keepSometimes(fromMs + i * everyMs)) due++;
       }
       return due;
     };
-    expect(unreported.isDue(0)).toBe(false);
+    expect(counters.keepSometimes(0)).toBe(false);
     expect(dueOf(100, 1000 / KEPT_PER_SECOND, 0)).toBe(100);
     expect(dueOf(2000, 1, 20_000)).toBeLessThanOrEqual(3 * KEPT_PER_SECOND);
     // The clock was set back: nobody waits until it is as late again.
@@ -270,42 +282,41 @@ describe("what is remembered", () => {
   });
 
   it("fits the connection that carries it, however much was counted", () => {
-    const { meter, unreported } = fresh();
-    for (let told = 0; told < TOLD_MAX; told++) {
+    const { meter, counters, client } = fresh();
+    for (let told = 0; told < SENT_MAX; told++) {
       for (let i = 0; i < 500; i++) meter.count(`events:something-with-a-long-name-${told}-${i}`, 1e6);
-      unreported.take(told);
+      counters.take(told);
     }
-    const record = unreported.record()!;
-    expect([record, record.told].flat().length).toBe(TOLD_MAX + 1);
-    expect(JSON.stringify(record).length).toBeLessThan(RECORD_BYTES_MAX / 3);
-    expect(record.told.reduce((sum, { counts }) => sum + Object.keys(counts).length, 0)).toBe(KEPT_SERIES_MAX);
+    expect(JSON.stringify(client.data).length).toBeLessThan(RECORD_BYTES_MAX / 3);
+    const { told } = fresh(structuredClone(client.data)).counters.unreported;
+    expect(told).toHaveLength(SENT_MAX);
+    expect(told.reduce((sum, { counts }) => sum + Object.keys(counts).length, 0)).toBe(KEPT_SERIES_MAX);
   });
 
   it("with lost reports, lost answers and sleeps, the lobby counts all of it once", () => {
     const step = fc.constantFrom("count", "tell", "lose report", "lose answer", "sleep");
     // Reports that failed are made again after a minute, then two, and so on up to an hour.
-    const pauseMs = fc.constantFrom(7, 60_001, 3_600_000);
+    const pauseMs = fc.constantFrom(101, 60_001, 3_600_000);
     fc.assert(
       fc.property(fc.array(fc.tuple(step, pauseMs), { maxLength: 60 }), (steps) => {
-        let { meter, unreported } = fresh();
+        let { meter, counters, client } = fresh();
         const seen = new SeenDeltas();
         let [counted, arrived, nowMs] = [0, 0, 0];
         const tell = ({ isHeard, isAnswered }: { isHeard: boolean; isAnswered: boolean }): void => {
-          const deltas = unreported.take(nowMs);
+          const deltas = counters.take(nowMs);
           if (!isHeard) return;
           const add = (counts: Counts): void => void (arrived += counts["posted"] ?? 0);
           for (const { counts } of seen.accept("room", deltas)) add(counts);
-          if (isAnswered) unreported.arrived();
+          if (isAnswered) counters.arrived();
         };
         for (const [each, afterMs] of [...steps, ["tell", 7], ["tell", 7]] as const) {
           nowMs += afterMs;
           if (each === "count") {
             meter.count("posted");
+            counters.keepSometimes(nowMs);
             counted++;
           } else if (each === "sleep") {
-            const record = unreported.record();
-            ({ meter, unreported } = fresh());
-            if (record) unreported.restore(structuredClone(record));
+            ({ meter, counters, client } = fresh(structuredClone(client.data)));
           } else tell({ isHeard: each !== "lose report", isAnswered: each === "tell" });
         }
         expect(arrived).toBe(counted);

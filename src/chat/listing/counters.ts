@@ -1,0 +1,98 @@
+// The counters of the room on their way to the lobby: they go along with its reports. A batch of them whose report or answer
+// was lost is sent again under the same id, so that the lobby counts it once (MET-2). Called by listing.ts.
+import { Window } from "../../clock/window.ts";
+import type { Meter, Counts } from "../../metrics/meter.ts";
+import type { CounterDelta } from "../../protocol/room-list.ts";
+import { Carried } from "../room/carried.ts";
+import type { Feature } from "../room/feature.ts";
+import type { Client, Room } from "../room/room.ts";
+import { Slot } from "../room/slot.ts";
+
+/** Series that outlive a sleep: some 3 KB of the connection that carries them. More of them are lost in it. */
+export const KEPT_SERIES_MAX = 96;
+
+/**
+ * How often counters are kept, a few microseconds each time: with each input in most rooms. What a busier one counted since is
+ * lost if it falls asleep.
+ */
+export const KEPT_PER_SECOND = 10;
+
+/** Batches that are sent again along with a new one. While there are so many, counters wait. */
+export const SENT_MAX = 4;
+
+/** As it is carried by a connection. */
+interface KeptCounters {
+  readonly lastId: number;
+  /** Sent, and perhaps lost. */
+  readonly sent: readonly CounterDelta[];
+  readonly counts: Counts;
+}
+
+export class Counters implements Feature {
+  readonly #meter: Meter;
+  readonly #carried: Carried<KeptCounters>;
+  readonly #second = new Window(1000);
+  #lastId = 0;
+  #sent: readonly CounterDelta[] = [];
+
+  constructor(room: Pick<Room, "clients" | "meter">) {
+    this.#meter = room.meter;
+    this.#carried = new Carried(room, { slot: new Slot("counters"), keyOf: () => "counters", perHolder: 1 });
+  }
+
+  /** Whether a refusal or a failure waits to be reported. */
+  get hasFailures(): boolean {
+    return this.#meter.hasTrouble;
+  }
+
+  /** What the lobby may not know. */
+  get unreported(): { readonly told: readonly CounterDelta[]; readonly counts: Counts } {
+    return { told: this.#sent, counts: this.#meter.read() };
+  }
+
+  /** The batches for a report: those that may have been lost, and what was counted since. */
+  take(nowMs: number): readonly CounterDelta[] {
+    if (this.#meter.isEmpty || this.#sent.length >= SENT_MAX) return this.#sent;
+    this.#lastId = Math.max(nowMs, this.#lastId + 1);
+    this.#sent = [...this.#sent, { id: this.#lastId, counts: this.#meter.take() }];
+    this.#keep();
+    return this.#sent;
+  }
+
+  /** The lobby has them. */
+  arrived(): void {
+    if (this.#sent.length === 0) return;
+    this.#sent = [];
+    this.#keep();
+  }
+
+  /** Called after each input: a sleep may follow. @returns whether they were kept */
+  keepSometimes(nowMs: number): boolean {
+    const isTime = !this.#meter.isEmpty && this.#second.count("", nowMs) <= KEPT_PER_SECOND;
+    if (isTime) this.#keep();
+    return isTime;
+  }
+
+  onRestore(client: Client): void {
+    for (const { lastId, sent, counts } of this.#carried.restore(client)) {
+      this.#lastId = lastId;
+      this.#sent = sent;
+      this.#meter.add(counts);
+    }
+  }
+
+  onDisconnect(client: Client): void {
+    this.#carried.release(client);
+  }
+
+  #keep(): void {
+    let left = KEPT_SERIES_MAX;
+    const few = (counts: Counts): Counts => {
+      const kept = Object.entries(counts).slice(0, left);
+      left -= kept.length;
+      return Object.fromEntries(kept);
+    };
+    const sent = this.#sent.map(({ id, counts }) => ({ id, counts: few(counts) }));
+    this.#carried.put("counters", { lastId: this.#lastId, sent, counts: few(this.#meter.read()) });
+  }
+}
