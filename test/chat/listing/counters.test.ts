@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { REPORT_AGAIN_MS } from "../../../src/protocol/room-list.ts";
 import { Counters, KEPT_PER_SECOND, KEPT_SERIES_MAX, SENT_MAX } from "../../../src/chat/listing/counters.ts";
-import type { Client, Room } from "../../../src/chat/room/room.ts";
+import type { Client } from "../../../src/chat/room/room.ts";
 import { SeenDeltas } from "../../../src/lobby/seen-deltas.ts";
 import { Meter, type Counts } from "../../../src/metrics/meter.ts";
 import { ReportingRoom } from "../../host/lobby-room.ts";
@@ -21,7 +21,7 @@ interface Fresh {
 function fresh(data: object = {}): Fresh {
   const meter = new Meter();
   const client = { id: "a", data, peek: () => client.data } as unknown as Client;
-  const counters = new Counters({ meter, clients: new Map([["a", client]]) } as unknown as Room);
+  const counters = new Counters({ meter, clients: new Map([["a", client]]) });
   counters.onRestore(client);
   return { meter, counters, client };
 }
