@@ -1,4 +1,4 @@
-// What a lobby answers about its rooms: totals for `GET /metrics`, and the rooms that use most for that and `GET /api/stats`.
+// Answers of a lobby about its rooms: totals for `GET /metrics`, and the rooms that use most for that and `GET /api/stats`.
 // The Worker adds up and sorts the answers of several lobbies.
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { Counts } from "./meter.ts";

@@ -1,4 +1,4 @@
-// What the platform bills for the usage of a room: the formula, and its prices as data. Called by api/stats-calls.ts.
+// The bill of the platform for the usage of a room: the formula, and its prices as data. Called by the usage calls of the API.
 import { MEASURED_MS_MIN, type Usage } from "./usage.ts";
 
 /** Dollars. */
@@ -11,7 +11,7 @@ export interface Prices {
   readonly perMillionGbSeconds: number;
   /** Incoming WebSocket messages that count as one request. */
   readonly messagesPerRequest: number;
-  /** What an object is billed for while it is awake, whatever it uses. */
+  /** Memory that an awake object is billed for, however little it uses. */
   readonly objectGb: number;
 }
 

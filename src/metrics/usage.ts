@@ -1,5 +1,5 @@
-// What one room has used, as few numbers: a lobby keeps them for each of its rooms, in the row that it writes for them anyway.
-// Also what a room used recently, where an hour halves the weight: sums since the beginning name rooms that were busy once.
+// The usage of one room in few numbers, which a lobby keeps in the row that it writes for the room anyway. Recent usage weighs
+// each hour half as much as the next one: sums since the beginning would show rooms that were busy once.
 import { REPORT_AGAIN_MS } from "../protocol/room-list.ts";
 import type { Counts } from "./meter.ts";
 
@@ -30,11 +30,11 @@ export type Usage = Readonly<Record<(typeof USAGE_NAMES)[number], number>>;
 /** In the order of `USAGE_NAMES`; one that is missing at the end is 0. */
 export type UsageNumbers = readonly number[];
 
-/** Which number a series adds to, by how it begins. */
+/** The number that a series adds to, by how the series begins. */
 const NUMBER_BY_BEGINNING: ReadonlyArray<readonly [beginning: string, name: keyof Usage]> = [
   ["posted", "posted"],
   ["delivered", "delivered"],
-  // What comes by long-polling is billed as requests.
+  // Frames of long-polling are billed as requests.
   ["frames_in:websocket", "framesIn"],
   ["bytes_in", "bytesIn"],
   ["frames_out:", "framesOut"],

@@ -1,5 +1,5 @@
-// What a room remembers besides its messages: a few values by name, such as who is banned. Small and rarely
-// written, because each `put` and `delete` is a row written. The shell's synchronous key-value storage fits it as it is.
+// Key-value storage of a room for all but its messages, such as bans and read marks. Values are few and rarely written, because
+// each `put` and `delete` is a row written. Implemented by the platform's synchronous key-value storage as it is.
 
 export interface RoomState {
   get(key: string): unknown;
@@ -9,7 +9,7 @@ export interface RoomState {
   /** In the order of the keys. */
   list(options: {
     readonly prefix: string;
-    /** A key: what stands behind it is meant. */
+    /** Keys behind this one only. */
     readonly startAfter?: string;
     readonly limit?: number;
   }): Iterable<[string, unknown]>;

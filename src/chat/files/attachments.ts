@@ -1,5 +1,5 @@
-// Files that messages carry. The room says who may upload one and signs what it is; the Worker stores it. Whoever posts
-// it brings it back signed, so the room needs neither a row nor a look into the storage of files to believe it (FILE-2).
+// Attachments: the room permits an upload and signs its description, and the Worker stores the file. The client posts the signed
+// description, so the room checks it without a row and without reading the storage of files (FILE-2).
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -14,11 +14,11 @@ import { refuseReader } from "../room/roles.ts";
 import type { Feature } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
-/** What an upload takes from the bucket of requests: ten small ones at once, then some two a second. */
+/** Requests that an upload costs: ten small ones at once, then some two a second. */
 export const UPLOAD_COST = 20;
 /** One token more for so many bytes: large ones are slowed down to some 3 MB a second. */
 const UPLOAD_BYTES_PER_TOKEN = 65_536;
-/** A full bucket: more than that nobody has. */
+/** A full bucket of requests. */
 export const UPLOAD_COST_MAX = 200;
 
 /** How long after its upload a file may be posted: longer than a client keeps trying (a day). */
@@ -34,9 +34,9 @@ type Facts = Omit<Attachment, "key">;
 export class Attachments implements Feature {
   readonly #room: Room;
   readonly #files: FileSweep;
-  readonly #told: FilesWelcome;
+  readonly #limits: FilesWelcome;
 
-  /** For whoever calls on behalf of the storage of files; not among the operations of sockets. */
+  /** Called by the Worker for an upload; not among the operations of sockets. */
   readonly upload: Operation<UploadAnswer> = operation(
     uploadSchema,
     (caller, { id, hasLeave: _hasLeave, ...facts }, reply: (answer: UploadAnswer) => void) =>
@@ -45,14 +45,14 @@ export class Attachments implements Feature {
       hasLeave ? 0 : Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
   );
 
-  constructor(room: Room, files: FileSweep, told: FilesWelcome) {
+  constructor(room: Room, files: FileSweep, limits: FilesWelcome) {
     this.#room = room;
     this.#files = files;
-    this.#told = told;
+    this.#limits = limits;
   }
 
   welcome(): FilesWelcome {
-    return this.#told;
+    return this.#limits;
   }
 
   #sign(caller: Caller, id: string, facts: Facts): UploadAnswer {
@@ -67,7 +67,7 @@ export class Attachments implements Feature {
     };
   }
 
-  /** Why a message may not carry it: it was not uploaded here, by this user, as what it is said to be. */
+  /** Refuses an attachment that was not uploaded to this room by this user with this description. */
   problem({ key, ...facts }: Attachment, { user }: Pick<Caller, "user">): ErrorAnswer | undefined {
     const parsed = parseFileKey(key);
     if (!parsed || !isSame(this.#mac(parsed, user, facts), parsed.mac) || parsed.room !== this.#room.name)
@@ -83,7 +83,7 @@ export class Attachments implements Feature {
   }
 }
 
-/** Compares without telling by its time how much was right. */
+/** Takes the same time however much is equal, so that a signature cannot be guessed digit by digit. */
 function isSame(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   for (let at = 0; at < b.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);

@@ -1,6 +1,6 @@
-// The end of files: of a message that was deleted, of a room that was deleted, and of messages that the room forgot
-// (FILE-5, FILE-6). Keys sort by age, so what is too old stands first and nobody has to count uploads. All of it waits for
-// one deadline, survives sleep and crashes, and is tried again where the storage of files is in trouble.
+// Deletes files: of deleted messages, of deleted rooms, and of messages that the room no longer keeps (FILE-5, FILE-6). Keys sort by
+// age, so the oldest files are listed first and uploads need not be counted. All of it waits for one deadline, survives sleep and
+// crashes, and is retried where the storage of files fails.
 import { filesOf, parseFileKey } from "../../protocol/file-key.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { POST_WINDOW_MS } from "./attachments.ts";
@@ -10,16 +10,16 @@ import type { Room } from "../room/room.ts";
 /** Keys that are deleted at once, at most. */
 export const FILES_AT_ONCE = 1000;
 
-/** A storage of files in trouble is asked again after this, or when the room wakes: each time costs a row. */
+/** From a failure of the storage of files to the next try, which costs a row; or when the room wakes. */
 export const SWEEP_RETRY_MS = 600_000;
 
-/** Between two looks for old files, at least. */
+/** From one sweep to the next, at least. */
 export const SWEEP_EVERY_MS_MIN = 3_600_000;
 
-/** After the last file went, one look more: an upload may have been under way. */
-const LAST_LOOK_MS = 86_400_000;
+/** From the sweep that found no file left to one more: an upload may have been under way. */
+const LAST_SWEEP_MS = 86_400_000;
 
-/** Storage of files, as far as a room needs it: by key. */
+/** Storage of files by key. Implemented by durable/bucket-files.ts. */
 export interface FileStore {
   /** Keys with that beginning behind `startAfter`, in order; `FILES_AT_ONCE` at most. */
   list(prefix: string, startAfter?: string): Promise<{ readonly keys: readonly string[]; readonly isEnd: boolean }>;
@@ -27,14 +27,14 @@ export interface FileStore {
   delete(keys: readonly string[]): Promise<void>;
 }
 
-/** When this life of the room looks for files to delete; there is one while there may be files. */
+/** The next sweep of this life of the room; there is a plan while there may be files. */
 interface Plan {
-  /** Absent where the life before left it: it could not know what the next one is called. */
+  /** Absent where the life before left the plan: it did not know the epoch of the next one. */
   readonly epoch?: string;
   readonly atMs: number;
-  /** Whether files of the room's earlier lives may be there, too. */
+  /** Whether files of the room's earlier lives are swept, too. */
   readonly isAll: boolean;
-  /** Nothing was there any more when the room looked last. */
+  /** The sweep before found no file left. */
   readonly isLast?: true;
 }
 
@@ -47,12 +47,12 @@ export class FileSweep implements Feature {
   readonly #keptMs: number;
   #deadline!: Deadline;
   #isWorking = false;
-  /** The room was deleted: what is there from now on is its next life's. */
+  /** The room was deleted: files belong to its next life from now on. */
   #isOver = false;
-  /** Where the look that is under way goes on, and the oldest file that it left so far. */
+  /** The key at which the sweep under way goes on, and the age of the oldest file that it left so far. */
   #startAfter: string | undefined;
   #oldestMs: number | undefined;
-  /** The oldest place of the log when files were last looked through. */
+  /** The oldest place of the log at the last sweep. */
   #sweptSeq = 0;
 
   /**
@@ -74,33 +74,33 @@ export class FileSweep implements Feature {
     this.#schedule();
   }
 
-  /** A file is about to come. A row in the life of a room. @returns false where that could not be kept */
+  /** A file is about to be uploaded: writes a row, once in the life of a room. @returns false where that failed */
   expect(): boolean {
     const plan = this.#plan;
     if (plan && !plan.isLast) return true;
     return this.#keepPlan(this.#room.now() + this.#livesMs, true);
   }
 
-  /** The message that carried it was deleted, in this very turn: what is noted here is stored with that or not at all. */
+  /** Its message is deleted in this turn; both are stored or neither is. */
   discard(key: string): void {
     if (!this.#store) return;
     this.#attempt("a file that has to go could not be noted", () => this.#room.state.put(DISCARDED + key, true));
     this.#schedule();
   }
 
-  /** Whether the file of a message that was deleted waits for its end. */
+  /** Whether a file waits for its deletion because its message was deleted. */
   isDiscarded(key: string): boolean {
     return this.#store !== undefined && this.#room.state.get(DISCARDED + key) !== undefined;
   }
 
-  /** FILE-6: the room's next life finds this, and deletes all files of earlier ones. */
+  /** FILE-6: leaves a plan with which the room's next life deletes all files of earlier ones. */
   onErase(): Leave | undefined {
     this.#isOver = true;
     if (!this.#store || !this.#plan) return undefined;
     return () => this.#room.state.put(PLAN, { atMs: this.#room.now(), isAll: true } satisfies Plan);
   }
 
-  /** Messages were forgotten since the last look: their files need not wait for their age. */
+  /** The log dropped messages since the last sweep: their files need not wait for their age. */
   onTrimmed(): void {
     if (this.#deadline.atMs === undefined || this.#room.log.firstSeq === this.#sweptSeq) return;
     this.#sweptSeq = this.#room.log.firstSeq;
@@ -109,7 +109,7 @@ export class FileSweep implements Feature {
     if (plan && plan.atMs > soonMs) this.#keepPlan(soonMs, plan.isAll);
   }
 
-  /** How long after its upload nothing can refer to a file any more. */
+  /** From its upload, after which no message can refer to a file any more. */
   get #livesMs(): number {
     return this.#keptMs + POST_WINDOW_MS;
   }
@@ -162,7 +162,7 @@ export class FileSweep implements Feature {
     }
   }
 
-  /** A bounded part of what is to be done: the deadline brings the next one. */
+  /** Deletes a bounded number of files; the deadline calls it again for the next. */
   async #step(store: FileStore): Promise<void> {
     const entries = [...this.#room.state.list({ prefix: DISCARDED, limit: FILES_AT_ONCE })];
     if (entries.length > 0) {
@@ -193,7 +193,7 @@ export class FileSweep implements Feature {
     if (isEnd || (!isAll && oldestLeft !== undefined)) this.#room.turn(() => this.#planNext());
   }
 
-  /** Files from before this moment, in ms since 1970, can stand in no message that is kept. */
+  /** No stored message can have a file from before this moment, in ms since 1970. */
   #unreferencedBeforeMs(): number | undefined {
     this.#room.catchUp();
     const page = this.#room.read((log) => log.page({ after: 0, limit: 1 }));
@@ -205,11 +205,11 @@ export class FileSweep implements Feature {
     const oldestMs = this.#oldestMs;
     this.#startAfter = this.#oldestMs = undefined;
     const nowMs = this.#room.now();
-    // The room was deleted meanwhile: its next life has plans of its own.
+    // The room was deleted meanwhile: its next life has its own plan.
     if (plan?.epoch !== this.#room.log.epoch) return;
     if (oldestMs !== undefined) {
       this.#keepPlan(Math.max(oldestMs + this.#livesMs, nowMs + SWEEP_EVERY_MS_MIN), false);
     } else if (plan.isLast) this.#room.state.delete(PLAN);
-    else this.#keepPlan(nowMs + LAST_LOOK_MS, true, true);
+    else this.#keepPlan(nowMs + LAST_SWEEP_MS, true, true);
   }
 }

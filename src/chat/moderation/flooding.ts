@@ -50,7 +50,7 @@ export class Flooding implements Feature {
 
   #waitMs(user: string): number {
     const waitMs = (this.#pausedUntilMs.get(user) ?? 0) - this.#room.now();
-    // A clock that was set back keeps nobody out for longer.
+    // A clock that was set back makes no pause longer.
     return waitMs <= FLOOD_PAUSE_MS ? waitMs : 0;
   }
 }

@@ -1,4 +1,4 @@
-// What moderators do: kick, ban, mute, grant a role, set the room's modes. An action is stored before anyone is notified of it,
+// The actions of moderators: kick, ban, mute, grant a role, set the room's modes. An action is stored before anyone is notified of it,
 // notified before it is answered, and comes after everything that was posted before it: MOD-1. Called as operations of the room.
 import type { z } from "zod";
 
@@ -31,7 +31,7 @@ import type { Ruling, UserRecords } from "./user-records.ts";
 
 /** An action that may be carried out. */
 interface Action {
-  /** What everyone is notified of. */
+  /** Sent to everyone in the room. */
   readonly change: Omit<ModerationChange, "action" | "by">;
   readonly store: () => void;
   readonly enforce?: () => void;

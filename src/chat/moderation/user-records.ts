@@ -1,4 +1,4 @@
-// What moderators have decided about each user: bans, mutes, granted roles. One row per user concerned, read when that user is
+// Stores what moderators decided about each user: bans, mutes, granted roles. One row per user concerned, read when that user is
 // first asked for, so a room with thousands of bans wakes as fast as one with none. One rule holds throughout: a ruling binds
 // users who rank below its author, and only their equals or betters undo it (MOD-2).
 import type { GrantedRole, Role } from "../../protocol/chat-events.ts";
@@ -9,7 +9,7 @@ import { rankOfToken, RANKS, type Rank } from "../room/roles.ts";
 import type { Client, Room } from "../room/room.ts";
 import type { Sanction, Sanctions, TokenHolder } from "../room/sanctions.ts";
 
-/** What one moderator decided about a user. */
+/** One decision of a moderator about a user. */
 export interface Ruling extends Sanction {
   readonly by: string;
   /** Of its author, when it was made. */
@@ -54,7 +54,7 @@ export class UserRecords implements Sanctions {
 
   // ---- records ---------------------------------------------------------------------------------------------
 
-  /** What of a user's record holds now. */
+  /** The part of a user's record that holds now. */
   current(user: string): UserRecord {
     return currentOf(this.#get(user), this.#room.now()) ?? BLANK;
   }
@@ -108,7 +108,7 @@ export class UserRecords implements Sanctions {
     }
   }
 
-  // ---- what they mean --------------------------------------------------------------------------------------
+  // ---- sanctions ------------------------------------------------------------------------------------------
 
   roleOf({ user, tokenRole }: TokenHolder): Role {
     return this.#grantOf(user, tokenRole)?.role ?? tokenRole;
@@ -169,7 +169,7 @@ export class UserRecords implements Sanctions {
 const isOn = (ruling: Ruling | undefined, nowMs: number): ruling is Ruling =>
   ruling !== undefined && (ruling.untilMs === undefined || ruling.untilMs > nowMs);
 
-/** What of a record still holds; `undefined` where nothing does. */
+/** The part of a record that still holds; `undefined` where nothing does. */
 function currentOf({ ban, mute, grant, removedAtMs }: UserRecord, nowMs: number): UserRecord | undefined {
   const isRecent = removedAtMs !== undefined && nowMs - removedAtMs < REMOVAL_KEPT_MS;
   const current = {

@@ -1,4 +1,4 @@
-// How far each user has read: stored 256 users to a row, and only ever moved forward. Called by reading.ts.
+// The read mark of each user, 256 users to a stored row. A mark only moves forward. Called by reading.ts.
 import type { ReadMark } from "../../protocol/chat-events.ts";
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import type { RoomState } from "../../storage/room-state.ts";

@@ -1,4 +1,4 @@
-// What a role may do in a room, and which rank may moderate which (MOD-2). Called by every feature that refuses a caller by role.
+// Says what each role may do in a room, and ranks roles: a rank moderates those below it (MOD-2). Called by every feature that refuses a caller by role.
 import type { ErrorAnswer, Role } from "../../protocol/chat-events.ts";
 import { isStaff } from "../log/authorship.ts";
 import { refuse } from "./answers.ts";

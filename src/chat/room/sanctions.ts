@@ -1,5 +1,5 @@
-// What moderators have decided about users, for features that do not moderate: presence, editing, links, the room itself.
-// Kept by moderation/user-records.ts.
+// Tells features that do not moderate what moderators decided about a user: read by presence, editing, links and the room itself.
+// Implemented by moderation/user-records.ts.
 import type { Role } from "../../protocol/chat-events.ts";
 import type { Caller } from "./operation.ts";
 

@@ -1,5 +1,5 @@
-// Which messages are worth indexing, and their index blocks. Called by search-run.ts: a search that reads unindexed messages
-// indexes them, so what is never searched is never indexed.
+// Chooses messages that are worth indexing, and makes their index blocks. Called by search-run.ts: a search indexes the old messages
+// that it comes across, so a room that is never searched is never indexed.
 import type { Message } from "../../protocol/chat-events.ts";
 import { termsOf } from "./index-terms.ts";
 import type { IndexBlock, IndexPart, IndexShape } from "./search-index.ts";

@@ -2,7 +2,7 @@
 // because they share one processor: a search in one room delays messages in all. Called by searching.ts.
 import { TokenBuckets, type RateLimit, type Taking } from "../../clock/token-bucket.ts";
 
-/** Messages that a user's searches may look at, in all rooms of the isolate: an ordinary search looks at some 3,000. */
+/** Messages that a user's searches may read, in all rooms of the isolate: an ordinary search looks at some 3,000. */
 export const SEARCHED_MESSAGES_LIMIT: RateLimit = { perSecond: 10_000, burst: 250_000 };
 
 /** After a turn, searches rest so long for each message that it looked at: some three times as long as the turn took. */
@@ -40,7 +40,7 @@ export class SearchAllowance {
 
   /**
    * A turn is over. Its user pays when it is known what it took, and may owe something then.
-   * @param reckoned messages that `takeTurn` was told; 0 for a turn at once
+   * @param reckoned messages that `takeTurn` was called with; 0 for a turn at once
    */
   pay(user: string, messages: { readonly looked: number; readonly reckoned: number }, nowMs: number): void {
     this.#buckets.charge(user, nowMs, messages.looked);
