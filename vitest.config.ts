@@ -138,10 +138,12 @@ export default defineConfig({
         test: {
           name: "outside",
           maxWorkers,
+          isolate: false,
+          experimental: { viteModuleRunner: false },
           maxConcurrency,
           include: ["test/outside/**/*.test.ts"],
           globalSetup: "test/outside/server.setup.ts",
-          setupFiles,
+          setupFiles: [...setupFiles, "test/outside/lines.setup.ts"],
           expect,
           testTimeout: 2 * testTimeout,
           hookTimeout: 2 * testTimeout,

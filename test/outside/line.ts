@@ -1,14 +1,15 @@
-// A line to a server that tests cut and mend: a TCP proxy in between.
+// A TCP proxy between a client and a server, whose connections a test cuts and mends. Called by the outside tests.
 import { connect as dial, createServer, type Server as TcpServer, type Socket as TcpSocket } from "node:net";
-
-import { afterAll } from "vitest";
 
 import { freePort, HOST } from "./servers.ts";
 
 const lines = new Set<Line>();
-afterAll(() => {
+
+/** Called by lines.setup.ts after the last test of a file. */
+export function closeLines(): void {
   for (const line of lines) line.close();
-});
+  lines.clear();
+}
 
 /** A line to the server that can be cut, with or without its ends noticing. */
 export class Line {

@@ -1,7 +1,6 @@
-// Stock Socket.IO clients, exactly as an application would use them, in the newest version and in 4.4.
+// Stock Socket.IO clients, used as applications use them, in the newest version and in 4.4. Called by the outside tests.
 import { io, type ManagerOptions, type Socket, type SocketOptions } from "socket.io-client";
 import { io as io44 } from "socket.io-client-4.4";
-import { afterAll } from "vitest";
 
 import { signToken } from "../../src/settings/tokens/tokens.ts";
 import { TEST_SECRET } from "./servers.ts";
@@ -22,10 +21,11 @@ export const LEAVE_TIMEOUT_MS = 30_000;
 
 const opened = new Set<Socket>();
 
-afterAll(() => {
+/** Called by lines.setup.ts after the last test of a file. */
+export function closeSockets(): void {
   for (const socket of opened) socket.disconnect();
   opened.clear();
-});
+}
 
 type Claims = Omit<Parameters<typeof signToken>[1], "user">;
 
