@@ -1,11 +1,11 @@
-// Bodies with a limit: of requests, for the Worker and the rooms alike, and of key sets.
+// Reads bodies up to a limit of bytes and time. Called by the Worker, by rooms, and for key sets.
 import { BodyTooLate, TimedBody } from "./timed-body.ts";
 
-/** How long a body may take: a request that never ends holds up whoever reads it. */
+/** The time that a body may take: a request that never ends would hold up its reader. */
 export const BODY_MS_MAX = 30_000;
 
 /**
- * So much of a body that is too long is read and thrown away. A proxy in front may use its connection for somebody else's
+ * So much of a body that is too long is read and thrown away. A proxy in front may use its connection for another client's
  * request next, which fails where the rest of this one is still under way.
  */
 const DISCARDED_BYTES_MAX = 1 << 20;
@@ -19,7 +19,7 @@ export async function readText(
   maxBytes: number,
   msMax = BODY_MS_MAX,
 ): Promise<string | undefined> {
-  // Of one that says it is far too long nothing is read: who refuses it before the end anyway had better not begin.
+  // Reads nothing of a body whose Content-Length is far too long: it would be refused before its end anyway.
   if (Number(message.headers.get("Content-Length")) > maxBytes + DISCARDED_BYTES_MAX) return undefined;
   const stream = message.body as ReadableStream<Uint8Array> | null;
   if (!stream) return "";

@@ -1,5 +1,5 @@
-// A body that has to be there in time: the reader of one that never ends would hold what came of it for ever. Uploads and all
-// other readers of a request's body call it.
+// Reads a body piece by piece until a deadline; the reader of a body that never ends would hold its pieces for ever. Called by uploads and
+// by body.ts.
 
 export class BodyTooLate extends Error {
   override readonly name = "BodyTooLate";

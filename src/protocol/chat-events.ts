@@ -1,5 +1,5 @@
-// The vocabulary of a chat room: its events, and the types of what they carry. Used by room, Worker, client and tests. The
-// schemas beside this file say what is checked; the types of that derive from them. Rules: src/chat/SPEC.md.
+// The vocabulary of a chat room: its events, and the types of their payloads and answers. Used by room, Worker, client and tests. The types
+// of everything that is checked derive from the schemas beside this file. Rules: src/chat/SPEC.md.
 import type { ChangesPayload, EditPayload, MessagePayload, ReactPayload, Version } from "./schemas/changes.ts";
 import type { AnswerCode, NoticeCode } from "./failures.ts";
 import type { Sent } from "./schemas/fields.ts";
@@ -79,7 +79,7 @@ type Ask<Payload, Good extends Answer<object> = Answer<object>> = (
   ack?: (answer: Good) => void,
 ) => void;
 
-/** What a client may send. Arguments are untrusted until a schema has seen them. */
+/** Events that a client may send. Arguments are untrusted until a schema has checked them. */
 export interface ClientToServerEvents extends ModerationActions {
   "chat-message": Ask<PostPayload, PostAnswer>;
   history: Ask<HistoryPayload, HistoryAnswer>;
@@ -104,7 +104,7 @@ export interface ClientToServerEvents extends ModerationActions {
 
 type ModerationActions = { readonly [Action in ModerationAction]: Ask<ActionPayload<Action>> };
 
-/** What every change of a message carries. */
+/** The fields of every change of a message. */
 interface ChangeEvent {
   readonly id: string;
   readonly seq: number;
@@ -133,7 +133,7 @@ export interface Reaction extends ChangeEvent {
   readonly count: number;
 }
 
-/** How far a user has read. */
+/** The newest message that a user has read. */
 export interface ReadMark {
   readonly user: string;
   readonly seq: number;
@@ -161,7 +161,7 @@ export interface Notice {
   readonly retryAfterMs?: number;
 }
 
-/** What the room sends. `error` answers an event that carried no ack callback. */
+/** Events that the room sends. `error` answers an event that carried no ack callback. */
 export interface ServerToClientEvents {
   welcome: (welcome: Welcome) => void;
   "chat-message": (message: Message) => void;
@@ -180,7 +180,7 @@ export interface ServerToClientEvents {
 
 /** The part of `welcome` about changes. */
 export interface ChangesWelcome {
-  /** Opaque and growing: `changes {after: rev}` tells what changes from now on. */
+  /** Opaque and growing: `changes {after: rev}` lists changes from now on. */
   readonly rev: number;
 }
 
@@ -197,7 +197,7 @@ export interface FilesWelcome {
 
 /** The part of `welcome` about the user's own reading. */
 export interface ReadingWelcome {
-  /** How far the user has read, 0 where they never said. */
+  /** The `seq` up to which the user has read; 0 without a mark. */
   readonly readSeq: number;
   /** Messages after that which the room still keeps, the user's own among them. */
   readonly unread: number;
@@ -220,15 +220,15 @@ export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, T
   readonly room: string;
   readonly user: string;
   readonly name: string;
-  /** What counts in this room: the token's, or the one that the room gave. */
+  /** The role in this room: the token's, or the one that the room gave. */
   readonly role: Role;
-  /** Names the room's log: another one than before means that the room was deleted, and `seq` begins anew. */
+  /** Names the room's log: a new name means that the room was deleted, and `seq` starts from 1 again. */
   readonly epoch: string;
   /** The newest message's id; absent where the room has none. Another one at the same `seq` means that a backup was restored. */
   readonly lastId?: string;
   /** The `seq` of the newest message, 0 in an empty room. */
   readonly lastSeq: number;
-  /** What time it is in the room, in milliseconds since 1970: clocks of clients are off. */
+  /** The time of the room, in milliseconds since 1970: clocks of clients are off. */
   readonly now: number;
   readonly presence: { readonly count: number };
   readonly settings: {
@@ -238,7 +238,7 @@ export interface Welcome extends ChangesWelcome, FilesWelcome, ReadingWelcome, T
     /** Messages per second and user, and how many may come at once. */
     readonly messageRate: number;
     readonly messageBurst: number;
-    /** How long one's own messages may be edited; 0 is never. */
+    /** The time in which authors may edit their messages; 0 is none. */
     readonly editWindowSeconds: number;
   };
   readonly moderation: ModerationWelcome;

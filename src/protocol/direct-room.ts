@@ -1,4 +1,4 @@
-// Rooms between two people: their names, and what is said of them. Rules: DM-1 to DM-4.
+// Rooms between two people: their names, and reports of them. Rules: DM-1 to DM-4. Used by rooms, lobbies and the Worker.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64url } from "jose";
@@ -9,8 +9,8 @@ import type { DirectOverview } from "./schemas/direct.ts";
 export type { DirectOverview };
 
 /**
- * The room of two users, whoever of them asks: a hash, because user ids are longer than names of rooms, and of any characters.
- * That somebody knows it is no reason to let them in.
+ * The room of two users, in either order: a hash, because user ids are longer than names of rooms, and of any characters. Its name
+ * is no secret and lets no user in.
  */
 export function directRoomOf(a: string, b: string): string {
   // JSON keeps any two ids apart from any others, also where one has half a character.
@@ -18,7 +18,7 @@ export function directRoomOf(a: string, b: string): string {
   return DIRECT_PREFIX + base64url.encode(hash);
 }
 
-/** Whether a token's `rooms` claim lets its bearer begin and list them: `dm~*` has to be among what it opens. */
+/** Checks a token's `rooms` claim: its bearer may begin and list them if it opens `dm~*`. */
 export function mayOpenDirect(rooms: readonly string[] | undefined): boolean {
   return rooms === undefined || rooms.some((rule) => rule.endsWith("*") && DIRECT_PREFIX.startsWith(rule.slice(0, -1)));
 }
@@ -29,10 +29,10 @@ export const DIRECT_OPENINGS = { perSecond: 10 / 60, burst: 20 };
 /** The two of them. */
 export type DirectUsers = readonly [string, string];
 
-/** What such a room says of itself. */
+/** The report of such a room. */
 export interface DirectReport {
   readonly users: DirectUsers;
-  /** How far each of them has read. */
+  /** The `seq` up to which each of them has read. */
   readonly read: readonly [number, number];
 }
 

@@ -1,5 +1,5 @@
-// The table of failures: each code, where it appears, its HTTP status, and whether a retry helps. Read by rooms, the HTTP API and
-// its description, and the client. What each means: src/chat/SPEC.md, docs/http-api.md, docs/client.md.
+// The table of failures: each code, its HTTP status, where it appears, and whether a retry helps. Read by rooms, the HTTP API and its
+// description, and the client. The pages that explain the codes: src/chat/SPEC.md, docs/http-api.md, docs/client.md.
 
 /** Answers of a room to an event, each with the status that it has over HTTP (API-2). */
 export const ANSWERS = {

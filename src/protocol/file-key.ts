@@ -1,16 +1,16 @@
-// Keys of files: one path segment that says whose room a file is in, and sorts the files of a room by age.
+// Keys of files: one path segment that names the room, and sorts the files of a room by age. Used by rooms and the Worker.
 //
 //   ROOM!EPOCH!TIMEID!MAC     `!` is in none of the parts, and stands in a URL as it is
 import { ROOM_NAME } from "./room-name.ts";
 
 export interface FileKey {
   readonly room: string;
-  /** Of the room's log: a room that was deleted and began anew has other files. */
+  /** The epoch of the room's log: a room has other files after its deletion. */
   readonly epoch: string;
   /** In milliseconds since 1970. */
   readonly uploadedMs: number;
   readonly id: string;
-  /** What only the room can have written. */
+  /** The signature, which only the room can write. */
   readonly mac: string;
 }
 
@@ -33,7 +33,7 @@ export function parseFileKey(key: string): FileKey | undefined {
   return { room, epoch: epoch!, uploadedMs: Number.parseInt(time!, 36), id: id!, mac: mac! };
 }
 
-/** How the keys of all files of a room begin, or of one of its lives; nobody else's do. */
+/** The prefix of the keys of all files of a room, or of one of its lives. */
 export function filesOf(room: string, epoch?: string): string {
   return epoch === undefined ? `${room}!` : `${room}!${epoch}!`;
 }

@@ -1,4 +1,4 @@
-// Who somebody is, once a token was believed: what the Worker vouches for and a room works with.
+// The identity that a verified token gives: the Worker vouches for it, rooms use it.
 import type { TokenCode } from "./failures.ts";
 import type { Role } from "./chat-events.ts";
 
@@ -10,13 +10,13 @@ export interface Identity {
   readonly role: Role;
   /** Room names, or prefixes ending in `*`; absent: every room. */
   readonly rooms?: readonly string[];
-  /** Whether the token is one of those that anybody may ask for (POST /api/guest). */
+  /** The token is a guest's, which anyone may ask for (POST /api/guest). */
   readonly isGuest?: true;
-  /** When the token ends, in seconds since 1970 as in its `exp` claim; absent: never. */
+  /** The end of the token, in seconds since 1970 as in its `exp` claim; absent: never. */
   readonly exp?: number;
 }
 
-/** A token's fate. Expired is told apart from wrong: a client can mend the first by itself. */
+/** The result of verifying a token. Expired and wrong differ: a client can replace an expired one by itself. */
 export type Authentication = { readonly ok: true; readonly identity: Identity } | Unauthenticated;
 
 export interface Unauthenticated {

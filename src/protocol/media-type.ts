@@ -1,4 +1,4 @@
-// Media types and names of files: which are taken, which are safe to show, and how a header says them.
+// Media types and names of files: allowed types, types that are safe to show, and the header for both. Used by rooms and the Worker.
 // Source: RFC 9110 section 8.3 (types), RFC 6266 and 8187 (Content-Disposition).
 
 const TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,62}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}$/;
@@ -22,7 +22,7 @@ export function isTypeAllowed(type: string, allowed: readonly string[]): boolean
 /** Types that a browser shows without running anything in them. No SVG: it has scripts. */
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif)|(audio|video)\/[\w.+-]+)$/;
 
-/** How a browser has to treat the file: shown in place, or put on the disk. */
+/** The header that makes a browser show the file in place, or save it. */
 export function contentDisposition(type: string, name: string): string {
   const how = SHOWN.test(type) ? "inline" : "attachment";
   const ascii = name.replaceAll(/[^\u0020-\u007E]|["\\%]/g, "_");
@@ -38,7 +38,7 @@ function percentEncoded(text: string): string {
 // oxlint-disable-next-line eslint/no-control-regex -- these are what must not be there
 const UNPRINTABLE = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/g;
 
-/** A name to show and to save under, made of whatever was given: the last part of a path, without tricks. */
+/** Makes a name to show and to save under of any text: the last part of a path, without deceptive characters. */
 export function fileNameOf(given: string): string {
   const last = given.toWellFormed().replaceAll(UNPRINTABLE, "").split(/[/\\]/).at(-1)!.trim();
   const name = Array.from(last).slice(0, FILE_NAME_LENGTH_MAX).join("").trim();

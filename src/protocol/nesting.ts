@@ -1,4 +1,4 @@
-// How deep JSON nests. What walks it later, to check it or to write it out, does so by recursion, and would run out of stack.
+// Bounds how deep JSON nests. Checking and writing it recurse, and would run out of stack. Called by readers of bodies and events.
 
 /** Levels of lists and objects in a body. */
 export const JSON_LEVELS_MAX = 100;

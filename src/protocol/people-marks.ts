@@ -1,5 +1,5 @@
-// Who is in a room, in so few characters that a lobby can keep it for all its rooms: six per user. Two users may share a
-// mark, and then a room is asked in vain: the room knows who is there.
+// Marks of the users in a room: six characters per user, so that a lobby can keep them for all its rooms. Two users may share a mark; then
+// a room is asked in vain.
 
 const MARK_LENGTH = 6;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -1,11 +1,11 @@
-// Reads what others wrote by a schema, whatever it is.
+// Parses untrusted values by a schema. Called for events, requests, tokens and cursors.
 import type { z } from "zod";
 
 import { JSON_LEVELS_MAX } from "./nesting.ts";
 
 /**
- * What `safeParse` says, and nothing thrown. zod (4.6, core/checks.ts) holds the length of whatever has one against a limit before it says that it is no
- * string, and a length that is an object with a `toString` of its own cannot be compared.
+ * The result of `safeParse`; never throws. zod (4.6, core/checks.ts) compares the length of any value with a limit before it finds that it is
+ * no string, and a length that is an object with a `toString` of its own cannot be compared.
  */
 export function readAs<Schema extends z.ZodType>(
   schema: Schema,

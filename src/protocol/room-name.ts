@@ -1,4 +1,4 @@
-// Names of rooms: which strings are one. Used by the Worker, the client and the tokens.
+// Names of rooms, and the rooms that a token opens. Used by the Worker, the client and the tokens.
 
 /** The room of a client that names none. */
 export const DEFAULT_ROOM = "global";

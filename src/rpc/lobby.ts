@@ -1,4 +1,4 @@
-// What rooms and the Worker can ask of a lobby, each with one answer.
+// The calls of a lobby's object, and helpers that ask all lobbies of a deployment. Called by rooms and the Worker.
 import type { RoomUsage, Scrape, UsageQuery } from "../metrics/busiest-rooms.ts";
 import type { Whereabouts } from "../protocol/announcement.ts";
 import type { DirectOverview, DirectPage } from "../protocol/direct-room.ts";
@@ -25,13 +25,13 @@ export interface LobbyRpc {
 
   usage(query: UsageQuery): Promise<readonly RoomUsage[]>;
 
-  /** How many rooms that are. */
+  /** Counts these rooms. */
   countRooms(query: Omit<RoomQuery, "sort" | "limit" | "after">): Promise<number>;
 
   /** The conversations of a user, behind one of them. */
   listDirect(user: string, page: { readonly limit: number; readonly after?: DirectOverview }): Promise<DirectPage>;
 
-  /** Where these users are; from now on rooms are to tell who is there (ANN-7). */
+  /** Finds the rooms of these users; from now on rooms report their members (ANN-7). */
   find(users: readonly string[]): Promise<Whereabouts>;
 }
 
@@ -43,7 +43,7 @@ interface Lobbies {
 export const lobbiesOf = (lobbies: Lobbies, count: number): LobbyRpc[] =>
   lobbyNames(count).map((name) => lobbies.getByName(name));
 
-/** What all lobbies know together of where users are; a room is known to one of them. */
+/** Asks all lobbies for the rooms of users; each room is known to one of them. */
 export async function whereabouts(
   lobbies: Lobbies | undefined,
   count: number,

@@ -1,5 +1,4 @@
-// What the Worker can ask of a room besides connections: calls to its object, each with one answer. Who may ask has
-// been decided when a room is called; what comes back is for the caller's eyes as it is.
+// The calls of a room's object besides connections. The Worker calls them once it has checked the caller, and passes the answers on.
 
 import type { Answer, Attachment, ErrorAnswer, OpenDirectAnswer, Role, RoomOverview } from "../protocol/chat-events.ts";
 import type { RoomStats, StatsQuery } from "../protocol/watching.ts";
@@ -17,18 +16,18 @@ export interface RoomRpc<Place = unknown> {
   ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>>;
 
   /**
-   * Asks for the room's leave to store a file, before a byte of it is stored.
-   * @param file what it is, with an `id` that nobody can guess; asked again, once its bytes say what it is, with `hasLeave`
+   * Asks the room's permission to store a file, before a byte of it is stored.
+   * @param file its facts, with an `id` that cannot be guessed; asked again with `hasLeave`, once the bytes have shown its type
    */
   permitUpload(caller: OutsideCaller, file: object): Promise<Answer<{ readonly attachment: Attachment }>>;
 
-  /** Whether somebody may read a file, and with it the others of that life of the room. */
+  /** Permits a user to read a file, and with it the other files of that life of the room. */
   permitReading(caller: OutsideCaller, file: { readonly key: string; readonly epoch: string }): Promise<Answer<object>>;
 
-  /** @returns why somebody may not look after this room, or nothing where they may */
+  /** @returns the refusal where the caller is no moderator of this room */
   refuseStaff(caller: OutsideCaller): Promise<ErrorAnswer | undefined>;
 
-  /** From now on the room, whose name says so, is that of these two. */
+  /** Makes the room that of these two; its name is the one that belongs to them. */
   openDirect(users: DirectUsers): Promise<OpenDirectAnswer>;
 
   overview(): Promise<RoomOverview>;
@@ -44,7 +43,7 @@ export interface RoomRpc<Place = unknown> {
   exportPiece(place?: Place): Promise<{ readonly lines: string; readonly next?: Place } | undefined>;
 
   /**
-   * Sends everyone away for a while; they are told when to come back, spread over `withinMs`.
+   * Disconnects everyone for a while. The notice carries a moment to come back, spread over `withinMs`.
    * @returns how many connections were closed
    */
   drain(withinMs: number): Promise<number>;

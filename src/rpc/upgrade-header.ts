@@ -1,5 +1,5 @@
-// What the Worker tells a room about a connection, in a header of its own. Objects are reached through the
-// Worker only, and it replaces whatever a client put there, so a room may believe it.
+// The header in which the Worker describes a connection to a room. Clients reach objects through the Worker only, which replaces any such
+// header of theirs, so a room may trust it.
 import type { Identity } from "../protocol/identity.ts";
 
 export const UPGRADE_HEADER = "x-parley-upgrade";
@@ -9,11 +9,11 @@ export interface UpgradeFacts {
   readonly address: string;
   readonly query: Readonly<Record<string, string>>;
   readonly identity?: Identity;
-  /** Whether the client knows connection state recovery. */
+  /** The client knows connection state recovery. */
   readonly canRecover?: boolean;
-  /** Whether the WebSocket is to carry the extensions (EXT-1). */
+  /** The WebSocket carries the extensions (EXT-1). */
   readonly isExtended?: true;
-  /** Whether a browser or another JavaScript runtime sent the request: its polls may hold any number of packets (EIO-8). */
+  /** A browser or another JavaScript runtime sent the request: its polls may hold any number of packets (EIO-8). */
   readonly isJavaScript?: true;
   /** The session that the request belongs to; without it a new one is meant. */
   readonly sid?: string;

@@ -1,5 +1,4 @@
-// The chat's Worker: the routes of any application (socketio.ts), and those of the chat. It knows tokens, origins and limits;
-// of chat it knows what may be given to a room (api/).
+// The chat's Worker: the routes of any application (socketio.ts), guests, the HTTP API and its description. Called by src/index.ts.
 import { cors } from "hono/cors";
 
 import { describeApi } from "./api/openapi.ts";

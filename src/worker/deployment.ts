@@ -1,5 +1,5 @@
-// What one deployment of the Worker works with: its settings, read once per isolate, and the keys and
-// counters that go with them. While a setting is wrong there is no deployment, only a reason.
+// One deployment of the Worker: its settings, read once per isolate, with the keys and counters that belong to them. While a setting is
+// wrong there is none, and the Worker refuses every request. Called by socketio.ts and the queues' consumers.
 import { compressionProblem } from "../settings/compression-flags.ts";
 import { writeLog } from "../settings/log.ts";
 import { warningsOf } from "../settings/setting-warnings.ts";
@@ -14,15 +14,15 @@ import { SharedText } from "./metrics/shared-text.ts";
 import { UnderWay } from "./http/under-way.ts";
 import { WorkerMeter } from "./metrics/worker-meter.ts";
 
-/** Everybody behind an address whose rooms went to sleep names a session that is gone, once: that is no guessing. */
+/** Each client behind an address names a session that is gone once, after its room slept: that is no guessing. */
 const UNKNOWN_SESSIONS_PER_CONNECT = 10;
 
-/** Of one user at a time: what each holds in memory is the head of an image, and some chunks. */
+/** Per user at a time: each upload holds the head of an image and some chunks in memory. */
 export const UPLOADS_MAX = 10;
 /** The same of JSON bodies, which take MAX_PAYLOAD at most. */
 export const API_BODIES_MAX = 100;
 
-/** MET-5: how often strangers may have all lobbies asked. */
+/** MET-5: readers without a token cause at most one scrape of all lobbies in this time. */
 export const OPEN_METRICS_EVERY_MS = 5000;
 
 export interface Deployment {
@@ -30,24 +30,24 @@ export interface Deployment {
   readonly tokens: TokenVerifier;
   readonly connectRate: ConnectRate;
   readonly guestRate: ConnectRate;
-  /** Requests that named a session which nobody knows. */
+  /** Counts requests that name an unknown session. */
   readonly unknownSessions: ConnectRate;
   readonly knownSessions: KnownSessions;
   /** Calls of the HTTP API, by the user of the token (API-11). */
   readonly apiRequests: TokenBuckets;
   readonly fileReaders: FileReaders;
-  /** Files that are on their way in (FILE-7), and JSON bodies (API-11). */
+  /** Counts uploads under way (FILE-7), and JSON bodies (API-11). */
   readonly uploads: UnderWay;
   readonly bodies: UnderWay;
   readonly meter: WorkerMeter;
-  /** Of `/metrics` where anybody may read it (MET-5). */
+  /** The text of `/metrics` where it is open to all (MET-5). */
   readonly openMetrics: SharedText;
 }
 
-/** What Hono knows of a request, for all routes. */
+/** The context of a request in Hono, for all routes. */
 export type App = { Bindings: Bindings; Variables: { deployment: Deployment; route?: string } };
 
-/** What a deployment is made of: the settings, and the bindings that go with them. */
+/** The settings, and the bindings that a deployment is made of. */
 type Configured = Pick<Bindings, "LOBBY"> & Readonly<Record<string, unknown>>;
 
 const deployments = new WeakMap<Configured, Deployment | undefined>();
@@ -87,14 +87,14 @@ function deploy(env: Configured): Deployment | undefined {
   };
 }
 
-/** What settings ask of the deployment, and it does not give. */
+/** Lists what the settings need and the deployment lacks. */
 function unmetNeeds(settings: Settings, env: Configured): string[] {
   const flags = (globalThis as { Cloudflare?: { compatibilityFlags?: Record<string, boolean> } }).Cloudflare;
   const compression = compressionProblem(settings.compression, flags?.compatibilityFlags);
   return [...missingBindings(settings, env), ...(compression ? [compression] : [])];
 }
 
-/** HOOK-6: what is said to be told has to have a way out. */
+/** HOOK-6: webhooks need their queues. */
 function missingBindings({ webhook }: Settings, env: Configured): string[] {
   const missing = webhook ? (["WEBHOOKS", "WEBHOOKS_DEAD"] as const).filter((name) => !env[name]) : [];
   return missing.map((name) => `WEBHOOK_URL: needs the queue binding ${name}, which wrangler.toml does not give`);

@@ -1,5 +1,5 @@
-// The Worker of an application of one's own: health, metrics, and the Socket.IO endpoint with its checks. An entry file exports
-// it beside the application's objects; the chat's Worker (app.ts) adds what belongs to the chat.
+// The Worker of any application: health, metrics, and the Socket.IO endpoint with its checks. An entry file exports it beside the
+// application's objects; the chat's Worker (app.ts) adds the chat's routes.
 import { Hono, type Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
@@ -31,7 +31,7 @@ export function socketIoWorker(): Hono<App> {
     return undefined;
   });
 
-  /** In front of none but these: who watches is not watched. */
+  /** Scrapes are not counted themselves. */
   app.get("/metrics", (c) => showMetrics(c.req.raw, c.env, c.var.deployment, VERSION));
   app.all("/metrics", () => refuseMethod(["GET"]));
 
@@ -70,7 +70,7 @@ async function carryThrough(c: Context<App>, answer: () => Promise<void>): Promi
   await answering;
 }
 
-/** What the platform says of a room that has too much to do, or whose machine has just gone. */
+/** The platform marks errors of a room that is overloaded, or whose machine has just gone. */
 function isPassing(error: Error): boolean {
   const { overloaded, retryable } = error as { overloaded?: unknown; retryable?: unknown };
   return overloaded === true || retryable === true;

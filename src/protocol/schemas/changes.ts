@@ -1,4 +1,4 @@
-// Messages that change after they were posted: edits, deletions, reactions.
+// Schemas of edits, deletions and reactions.
 import { z } from "zod";
 
 import { EMOJI_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";

@@ -1,4 +1,4 @@
-// Rooms between two people: opening one, and a user's list of them. Rules: DM-1, DM-4.
+// Schemas of rooms between two people: opening one, and a user's list of them. Rules: DM-1, DM-4.
 import { z } from "zod";
 
 import { count, userId, type Sent } from "./fields.ts";

@@ -9,10 +9,10 @@ z.config({ jitless: true });
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;
 
-/** What arrives, once the schema has let it through. */
+/** The value that a schema has let through. */
 export type Sent<Schema extends z.ZodType> = DeepReadonly<z.output<Schema>>;
 
-/** What a client may send: fields with a default may be left out. */
+/** The value that a client may send: fields with a default may be left out. */
 export type Given<Schema extends z.ZodType> = DeepReadonly<z.input<Schema>>;
 
 export const count = z.int().min(0);

@@ -1,4 +1,4 @@
-// Files: what a message carries of one, and what the Worker tells a room of an upload.
+// Schemas of files: the attachment of a message, and the upload that the Worker describes to a room.
 import { z } from "zod";
 
 import { FILE_KEY_LENGTH_MAX } from "../file-key.ts";

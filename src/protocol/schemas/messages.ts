@@ -1,4 +1,4 @@
-// Messages: what they are, how they are posted, and pages of history.
+// Schemas of messages, of posting them, and of pages of history.
 import { z } from "zod";
 
 import { CLIENT_MSG_ID_LENGTH_MAX, HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../limits.ts";

@@ -1,4 +1,4 @@
-// Moderation: what moderators send, with its bounds, and the lists that they read. Rules: MOD-1 to MOD-11.
+// Schemas of moderation: the actions with their bounds, and the lists that moderators read. Rules: MOD-1 to MOD-11.
 import { z } from "zod";
 
 import {
@@ -13,7 +13,7 @@ import { roleSchema } from "./presence.ts";
 
 export const grantedRoleSchema = roleSchema.exclude(["service"]);
 
-/** A role that a room can give to a user, whatever the user's token says. */
+/** A role that a room can give to a user, besides the token's role. */
 export type GrantedRole = Sent<typeof grantedRoleSchema>;
 
 const reason = z.string().trim().min(1).max(REASON_LENGTH_MAX).optional();
@@ -29,7 +29,7 @@ export const slowModeSchema = z.object({ seconds: z.int().min(0).max(SLOW_MODE_S
 export const readOnlySchema = z.object({ on: z.boolean() });
 export const grantSchema = z.object({ user, role: grantedRoleSchema });
 
-/** What each action takes. */
+/** The payload of each action. */
 export const ACTION_SCHEMAS = {
   kick: kickSchema,
   ban: banSchema,
@@ -72,11 +72,11 @@ export const entrySchema = z
   })
   .meta({ id: "AuditEntry" });
 
-/** A line of the audit list: a moderator's action, or a change of what somebody else had written. */
+/** A line of the audit list: a moderator's action, or a change of another user's message. */
 export type AuditEntry = Sent<typeof entrySchema>;
 export type AuditAction = AuditEntry["action"];
 
-/** An action, as everyone in the room hears it. Which fields there are depends on the action. */
+/** An action, as all members of the room get it. Its fields depend on the action. */
 export type ModerationChange = Omit<AuditEntry, "number" | "at" | "id" | "seq" | "action"> & {
   readonly action: ModerationAction;
 };
@@ -115,7 +115,7 @@ const modes = {
 };
 export const modesSchema = z.object(modes);
 
-/** What keeps members from speaking at will. Moderators need not wait. */
+/** Limits on when members may post. Moderators need not wait. */
 export type RoomModes = Sent<typeof modesSchema>;
 
 export const moderationPageSchema = z.object({

@@ -1,4 +1,4 @@
-// Who is in a room, and how the room is doing.
+// Schemas of members, and of a room's overview.
 import { z } from "zod";
 
 import { FIND_LENGTH_MAX } from "../limits.ts";

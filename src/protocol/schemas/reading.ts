@@ -1,4 +1,4 @@
-// Reading: the newest message that each user has seen.
+// Schemas of reading: the newest message that each user has seen.
 import { z } from "zod";
 
 import type { Given } from "./fields.ts";

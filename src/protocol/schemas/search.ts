@@ -1,4 +1,4 @@
-// Searching a room. Rules: SRCH-1.
+// Schemas of searching a room. Rules: SRCH-1.
 import { z } from "zod";
 
 import { QUERY_LENGTH_MAX, SEARCH_LIMIT_DEFAULT, SEARCH_LIMIT_MAX } from "../limits.ts";

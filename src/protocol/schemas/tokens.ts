@@ -1,4 +1,4 @@
-// Refreshing the token of a connection.
+// Schema of `refresh-token`, which replaces the token of a connection.
 import { z } from "zod";
 
 import type { Given } from "./fields.ts";

@@ -1,4 +1,4 @@
-// Typing: a client sends it again every few seconds while its user writes.
+// Schema of typing: a client sends it again every few seconds while its user writes.
 import { z } from "zod";
 
 import type { Given } from "./fields.ts";

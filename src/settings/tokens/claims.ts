@@ -1,5 +1,5 @@
-// Reads from the payload of a verified token who its bearer is, by the claims that the settings name (TOK-6). Called by the
-// verifier of tokens; the forms of user ids and names are also those of the HTTP API.
+// Reads the user, name, role and rooms from the payload of a verified token, by the claims that the settings name (TOK-6). Called by
+// TokenVerifier; the HTTP API uses the same schemas of user ids and names.
 import { z } from "zod";
 
 import type { Role } from "../../protocol/chat-events.ts";
@@ -10,7 +10,7 @@ export const NAME_LENGTH_MAX = 64;
 /** Rooms that one token may list. */
 export const ROOMS_MAX = 100;
 
-/** Which claims say who somebody is: names, or dotted paths. */
+/** Names, or dotted paths, of the claims that identify a user. */
 export interface ClaimNames {
   readonly user: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface ClaimNames {
   readonly rooms: string;
 }
 
-/** Those of the tokens that this server signs. */
+/** The claims of tokens that this server signs. */
 export const CLAIM_NAMES: ClaimNames = { user: "sub", name: "name", role: "role", rooms: "rooms" };
 
 /** Of several roles in one claim the first of these counts. */
@@ -52,7 +52,7 @@ const nameOf = (text: z.ZodString) =>
 
 export const nameSchema = nameOf(z.string());
 
-/** A name as somebody typed it: its length is looked at without the spaces around it. */
+/** A name as a person typed it: spaces around it do not count for its length. */
 export const typedNameSchema = nameOf(z.string().trim());
 
 const claimsSchema = z.object({
@@ -108,7 +108,7 @@ function claimAt(value: unknown, name: string): unknown {
   return dot < 0 ? undefined : claimAt(claimAt(value, name.slice(0, dot)), name.slice(dot + 1));
 }
 
-/** Providers have roles of their own, `authenticated` or `admin`: who has none of ours is a member. */
+/** Providers have roles of their own, `authenticated` or `admin`: a user without one of ours is a member. */
 function roleOf(claim: unknown): Role {
   const given: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
   return ROLES.find((role) => given.includes(role)) ?? "member";

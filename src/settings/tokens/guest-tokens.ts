@@ -1,5 +1,4 @@
-// Reads the token that a guest brings when they ask for the next one, so that they stay the same user. Called by the Worker's
-// POST /api/guest.
+// Reads the token of a guest who asks for the next one, so that the guest stays the same user. Called by the Worker's POST /api/guest.
 import { jwtVerify } from "jose";
 import { z } from "zod";
 
@@ -19,7 +18,7 @@ export interface Guest {
 /** `guest` marks what POST /api/guest signed: no other token gets a new one. */
 const guestSchema = z.object({ sub: userSchema, name: nameSchema.optional(), guest: z.literal(true) });
 
-/** Whose token it is; `undefined` for a token of anybody but a guest, and for one that ended too long ago. */
+/** @returns the guest; `undefined` for the token of a user who is no guest, and for one that ended too long ago */
 export async function readGuestToken(token: string, settings: Settings): Promise<Guest | undefined> {
   if (token.length > TOKEN_LENGTH_MAX) return undefined;
   for (const secret of secretsOf(settings)) {

@@ -1,5 +1,5 @@
-// The keys of an identity provider (JWT_JWKS_URL), fetched and kept for all verifiers of an isolate: its Worker and its rooms.
-// An outage of the provider is not to cost anybody their connection, and strangers are not to make this server a nuisance to it.
+// Fetches and keeps the keys of an identity provider (JWT_JWKS_URL) for all verifiers of an isolate. An outage of the provider costs no
+// connection, and forged tokens cause no flood of requests to it. Called by TokenVerifier.
 import { createLocalJWKSet, decodeJwt, errors, importJWK, type JWK, type JWTVerifyGetKey } from "jose";
 
 import { readText } from "../../http/body.ts";
@@ -24,7 +24,7 @@ const ALGORITHMS = new Map<unknown, string>([
   ["OKP", "EdDSA"],
 ]);
 
-/** Whether the token is good nobody can say now: that passes, and is nothing its bearer can mend. */
+/** The token cannot be verified now: that passes, and its bearer can do nothing about it. */
 export class KeysUnavailable extends Error {
   readonly retryAfterMs: number;
 
@@ -68,7 +68,7 @@ export class KeySet {
   #kept: { readonly keyOf: JWTVerifyGetKey; readonly atMs: number } | undefined;
   #askedAtMs = -Infinity;
   #asking: Promise<void> | undefined;
-  /** Whether the last fetch that was begun brought keys. */
+  /** The last fetch that began has brought keys. */
   #isAnswered = false;
 
   constructor(url: string, ports: KeySetPorts) {
@@ -156,7 +156,7 @@ export class KeySet {
   }
 }
 
-/** When a token says that it was signed, in milliseconds since 1970. Nobody has verified it yet. */
+/** The time in `iat` of a token that is not verified yet, in milliseconds since 1970. */
 function issuedAtMs({ protected: header, payload, signature }: Parameters<JWTVerifyGetKey>[1]): number {
   try {
     return (decodeJwt(`${header}.${payload as string}.${signature}`).iat ?? -Infinity) * 1000;
@@ -170,7 +170,7 @@ function listed(text: string): unknown[] {
   return Array.isArray(keys) ? keys : [];
 }
 
-/** One that nobody can read is not to cost the others; what takes its place at the provider is asked for when it is needed. */
+/** Leaves out keys that cannot be read, so that they do not cost the others. */
 async function usable(keys: readonly unknown[]): Promise<JWK[]> {
   const isUsable = await Promise.all(keys.map(isPublicKey));
   return keys.filter((_key, at) => isUsable[at]) as JWK[];

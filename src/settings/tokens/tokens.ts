@@ -1,5 +1,5 @@
-// Tokens: JSON Web Tokens that name a user. The Worker verifies those of an upgrade and the room those of
-// a CONNECT, with this same code. Source: RFC 7519 (JWT), RFC 8725 (best current practices).
+// Verifies and signs JSON Web Tokens. The Worker verifies tokens of upgrades, a room those of a CONNECT. Source: RFC 7519 (JWT), RFC 8725
+// (best current practices).
 import {
   decodeProtectedHeader,
   errors,
@@ -59,7 +59,7 @@ export class TokenVerifier {
         return { ok: false, code: "UNAVAILABLE", message, retryAfterMs };
       }
       if (error instanceof errors.JOSEError) return unauthorized("The token is not valid");
-      // What remains is trouble with a key of the settings: not the bearer's fault, still no way in.
+      // A key of the settings is at fault, not the bearer; the token is refused all the same.
       logProblem("token.unverified", "a token could not be verified", error);
       return unauthorized("The token could not be verified");
     }

@@ -1,5 +1,4 @@
-// Who may call: the bearer of a token of the right role, for the rooms that the token opens, and not too often:
-// API-1.
+// Checks the caller of the HTTP API: a token of the right role, the rooms that it opens, and the rate limit (API-1). Called by routes.ts.
 import type { RoomRpc } from "../../rpc/room.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { isDirectRoom } from "../../protocol/direct-name.ts";
@@ -31,13 +30,13 @@ export function refuseRole({ roles }: Pick<ApiCall, "roles">): Response {
   return refuseRequest("FORBIDDEN", `This call is for the role ${roles.join(" or ")}`);
 }
 
-/** Whether it is for those who look after one room: who they are, the room itself knows. */
+/** Tells calls for moderators of one room: the room itself knows who they are. */
 function isForRoomStaff({ roles, path }: Pick<ApiCall, "roles" | "path">): boolean {
   return path.includes("{room}") && roles.includes("moderator") && !roles.includes("member");
 }
 
 /**
- * The room's own word on who calls: it may have made a member a moderator, or have banned one by token. Asked here for
+ * Asks the room about the caller: it may have made a member a moderator, or have banned a moderator by token. Asked here for
  * every such call, so that none can forget it.
  */
 export async function refuseByRoom(

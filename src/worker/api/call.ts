@@ -1,5 +1,4 @@
-// One call of the HTTP API, as data: what is asked, what may be given, how it is answered. The routes (routes.ts)
-// and their description (openapi.ts) are both made of it.
+// The form of a call of the HTTP API, as data: path, roles, input, answers. routes.ts makes routes of it, openapi.ts the description.
 import { z } from "zod";
 
 import type { RoomRpc } from "../../rpc/room.ts";
@@ -9,7 +8,7 @@ import { ROOM_NAME } from "../../protocol/room-name.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 import type { Deployment } from "../deployment.ts";
 
-/** What a call is given: an object, or one of several that a field tells apart. */
+/** The input of a call: an object, or one of several that a field tells apart. */
 export type GivenSchema = z.ZodObject | z.ZodDiscriminatedUnion<readonly z.ZodObject[]>;
 
 export const room = z.string().regex(ROOM_NAME).describe("A room's name");
@@ -42,27 +41,27 @@ export interface ApiRequest<Given> {
 }
 
 export interface ApiCall<Schema extends GivenSchema = GivenSchema> {
-  /** What code generators make a method's name of. */
+  /** Code generators make the method's name of it. */
   readonly id: string;
   readonly method: "get" | "post" | "patch" | "delete";
   /** As in OpenAPI, the names of parameters in braces. One called `room` is a room that the token has to open. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  /** Who may call. Where a moderator may, so may who is one by the grant of the room that the path names (API-1). */
+  /** Roles that may call. `moderator` includes users to whom the room in the path has granted that role (API-1). */
   readonly roles: readonly Role[];
   /**
-   * All that is given, wherever it stands: what the path does not name comes in the query of GET and DELETE, and in the
-   * JSON body of the others. Where the body is the thing itself (`rawBody`), all comes in the query.
+   * The whole input. Fields that the path does not name come in the query of GET and DELETE, and in the JSON body of the
+   * others. With `rawBody` all of them come in the query.
    */
   readonly given: Schema;
   /** Fields of the body that a header may carry instead: header by field. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The body is no JSON but bytes, which `run` reads; this says of what. */
   readonly rawBody?: string;
-  /** Who may call about a room between two people: nobody, if nothing is said (DM-3). */
+  /** Roles that may call about a room between two people; absent: none (DM-3). */
   readonly ofDirectRooms?: readonly Role[];
-  /** What the body takes, where that is another amount than a frame of a client. */
+  /** Bytes of the body, where they differ from those of a frame. */
   readonly bodyBytesMax?: number;
   /** By status. */
   readonly answers: Readonly<Record<number, GoodAnswer>>;
@@ -86,7 +85,7 @@ export function shapeOf(call: Pick<ApiCall, "given">): Readonly<Record<string, z
   return Object.assign({}, ...choicesOf(call).map(({ shape }) => shape)) as Record<string, z.core.$ZodType>;
 }
 
-/** Whether what is given comes as JSON. */
+/** Tells calls with a JSON body. */
 export const hasBody = ({ method, rawBody }: Pick<ApiCall, "method" | "rawBody">): boolean =>
   rawBody === undefined && (method === "post" || method === "patch");
 

@@ -1,4 +1,4 @@
-// Who may call what, and on whose behalf a service may speak: API-1, API-5.
+// Roles that calls are for, and users on whose behalf a service acts: API-1, API-5. Called by calls.
 import { z } from "zod";
 
 import type { OutsideCaller } from "../../rpc/room.ts";
@@ -9,9 +9,9 @@ import { refuseRequest } from "../http/refusals.ts";
 
 /** A product's backend. */
 export const SERVICE: readonly Role[] = ["service"];
-/** And those who look after a room: moderators by token, or by the room's own grant. */
+/** And moderators, by token or by the room's own grant. */
 export const STAFF: readonly Role[] = ["service", "moderator"];
-/** Those who speak for themselves. */
+/** Users who act for themselves. */
 export const MEMBERS: readonly Role[] = ["moderator", "member", "reader"];
 export const EVERYONE: readonly Role[] = ["service", "moderator", "member", "reader"];
 
@@ -25,7 +25,7 @@ export const actingAsUser = userSchema.describe("Whom the service speaks for. Th
 
 type As = z.output<typeof actingAs>;
 
-/** Acting as somebody gives no more rights than a member has (API-5). @returns who asks, or the refusal */
+/** A service that acts as a user has the rights of a member (API-5). @returns the caller, or the refusal */
 export function callerFor(identity: Identity, as: As | undefined): OutsideCaller | Response {
   if (as === undefined) return identity;
   if (identity.role !== "service") {

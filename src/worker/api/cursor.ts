@@ -1,4 +1,4 @@
-// Cursors of pages: where a page ended, as text that clients hand back unread. Called by calls that list.
+// Writes and reads cursors, which name the place where a page ended. Clients hand them back unread. Called by calls that list.
 import { base64url } from "jose";
 import { z } from "zod";
 

@@ -1,5 +1,5 @@
-// Tokens for visitors without an account: a fresh user id and any name they like. A guest who brings an earlier token stays
-// the same user. app.ts calls it.
+// Issues tokens to visitors without an account: a fresh user id and any name. A guest who brings an earlier token stays the same user.
+// Called by app.ts.
 import { addressOf } from "../http/origin.ts";
 import { z } from "zod";
 

@@ -1,5 +1,4 @@
-// What a request gives, from its path, query, headers and body, as one object that the call's schema has checked:
-// API-4.
+// Reads the path, query, headers and body of a request as one object, and checks it by the call's schema (API-4). Called by routes.ts.
 import type { z } from "zod";
 
 import { readText } from "../../http/body.ts";
@@ -8,12 +7,12 @@ import { readAs } from "../../protocol/read-as.ts";
 import { issuesOf, refuseForNow, refuseIssues, refuseRequest } from "../http/refusals.ts";
 import { hasBody, shapeOf, type ApiCall } from "./call.ts";
 
-/** When one of those that are under way may be over. */
+/** One of the bodies under way may be over by then. */
 const RETRY_AFTER_MS = 1000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How a call is read. */
+/** The parts of an input that the request itself does not carry. */
 interface Reading {
   readonly parameters: Fields;
   readonly bodyBytesMax: number;

@@ -1,5 +1,4 @@
-// `GET /openapi.json`: the HTTP API described in OpenAPI 3.1, from the very schemas that check what is given:
-// API-12.
+// `GET /openapi.json`: describes the HTTP API in OpenAPI 3.1, from the schemas that check the input (API-12). Called by app.ts.
 import { z } from "zod";
 import {
   createDocument,
@@ -92,7 +91,7 @@ function operationOf(call: ApiCall): ZodOpenApiOperationObject {
   };
 }
 
-/** What the path does not name, in each of the ways in which it may be given. */
+/** The fields that the path does not name, as one object or as one of several. */
 function bodyOf(call: ApiCall, inPath: readonly string[]): z.ZodType {
   const bodies = choicesOf(call).map(({ shape }) => fieldsOf(shape, (name) => !inPath.includes(name)));
   return bodies.length === 1 ? bodies[0]! : z.union(bodies);

@@ -1,4 +1,4 @@
-// What a room answers, as HTTP: the body is the event's own answer, the status says how it went: API-2.
+// Turns a room's answer into an HTTP response: the body is the event's answer, the status follows from it (API-2). Called by calls.
 import type { Answer } from "../../protocol/chat-events.ts";
 import { HTTP_STATUS, isAboutToken } from "../../protocol/failures.ts";
 import { refuseForNow, refuseRequest, refuseUnauthenticated, type Issue } from "../http/refusals.ts";
@@ -37,5 +37,5 @@ export function linkFrom(url: URL, parameter: string, value: string | number): {
   return linkTo(url, query);
 }
 
-/** What a page's answer says of its headers. */
+/** Describes the headers of a page. */
 export const LINK_HEADER = { Link: 'The next page, `rel="next"`, where there is one' } as const;

@@ -1,5 +1,4 @@
-// The HTTP API's addresses: each call of the list, the same checks in front of all of them, and an answer in the same
-// form where an address is asked in a way that it does not know.
+// Makes the HTTP API's routes of the list of calls, with the same checks in front of each, and 405 for other methods. Called by app.ts.
 import { Hono, type Context } from "hono";
 
 import type { RoomRpc } from "../../rpc/room.ts";
@@ -16,7 +15,7 @@ import { readGiven } from "./input.ts";
 
 export const api = new Hono<App>();
 
-/** Names come before parameters: whatever is asked of an address by its name is not meant for one that any name fits. */
+/** Sorts names before parameters, so that `/relay/dead/replay` does not match `/relay/dead/{id}`. */
 const rank = (path: string): string => path.replaceAll(/\{\w+\}/g, "\uffff");
 
 for (const path of [...new Set(CALLS.map((call) => call.path))].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))) {

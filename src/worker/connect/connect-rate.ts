@@ -1,5 +1,5 @@
-// How often one address may do something before it has proved who it is: a count per network and minute, kept in the isolate
-// that sees it (LIM-2). Addresses reach few isolates of a location, so this is a brake on floods and not an exact quota.
+// Rate limit per network and minute for clients that are not authenticated yet (LIM-2). Each isolate counts for itself. An address
+// reaches few isolates of a location, so this slows floods down and is no exact quota. Called by connect.ts and the guest route.
 import { Window } from "../../clock/window.ts";
 import { boundsOf } from "../../socketio/wire/client-address.ts";
 

@@ -1,5 +1,5 @@
-// The Engine.IO endpoint: everything that can refuse a request without its room does so here, and only
-// what is in order touches a Durable Object.
+// The Engine.IO endpoint. Makes every check that needs no room, and forwards only good requests to a Durable Object. Called by
+// socketio.ts.
 import { lineOf } from "../../rpc/lines.ts";
 import { encodeUpgradeFacts, UPGRADE_HEADER, type UpgradeFacts } from "../../rpc/upgrade-header.ts";
 import { ENGINE_REVISION } from "../../socketio/wire/engine-io.ts";
@@ -19,7 +19,7 @@ const SESSION_ID = /^[A-Za-z0-9_-]{20}$/;
 /** Characters of a query, without its token: the room keeps it with the session. */
 const QUERY_CHARS_MAX = 2048;
 
-/** The binding of whatever application answers: its objects need only take requests. */
+/** The binding of any application: its objects need only answer requests. */
 interface Rooms {
   readonly CHAT_ROOM: Objects<unknown>;
 }
@@ -72,7 +72,7 @@ function refuseByForm(
   return sid !== null && !SESSION_ID.test(sid) ? refuseEngine("unknownSid") : undefined;
 }
 
-/** A request of a session that exists; who tries one session after another wakes a room each time, so not for long (LIM-2). */
+/** Handles a request that names a session. A client that tries one session after another wakes a room each time, and is limited (LIM-2). */
 async function goOn(
   request: Request,
   env: Rooms,
@@ -98,7 +98,7 @@ async function goOn(
   return response;
 }
 
-/** A new session: who asks, from where, and how often? */
+/** Opens a session, once rate, token and room allow it. */
 async function open(request: Request, env: Rooms, room: string, deployment: Deployment): Promise<Response> {
   const { settings, connectRate } = deployment;
   const query = new URL(request.url).searchParams;

@@ -1,5 +1,5 @@
-// Sessions that were there when they were last asked for, as far as this isolate has seen: whoever has one goes on, whatever
-// others behind the same address do (LIM-2).
+// Remembers sessions that existed at their last request to this isolate. Their requests go on while others behind the same address are
+// limited (LIM-2). Called by connect.ts.
 
 /** Sessions remembered at a time; the one that was seen longest ago goes first. */
 export const KNOWN_SESSIONS_MAX = 100_000;

@@ -1,9 +1,9 @@
-// Long-polling from pages of other origins: CORS with credentials, for the origins that were allowed.
-// Hono's middleware is not used here: it would touch the headers of upgrades, which are immutable.
+// CORS with credentials for long-polling from pages of allowed origins. Called by connect.ts. Hono's middleware would touch the headers
+// of upgrades, which are immutable.
 
 import { codeOf, withCode } from "../http/refusals.ts";
 
-/** How long a browser may remember the answer to a preflight, in seconds. */
+/** Browsers may cache the answer to a preflight for this time, in seconds. */
 export const PREFLIGHT_SECONDS = 600;
 
 /** Marks a polling answer as readable for the page that asked. Answers to requests without an origin stay as they are. */

@@ -1,17 +1,17 @@
-// Kinds of clients, as the Worker tells them apart at the handshake. Those that know connection state recovery take the string at the
-// end of every event for an offset; the others hand it to their handlers, and a Python handler with one parameter breaks on it.
-// No client says which kind it is, so its request headers have to tell (REC-2, EIO-8).
+// Tells from request headers which clients know connection state recovery (REC-2, EIO-8). Called by connect.ts. Clients that know it take
+// the string at the end of every event for an offset. Other clients hand that string to their handlers, and a Python handler with one
+// parameter fails on it. No client names its kind.
 
 /**
- * How JavaScript runtimes name themselves. Their socket.io-client knows recovery, or is older than 4.6 and passes
+ * User agents of JavaScript runtimes. Their socket.io-client knows recovery, or is older than 4.6 and passes
  * the offset on as one more argument, which JavaScript handlers ignore unless they count.
  */
 const JAVASCRIPT_AGENT = /^(Mozilla|node|Bun|Deno)/i;
 
-/** What the `ws` package offers, which names itself not at all. */
+/** The extension that the `ws` package offers, which sends no user agent. */
 const WS_EXTENSION = "client_max_window_bits";
 
-/** Whether it is a client of a JavaScript runtime, as far as it says what it is. */
+/** Recognises JavaScript runtimes that send a user agent. */
 export function isJavaScriptAgent(userAgent: string | null): boolean {
   return userAgent !== null && JAVASCRIPT_AGENT.test(userAgent);
 }

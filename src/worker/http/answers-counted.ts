@@ -1,4 +1,4 @@
-// Counts what the Worker answers, and tells the log of connections that were refused.
+// Counts the Worker's answers by route and status, and logs refused connections. Called by socketio.ts.
 import type { Context } from "hono";
 
 import { maybeLog } from "../../settings/log.ts";
@@ -6,10 +6,10 @@ import type { App } from "../deployment.ts";
 import { codeOf } from "./refusals.ts";
 import type { Later } from "../metrics/worker-meter.ts";
 
-/** Where nobody said which address it was. */
+/** The route of requests that no route has taken. */
 const ROUTE_OTHER = "other";
 const ROUTE_CONNECT = "socket.io";
-/** Not counted: a deployment that is only watched has nothing to tell. */
+/** Not counted: a deployment that only gets scrapes has nothing to send. */
 const UNCOUNTED = new Set(["/metrics", "/health"]);
 
 /** Once an answer is there; of its headers, which may be immutable, nothing is touched. */

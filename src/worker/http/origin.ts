@@ -15,6 +15,6 @@ export function isFromBrowser(request: Request): boolean {
 export function isOriginAllowed(allowed: Settings["allowedOrigins"], request: Request): boolean {
   const origin = request.headers.get("Origin");
   if (origin === null || allowed === "*") return true;
-  // The server's own origin always counts: some clients that are no browsers send it whoever they are.
+  // The server's own origin always counts: some clients that are no browsers send it.
   return origin === new URL(request.url).origin || (allowed !== "same" && allowed.includes(origin));
 }

@@ -11,7 +11,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** What a refusal may say besides. */
+/** Further fields of a refusal. */
 interface Details {
   readonly issues?: readonly Issue[];
   readonly retryAfterMs?: number;
@@ -30,7 +30,7 @@ export function refuseRequest(
   );
 }
 
-/** What a refusal of ours says to programs, without its being read. */
+/** The codes of refusals, for counters and the log, which do not read the bodies. */
 const codes = new WeakMap<Response, string>();
 
 export const codeOf = (response: Response): string | undefined => codes.get(response);
@@ -57,7 +57,7 @@ export function refuseMethod(methods: readonly string[]): Response {
   return refuseRequest("METHOD_NOT_ALLOWED", `This address takes ${allowed}`, { Allow: allowed });
 }
 
-/** A token that was not believed: 401, or 503 where nobody can say yet (TOK-5). */
+/** A token that was not accepted: 401, or 503 while it cannot be verified (TOK-5). */
 export function refuseToken({ code, message, retryAfterMs = 0 }: Unauthenticated): Response {
   if (code === "UNAVAILABLE") return refuseForNow(code, message, retryAfterMs);
   return refuseUnauthenticated(code, message);

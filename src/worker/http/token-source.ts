@@ -1,5 +1,5 @@
-// Finds the token of a request, wherever it may stand, in a fixed order; and selects one of the WebSocket subprotocols that a
-// client offers, as a token may be among them. The Engine.IO endpoint and the HTTP API call it.
+// Finds the token of a request in a fixed order of places, and selects one of the WebSocket subprotocols that a client offers, since a
+// token may be among them. Called by the Engine.IO endpoint and the HTTP API.
 
 export interface FoundToken {
   readonly token?: string;

@@ -1,10 +1,10 @@
-// Counts what each user has under way of something that takes memory while it lasts: bodies on their way in (FILE-7, API-11). Each
-// isolate counts for itself, and guests by their network: anybody gets a guest's token, and another one. Called by the calls of the HTTP API.
+// Counts, per user, bodies on their way in, which take memory while they last (FILE-7, API-11). Each isolate counts for itself. Guests
+// count by their network, since anyone gets another guest token. Called by the HTTP API.
 import { addressOf } from "./origin.ts";
 import { networkOf } from "../../socketio/wire/client-address.ts";
 import type { Identity } from "../../protocol/identity.ts";
 
-/** Who counts as one. No user id has a line break in it. */
+/** The key under which bodies count. No user id has a line break in it. */
 export function holderOf(request: Request, { user, isGuest }: Pick<Identity, "user" | "isGuest">): string {
   return isGuest ? `\n${networkOf(addressOf(request))}` : user;
 }

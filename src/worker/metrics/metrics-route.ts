@@ -1,5 +1,4 @@
-// `GET /metrics` for Prometheus. The lobbies are asked, and no room: a deployment that nobody uses is watched without waking
-// any (MET-1).
+// `GET /metrics` for Prometheus. Asks the lobbies and no room, so that scraping wakes none (MET-1). Called by socketio.ts.
 import { lobbiesOf } from "../../rpc/lobby.ts";
 import { EXPOSITION_TYPE, expose, type Exposed, type Sample } from "../../metrics/exposition.ts";
 import { Meter } from "../../metrics/meter.ts";
@@ -14,7 +13,7 @@ import { bearerOf } from "../http/token-source.ts";
 /** Rooms that are named, of all lobbies together. */
 export const TOP_ROOMS_SHOWN = 20;
 
-/** What is more than the sums may show. */
+/** Series of the sums; more are left out. */
 const TOTALS_SERIES_MAX = 4000;
 
 export async function showMetrics(
@@ -41,7 +40,7 @@ async function makeText(
 ): Promise<string> {
   await meter.tell();
   const lobbies = lobbiesOf(env.LOBBY!, settings.lobbies);
-  // All or nothing: sums without one of them would look like counters that began anew.
+  // All or nothing: without one of them the sums would look like counters that were reset.
   const [scrapes, besides] = await Promise.all([
     Promise.all(lobbies.map((lobby) => lobby.scrape())),
     gaugesBesides(env),
@@ -100,7 +99,7 @@ function summed(scrapes: readonly Scrape[], gauges: Exposed["gauges"], mayName: 
   };
 }
 
-/** What others know than the lobbies. What cannot be asked is left out: the rest is worth showing. */
+/** Gauges from queues and dead letters. Leaves out those that fail: the rest is worth showing. */
 async function gaugesBesides(env: Bindings): Promise<Exposed["gauges"]> {
   const queues: ReadonlyArray<readonly [name: string, queue: Queue | undefined]> = [
     ["relay", env.RELAY_QUEUE],

@@ -1,5 +1,5 @@
-// A text that costs something to make and that anybody may ask for: made once in a while, and given to all who ask meanwhile.
-// Called by the metrics' route (MET-5). Requests wait for none of each other: one that is broken off would leave the others waiting.
+// Keeps a text that is costly to make, and gives it to everyone who asks within a while. Called by the metrics route (MET-5). Requests
+// do not wait for each other: a request that breaks off would leave the others waiting.
 import { hasPassed } from "../../clock/has-passed.ts";
 
 export class SharedText {

@@ -1,18 +1,18 @@
-// What this isolate of the Worker has counted: told to a lobby some seconds later, for all requests of that time at once, and
-// off the path of each of them (MET-3).
+// Counts what this isolate of the Worker does, and sends the counter deltas to a lobby some seconds later, in one call for all requests
+// of that time and outside of their answers (MET-3). Called by socketio.ts and the queues' consumers.
 import { hasPassed } from "../../clock/has-passed.ts";
 import type { LobbyRpc } from "../../rpc/lobby.ts";
 import { Meter } from "../../metrics/meter.ts";
 import { lobbyOf, type CounterDelta } from "../../protocol/room-list.ts";
 import type { Bindings } from "../../rpc/bindings.ts";
 
-/** What keeps an isolate at work after its answer. */
+/** Keeps an isolate at work after its answer. */
 export type Later = Pick<ExecutionContext, "waitUntil">;
 
-/** From the first that is counted to the telling. What an isolate counted since is lost when it dies. */
+/** From the first count to the report. An isolate that dies loses its counts since the last one. */
 export const TELL_AFTER_MS = 10_000;
 
-/** The platform lets nothing wait for longer: who waited before is gone then. */
+/** The platform ends longer waits: an older one has been dropped. */
 const WAITING_MS_MAX = 30_000;
 
 export class WorkerMeter extends Meter {
@@ -29,7 +29,7 @@ export class WorkerMeter extends Meter {
     this.#lobbyRpc = () => LOBBY?.getByName(name);
   }
 
-  /** Sees to it that what was counted is told soon. */
+  /** Schedules a report of the counts. */
   tellLater(later: Later): void {
     const nowMs = Date.now();
     if (this.isEmpty || !hasPassed(this.#waitingSinceMs, WAITING_MS_MAX, nowMs)) return;
@@ -42,12 +42,12 @@ export class WorkerMeter extends Meter {
     );
   }
 
-  /** For a batch of a queue, which ends with the last that waits: at once, but not every time. */
+  /** For consumers of queues, whose batch ends with the last wait: reports at once, at most every TELL_AFTER_MS. */
   async tellSometimes(): Promise<void> {
     if (hasPassed(this.#toldAtMs, TELL_AFTER_MS, Date.now())) await this.tell();
   }
 
-  /** Tells it now. What cannot be told is told the next time, under the same number, so that it counts once. */
+  /** Reports now. A delta that fails goes out the next time under the same number, so that it counts once. */
   async tell(): Promise<void> {
     const lobby = this.#lobbyRpc();
     if (!lobby) return;

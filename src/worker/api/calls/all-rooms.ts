@@ -1,5 +1,4 @@
-// Calls about all rooms: listing them, and sending everyone away. The lobby knows which there are, so no room is woken to
-// find out: LOB-1.
+// Calls that list the rooms, and that drain them. The lobby has the list, so no room wakes for it: LOB-1.
 import { z } from "zod";
 
 import { isDirectRoom } from "../../../protocol/direct-name.ts";
@@ -150,7 +149,7 @@ async function drainEach(names: readonly string[], drain: (room: string) => Prom
     const results = await Promise.allSettled(step.map(drain));
     for (const [i, result] of results.entries()) {
       const room = step[i]!;
-      // DM-3: those who talk to each other are sent away with the others, and named to nobody.
+      // DM-3: rooms between two people are drained with the others, and not named.
       if (isDirectRoom(room)) continue;
       if (result.status === "fulfilled") drained.push({ room, connections: result.value });
       else failed.push(room);

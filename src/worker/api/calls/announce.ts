@@ -1,4 +1,4 @@
-// Saying something to many rooms, or to people wherever they are, and how far that has come: ANN-1, ANN-2, ANN-6.
+// Calls that announce to many rooms or users, and that show the progress of an announcement: ANN-1, ANN-2, ANN-6.
 import { base64url } from "jose";
 import { z } from "zod";
 
@@ -103,7 +103,7 @@ export const ANNOUNCE_CALLS: readonly ApiCall[] = [
   }),
 ];
 
-/** What is wrong with it, before anything is done. */
+/** Makes all checks before anything is sent. */
 function refuse(asked: Asked): Response | undefined {
   return refuseDeployment(asked) ?? refuseForm(asked) ?? refuseAddressed(asked);
 }
@@ -129,7 +129,7 @@ function refuseForm({ given: { rooms, prefix, users, event, data }, deployment }
   return refuseIssues([{ path: "event", message: `${event} is the chat's own, or Socket.IO's` }]);
 }
 
-/** What every room would refuse is refused here. */
+/** Refuses a post that every room would refuse. */
 function refusePost(data: unknown, lengthMax: number): Response | undefined {
   const parsed = readAs(z.strictObject({ content: z.string() }), data);
   if (!parsed.success) return refuseIssues([{ path: "data", message: "for a chat-message it is {content} alone" }]);

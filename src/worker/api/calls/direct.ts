@@ -1,4 +1,4 @@
-// Conversations between two people: opening one, and listing one's own (DM-1, DM-4). The list is the lobby's, so it wakes nobody.
+// Calls that open a conversation between two people, and list a user's own (DM-1, DM-4). The list is the lobby's, so it wakes no room.
 import { z } from "zod";
 
 import { dmSchema, TOO_MANY_OPENINGS } from "../../../protocol/schemas/direct.ts";

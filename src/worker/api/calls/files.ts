@@ -1,4 +1,4 @@
-// The calls about files: up to a room, and back (FILE-1, FILE-4).
+// Calls that upload and read files (FILE-1, FILE-4).
 import { z } from "zod";
 
 import { userSchema } from "../../../settings/tokens/claims.ts";

@@ -1,5 +1,4 @@
-// Calls about messages: a page of history, posting, and one message. Each is the event of the same meaning (API-2), so that rights,
-// limits and what the others hear are the room's.
+// Calls about messages. Each asks the room for the event of the same meaning (API-2), so rights, limits and broadcasts are the room's.
 import { z } from "zod";
 
 import type { HistoryAnswer, PostAnswer } from "../../../protocol/chat-events.ts";

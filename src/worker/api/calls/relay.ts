@@ -1,4 +1,4 @@
-// Calls about what crosses from room to room: links (RLY-8), and what could not cross (RLY-9).
+// Calls about links between rooms (RLY-8), and about dead letters (RLY-9).
 import { z } from "zod";
 
 import type { DeadLettersRpc, RelayRpc } from "../../../rpc/relay.ts";
@@ -149,7 +149,7 @@ export const RELAY_CALLS: readonly ApiCall[] = [
   }),
 ];
 
-/** Those of other rooms are in nobody's way. */
+/** Skips dead letters of rooms that the token does not open. */
 async function oldestOf(letters: DeadLettersRpc, rooms: readonly string[] | undefined): Promise<number[]> {
   const ids: number[] = [];
   for (let after = 0; ids.length < REPLAY_MAX;) {
@@ -182,7 +182,7 @@ async function eachWay(
   if (refusal) return refusal;
   const there = await ask(env.CHAT_ROOM.getByName(room), to);
   if (direction === "out") return respond(there);
-  // One way may be missing already: whoever tries again what failed halfway must get to the other.
+  // One way may be missing already: a second try after a failure halfway must reach the other one.
   if ("error" in there && there.error.code !== "NOT_FOUND") return respond(there);
   const back = await ask(env.CHAT_ROOM.getByName(to), room);
   return respond("error" in back && back.error.code === "NOT_FOUND" ? there : back);

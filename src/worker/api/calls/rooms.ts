@@ -1,4 +1,4 @@
-// Calls about one room: how it is doing, who is in it, its whole history, its end.
+// Calls about one room: its overview, members, history export and deletion.
 import { z } from "zod";
 
 import type { RoomRpc } from "../../../rpc/room.ts";

@@ -1,4 +1,4 @@
-// Searching a room over HTTP: the event of the same name (SRCH-1).
+// The call that searches a room: the event `search` over HTTP (SRCH-1).
 import type { SearchAnswer } from "../../../protocol/chat-events.ts";
 import { foundSchema, searchSchema } from "../../../protocol/schemas/search.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";

@@ -1,4 +1,4 @@
-// Calls about what rooms use and cost: the list of all from the lobbies, which wakes none, and one room from itself.
+// Calls about what rooms use and cost. The list of all rooms comes from the lobbies and wakes none; a single room answers itself.
 import { z } from "zod";
 
 import { lobbiesOf } from "../../../rpc/lobby.ts";
@@ -153,7 +153,7 @@ export const STATS_CALLS: readonly ApiCall[] = [
 
 type Used = Pick<RoomUsage, "usage" | "recent">;
 
-/** What the lobby knows, and what the room has counted since: of what was told, only what had not arrived by then. */
+/** Adds the deltas that the lobby does not have yet to its sums: those under way, and those not sent. */
 function withUnreported(known: RoomUsage | undefined, { told, counts }: RoomStats["unreported"]): Used {
   const missing = told.filter(({ id }) => id > (known?.deltaId ?? 0)).map((delta) => delta.counts);
   const whole = (before: Usage | undefined): Usage => {
@@ -174,7 +174,7 @@ function shown({ usage, recent, sinceMs }: Used & Pick<RoomUsage, "sinceMs">, no
   };
 }
 
-/** @param hours that it is the use of, where it is told by the hour */
+/** @param hours of the use, where it is shown by the hour */
 function counted(usage: Usage, hours?: number): object {
   const { awakeMs, wokenByConnect, wokenByMessage, wokenByClose, wokenByAlarm, wokenByCall, wokenByWatch, ...counts } =
     hours === undefined ? usage : hourly(usage, hours);

@@ -1,5 +1,5 @@
-// Reads the kind of an image, and the size at which it is shown, from its first bytes. Called by uploads (FILE-1). Only the kinds that
-// every browser shows. Whatever the bytes are, nothing is read beyond them and every loop moves forward.
+// Reads the kind of an image, and the size at which it is shown, from its first bytes. Called by upload.ts (FILE-1). Knows only kinds that
+// every browser shows. Never reads beyond the bytes, and every loop moves forward.
 //
 // Sources: PNG (W3C), GIF89a, JPEG (ITU T.81, Exif 3.0), WebP (RFC 9649), AVIF (ISO/IEC 23008-12).
 
@@ -18,7 +18,7 @@ export const IMAGE_HEAD_BYTES = 262_144;
 /** Pixels on a side beyond which a size is not believed; no browser shows so many. */
 const PIXELS_MAX = 1_000_000;
 
-/** @returns `undefined` for what is no image of a known kind; without a size where the bytes do not tell it */
+/** @returns `undefined` for no image of a known kind; no size where the bytes do not have it */
 export function imageFacts(head: Uint8Array): ImageFacts | undefined {
   const view = new DataView(head.buffer, head.byteOffset, Math.min(head.byteLength, IMAGE_HEAD_BYTES));
   const type = kindOf(view);
@@ -161,7 +161,7 @@ function avifSize(view: DataView): PixelSize | undefined {
   return largest && isOnItsSide ? { width: largest.height, height: largest.width } : largest;
 }
 
-/** What is in the boxes of that kind, side by side within another one, as far as they are there. */
+/** Yields the contents of all boxes of a kind that stand side by side within another one. */
 function* boxes(view: DataView, within: Box, kind: string): Iterable<Box> {
   let { at } = within;
   for (let count = 0; count < BOXES_MAX && at + 8 <= within.end; count++) {
@@ -174,7 +174,7 @@ function* boxes(view: DataView, within: Box, kind: string): Iterable<Box> {
   }
 }
 
-/** Whether the bytes at a place are those of a text, one a character. */
+/** Compares the bytes at a place with a text, one byte a character. */
 function says(view: DataView, at: number, text: string): boolean {
   if (at + text.length > view.byteLength) return false;
   for (let i = 0; i < text.length; i++) if (view.getUint8(at + i) !== text.charCodeAt(i)) return false;

@@ -1,10 +1,10 @@
-// Who was let read the files of which room a moment ago. A page shows many images at once and again and again; without
-// this each of them would wake the room to ask whether its reader is banned (FILE-4).
+// Caches file-read permissions per user and room for a minute (FILE-4). A page shows many images again and again; without the cache each
+// of them would wake the room. Called by reading.ts.
 
-/** What the room would refuse by now, be it for a ban or because it was deleted, is given no longer than this. */
+/** After a ban or a deletion of the room, files are served no longer than this. */
 export const READER_MS = 60_000;
 
-/** Leaves kept in memory; the oldest go first. */
+/** Permissions kept in memory; the oldest go first. */
 const READERS_MAX = 10_000;
 
 export class FileReaders {
@@ -13,7 +13,7 @@ export class FileReaders {
   /** @param files the beginning of their keys */
   mayRead(files: string, { user, role }: { readonly user: string; readonly role: string }, nowMs: number): boolean {
     const untilMs = this.#untilMs.get(nameOf(files, user, role));
-    // A clock that was set back gives nobody more time.
+    // A clock that was set back extends no permission.
     return untilMs !== undefined && nowMs < untilMs && untilMs <= nowMs + READER_MS;
   }
 
@@ -27,7 +27,7 @@ export class FileReaders {
     }
   }
 
-  /** The room has to be asked about everybody again. Rare: looks through all of them. */
+  /** Drops the permissions of all readers of a room. Rare: looks through all entries. */
   forget(files: string): void {
     for (const name of this.#untilMs.keys()) if (name.startsWith(`["${files}`)) this.#untilMs.delete(name);
   }

@@ -1,5 +1,5 @@
-// Gives a file back to who may read it: whole, in part, or the word that it has not changed. What is at a key never
-// changes, so the key itself makes the ETag and no condition needs a look into the storage. Source: RFC 9110.
+// Serves a file to users who may read it: whole, a range, or 304. Called by calls/files.ts. The bytes at a key never change, so the key
+// makes the ETag and conditions need no look into the storage. Source: RFC 9110.
 import { logProblem } from "../../../settings/log.ts";
 import { filesOf, type FileKey } from "../../../protocol/file-key.ts";
 import { roomAllowed } from "../../../protocol/room-name.ts";
@@ -17,7 +17,7 @@ export const noSuchFile = (): Response => refuseRequest("NOT_FOUND", "No such fi
 /** The storage is asked first: a key that was made up wakes no room. */
 export async function readFile(asked: Asked, file: FileKey): Promise<Response> {
   const { identity, request, env, given } = asked;
-  // Whether there is such a room, or such a file in it, is nobody's business who may not go there.
+  // A user whom the token does not let in learns neither of the room nor of the file.
   if (!roomAllowed(identity.rooms, file.room)) return noSuchFile();
   if (!env.FILES) return refuseWithoutBucket();
   const etag = `"${file.id}"`;
@@ -87,7 +87,7 @@ function refuseForTrouble(error: unknown): Response {
   return refuseRequest("UNAVAILABLE", "The file could not be read; try again", { "Retry-After": "1" });
 }
 
-/** FILE-4: the room knows who is banned, and is asked about each reader once in a while. */
+/** FILE-4: asks the room, which knows the bans, about each reader once in a while. */
 async function refuseReader(asked: Asked, file: FileKey): Promise<Response | undefined> {
   const { identity, deployment, roomRpc, given } = asked;
   const { fileReaders } = deployment;
@@ -95,7 +95,7 @@ async function refuseReader(asked: Asked, file: FileKey): Promise<Response | und
   if (fileReaders.mayRead(files, identity, Date.now())) return undefined;
   const answer = await roomRpc(file.room).permitReading(identity, { key: given.key, epoch: file.epoch });
   if ("error" in answer && answer.error.code === "NOT_FOUND") {
-    // Who was let read a moment ago may have been let read this.
+    // Cached permissions may be of the life of the room that is gone.
     fileReaders.forget(files);
     return noSuchFile();
   }
@@ -104,7 +104,7 @@ async function refuseReader(asked: Asked, file: FileKey): Promise<Response | und
   return undefined;
 }
 
-/** FILE-3: whatever the bytes are, no page of ours runs them. */
+/** FILE-3: no page of ours runs the bytes. */
 function headersOf({ httpMetadata, customMetadata }: R2Object, etag: string): Headers {
   const type = httpMetadata?.contentType ?? "application/octet-stream";
   const name = decodeURIComponent(customMetadata?.["name"] ?? "file");

@@ -1,5 +1,5 @@
-// Takes a file: asks the room for its leave, looks at what it is, and passes the bytes on to the storage as they come.
-// No more than the head of an image and a few chunks are in memory, however large the file is.
+// Takes an uploaded file: asks the room for permission, checks what the file is, and streams it to the storage. Called by calls/files.ts.
+// Memory holds no more than the head of an image and a few chunks, however large the file is.
 import { logProblem } from "../../../settings/log.ts";
 import type { OutsideCaller } from "../../../rpc/room.ts";
 import { BodyTooLate, TimedBody } from "../../../http/timed-body.ts";
@@ -21,7 +21,7 @@ interface Upload {
 
 type Asked = ApiRequest<{ readonly room: string; readonly name: string }>;
 
-/** What the beginning of a body says, and the rest of it. */
+/** The beginning of a body, and the rest of it. */
 interface Peeked {
   readonly head: Uint8Array;
   readonly rest: TimedBody | undefined;
@@ -30,7 +30,7 @@ interface Peeked {
 /** FILE-7: the slowest that an upload may be, and what it may take besides. */
 const UPLOAD_BYTES_PER_SECOND_MIN = 16_384;
 const UPLOAD_MS_MIN = 30_000;
-/** When one of a user's uploads may be over. */
+/** One of a user's uploads may be over by then. */
 const RETRY_AFTER_MS = 5000;
 
 export async function uploadFile(asked: Asked, caller: OutsideCaller): Promise<Response> {
@@ -59,7 +59,7 @@ async function takeFile(
 ): Promise<Response> {
   const { request, given, roomRpc } = asked;
   const id = newId();
-  // Before anything of it is held.
+  // Before any byte is in memory.
   const leave = await roomRpc(given.room).permitUpload(caller, { id, ...claimed });
   if ("error" in leave) return respond(leave);
   const body = bodyOf(request, claimed);
@@ -93,7 +93,7 @@ export function refuseWithoutBucket(): Response {
   return refuseRequest("MISCONFIGURED", message);
 }
 
-/** What the headers say, where it may be so. */
+/** Reads the file's facts from the headers, and refuses those that are not allowed. */
 function readClaims({ request, given, deployment }: Asked): Upload | Response {
   const { fileBytesMax, fileTypes } = deployment.settings;
   const length = request.headers.get("Content-Length");
@@ -107,7 +107,7 @@ function readClaims({ request, given, deployment }: Asked): Upload | Response {
   return { name: fileNameOf(given.name), type, size };
 }
 
-/** What claims to be an image is what its bytes say, or nothing that is taken. */
+/** Replaces the claimed type of an image by the type of its bytes, and refuses other files. */
 function asSniffed(claimed: Upload, facts: ImageFacts | undefined, { deployment }: Asked): Upload | Response {
   const { fileTypes } = deployment.settings;
   if (!facts) return refuseRequest("UNSUPPORTED_MEDIA_TYPE", `The bytes are no image: ${claimed.type} was said`);
@@ -151,7 +151,7 @@ async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peek
     customMetadata: { name: encodeURIComponent(upload.name) },
   });
   const writer = writable.getWriter();
-  // A storage that gives up may leave its end open, and the bytes would wait there for ever.
+  // A storage that fails may leave its end of the stream open, and the bytes would wait there for ever.
   putting.catch((error: unknown) => isTaken(writer.abort(error)));
   const [poured, put] = await Promise.allSettled([pour(peeked, upload.size, writer), putting]);
   if (put.status === "fulfilled") return undefined;
@@ -162,7 +162,7 @@ async function store(bucket: R2Bucket, key: string, upload: Upload, peeked: Peek
   return refuseRequest("UNAVAILABLE", "The file could not be stored; try again", { "Retry-After": "1" });
 }
 
-/** @throws where the body is not as long as it was said to be; trouble with the storage is the storage's to tell */
+/** @throws where the length of the body differs from Content-Length; failures of the storage show in its own promise */
 async function pour(peeked: Peeked, size: number, writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
   let bytes = 0;
   try {
@@ -190,7 +190,7 @@ const isTaken = (writing: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** What nobody can guess, in what a key may have. */
+/** An id that cannot be guessed, of characters that a key may have. */
 function newId(): string {
   return crypto.randomUUID().replaceAll("-", "");
 }
