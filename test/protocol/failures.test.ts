@@ -1,4 +1,4 @@
-// The table of failures agrees with the pages that explain its codes.
+// Compares the table of failures with the pages that explain its codes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// Which strings name a room, and which rooms a token opens.
+// Valid names of rooms, and the rooms that a token opens.
 import { describe, expect, it } from "vitest";
 
 import { DEFAULT_ROOM, isRoomName, roomAllowed } from "../../src/protocol/room-name.ts";
@@ -29,7 +29,7 @@ describe("a room name", () => {
     "..",
     "a*",
     "\u{1F600}",
-  ])("%j is none", (name) => {
+  ])("%j is no room name", (name) => {
     expect(isRoomName(name)).toBe(false);
   });
 
@@ -55,7 +55,7 @@ describe("a room name", () => {
     },
   );
 
-  it("the default room has one", () => {
+  it("the default room has a valid one", () => {
     expect(DEFAULT_ROOM).toBe("global");
     expect(isRoomName(DEFAULT_ROOM)).toBe(true);
   });

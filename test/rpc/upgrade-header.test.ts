@@ -1,4 +1,4 @@
-// The header in which the Worker tells a room about an upgrade: ASCII outside, any text inside.
+// The header in which the Worker describes a connection to a room: ASCII outside, any text inside.
 import { describe, expect, it } from "vitest";
 
 import { decodeUpgradeFacts, encodeUpgradeFacts, type UpgradeFacts } from "../../src/rpc/upgrade-header.ts";
@@ -12,7 +12,7 @@ const FACTS: UpgradeFacts = {
 };
 
 describe("the facts of an upgrade", () => {
-  it("come out as they went in, and travel as ASCII", () => {
+  it("are decoded unchanged, and travel as ASCII", () => {
     const header = encodeUpgradeFacts(FACTS);
     expect(header).toMatch(/^[\x21-\x7e]+$/);
     expect(decodeUpgradeFacts(header)).toEqual(FACTS);
@@ -23,7 +23,7 @@ describe("the facts of an upgrade", () => {
     expect(decodeUpgradeFacts(encodeUpgradeFacts(facts))).toEqual(facts);
   });
 
-  it("may hold any text, in any place, and a header takes them", PATIENT, () => {
+  it("may hold any text in any place, and fit in a header", PATIENT, () => {
     const text = fc.string({ unit: "binary" });
     const query = fc.dictionary(text, text, { noNullPrototype: true });
     fc.assert(

@@ -1,4 +1,4 @@
-// Who may call what: roles, rooms, acting as somebody else, and how often. API-1, API-5, API-11
+// Access to the HTTP API: roles, rooms, services that act as users, rate limits. API-1, API-5, API-11
 import { beforeEach, describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -136,7 +136,7 @@ describe.each(NAMED)("$name: API-1", ({ call }) => {
   });
 });
 
-describe("the room's own word on who looks after it: API-1", () => {
+describe("moderators by the room's own record: API-1", () => {
   const look = (room: string, user: string, role: string): Promise<Array<number>> =>
     Promise.all(
       ["", "/messages", "/members", "/audit", "/export"].map(async (path) => {
@@ -147,7 +147,7 @@ describe("the room's own word on who looks after it: API-1", () => {
     );
   const moderate = (room: string, body: object) => callApi("POST", `/api/rooms/${room}/moderation`, { body });
 
-  it("a moderator by grant may what one by token may, there and nowhere else, after a sleep too", async () => {
+  it("a moderator by grant may do what one by token may, in that room only, after a sleep too", async () => {
     const room = freshRoom();
     expect(new Set(await look(room, "gil", "member"))).toEqual(new Set([403]));
     await moderate(room, { action: "grant", user: "gil", role: "moderator" });
@@ -162,7 +162,7 @@ describe("the room's own word on who looks after it: API-1", () => {
     expect(new Set(await look(room, "gil", "member"))).toEqual(new Set([403]));
   });
 
-  it("a moderator by token whom the backend banned, or made a member, is none there", async () => {
+  it("a moderator by token whom the backend banned, or made a member, has no such rights there", async () => {
     const room = freshRoom();
     expect(new Set(await look(room, "mo", "moderator"))).toEqual(new Set([200]));
     await moderate(room, { action: "ban", user: "mo" });
@@ -173,18 +173,18 @@ describe("the room's own word on who looks after it: API-1", () => {
   });
 });
 
-it("a token in the query or the subprotocol is none: addresses end up in logs", async () => {
+it("ignores a token in the query or the subprotocol: addresses end up in logs", async () => {
   const token = await tokenFor("backend", { role: "service" });
   expect(await callApi("GET", `/api/rooms/${ROOM}?token=${token}`, { as: null })).toMatchObject({ status: 401 });
   const headers = { "Sec-WebSocket-Protocol": `bearer, ${token}` };
   expect(await callApi("GET", `/api/rooms/${ROOM}`, { as: null, headers })).toMatchObject({ status: 401 });
 });
 
-describe("acting as somebody: API-5", () => {
+describe("acting as a user: API-5", () => {
   const post = (room: string, body: object, as?: CallOptions["as"]) =>
     callApi("POST", `/api/rooms/${room}/messages`, { body: { content: "hello", ...body }, ...(as && { as }) });
 
-  it("a service speaks for whom it names", async () => {
+  it("a service acts for the user whom it names", async () => {
     const room = freshRoom();
     const ben = await join(room, "ben");
     expect(await post(room, { as: "ada" })).toMatchObject({ status: 201 });
@@ -198,7 +198,7 @@ describe("acting as somebody: API-5", () => {
     ]);
   });
 
-  it("a moderator speaks for nobody else: 403, and nothing is posted", async () => {
+  it("a moderator acts for no other user: 403, and nothing is posted", async () => {
     const room = freshRoom();
     for (const as of ["ada", { user: "ada" }, "backend"]) {
       const refused = await post(room, { as }, { role: "moderator" });
@@ -224,7 +224,7 @@ describe("acting as somebody: API-5", () => {
     expect(refused.body.error.issues).toMatchObject([{ path: expect.stringMatching(/^as/) }]);
   });
 
-  it("is not how a client's event works: the room does not know the field", async () => {
+  it("does not work by event: the room does not know the field", async () => {
     const ada = await join(freshRoom(), "ada");
     expect(await ada.ask("chat-message", { content: "hello", as: "ben" })).toMatchObject({ ok: true });
     expect(await ada.receives("chat-message")).toMatchObject([{ sender: "ada" }]);
@@ -259,7 +259,7 @@ describe("too many calls: API-11", () => {
   });
 });
 
-it("what went wrong is told, and no secret: neither token nor stack", async () => {
+it("an error answer has no secret: neither token nor stack", async () => {
   const secret = "eyJhbGciOiJIUzI1NiJ9.e30.c2VjcmV0LXNpZ25hdHVyZQ";
   const response = await request("GET", `/api/rooms/${ROOM}`, {
     as: null,

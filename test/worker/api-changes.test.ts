@@ -1,4 +1,4 @@
-// One message over HTTP: read, edited, deleted, reacted to, by the rules of the events. API-2, API-5
+// Calls about one message: read, edit, delete, react, by the rules of the events. API-2, API-5
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -65,7 +65,7 @@ describe("a message that is not there", () => {
 });
 
 describe("GET: MSG-10", () => {
-  it("the message as it stands now, as history has it, after a sleep too", async () => {
+  it("answers the message as history has it, after a sleep too", async () => {
     const { room, id, at } = await scene();
     await at("PATCH", { content: "better, @ben" });
     await callApi("POST", `/api/rooms/${room}/messages/${id}/reactions`, { body: { emoji: "🎉", on: true } });
@@ -77,7 +77,7 @@ describe("GET: MSG-10", () => {
     expect(messages).toEqual([body.message]);
   });
 
-  it("the same by event, for members: a deleted message is a place", async () => {
+  it("the same by event, for members; a deleted message is an empty place", async () => {
     const { id, at, ben } = await scene();
     const { message } = (await at("GET")).body;
     expect(await ben.ask("get-message", { id })).toEqual({ ok: true, message });
@@ -89,7 +89,7 @@ describe("GET: MSG-10", () => {
 });
 
 describe("PATCH", () => {
-  it("a service edits any message, at any time: everyone hears of it before the answer", async () => {
+  it("a service edits any message, at any time: everyone gets the event before the answer", async () => {
     const { id, at, ben } = await scene();
     const { status, body } = await at("PATCH", { content: " better " });
     expect({ status, body }).toEqual({ status: 200, body: { ok: true, editedAt: expect.any(Number) } });
@@ -108,7 +108,7 @@ describe("PATCH", () => {
     expect(await edit({ rooms: ["another"] })).toMatchObject({ status: 403, body: refusal("FORBIDDEN_ROOM") });
   });
 
-  it("as somebody else it is that member's right: not another's message, nor one's own out of time", async () => {
+  it("as a user it has that member's rights: not another's message, nor an own one out of time", async () => {
     const { at } = await scene();
     for (const as of ["ben", "ada"]) {
       expect(await at("PATCH", { content: "x", as })).toMatchObject({ status: 403, body: refusal("FORBIDDEN") });
@@ -131,7 +131,7 @@ describe("PATCH", () => {
     expect((await at("GET")).body.message).toMatchObject({ content: "hello" });
   });
 
-  it("what was muted or is read-only stays so for whom a service speaks", async () => {
+  it("a mute and a read-only room hold for a user for whom a service acts", async () => {
     const { room, at } = await scene();
     await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "mute", user: "ada", seconds: 60 } });
     expect(await at("PATCH", { content: "x", as: "ada" })).toMatchObject({ status: 403, body: refusal("MUTED") });
@@ -142,7 +142,7 @@ describe("PATCH", () => {
 });
 
 describe("DELETE", () => {
-  it("leaves a place, tells everyone once, and may be asked again", async () => {
+  it("leaves an empty place, notifies everyone once, and may be repeated", async () => {
     const { id, at, ben } = await scene();
     for (let i = 0; i < 2; i++) expect(await at("DELETE")).toMatchObject({ status: 200, body: { ok: true } });
     expect(await ben.receives("message-deleted")).toMatchObject([{ id, seq: 1, by: "backend" }]);

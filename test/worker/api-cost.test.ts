@@ -1,4 +1,4 @@
-// What calls cost a room, in rows written: API-13.
+// Rows that calls write in a room: API-13.
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 
@@ -34,7 +34,7 @@ it("reading costs nothing, neither a row nor an alarm, and nothing after a sleep
   ).toEqual({ rows: 0, alarms: 0 });
 });
 
-it("looking at a room that nobody used creates nothing: API-13", async () => {
+it("reading an unused room creates nothing: API-13", async () => {
   const room = freshRoom();
   for (const role of ["service", "moderator", "member"]) {
     for (const path of [
@@ -56,7 +56,7 @@ it("looking at a room that nobody used creates nothing: API-13", async () => {
   expect(tables).toEqual([]);
 });
 
-it("a post costs a row, what is refused and what is sent again cost none", async () => {
+it("a post costs a row; refused and repeated posts cost none", async () => {
   const room = await usedRoom();
   const post = (body: object) => callApi("POST", `/api/rooms/${room}/messages`, { body });
   expect(await rowsWritten(room, () => post({ content: "x", clientMsgId: "k" }))).toEqual({ rows: 1, alarms: 0 });
@@ -75,7 +75,7 @@ it("posts that come together share a row", async () => {
   expect(rows).toBeLessThanOrEqual(3);
 });
 
-it("a drain costs no more than that everybody goes: the alarm for what is to be forgotten one day", async () => {
+it("a drain costs no more than the disconnects: the alarm for retention", async () => {
   const room = await usedRoom();
   const ada = await join(room, "ada");
   // In its place, the one for her next ping.

@@ -1,4 +1,4 @@
-// A room that is deleted: everyone is told and sent away, nothing stays, and it is as new afterwards. API-9
+// Deleting a room: notices, disconnects, erased storage, a fresh start. API-9
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
@@ -33,7 +33,7 @@ const connectAnswer = (client: RawClient): { sid: string; pid?: string } =>
   client.packets().find(({ digit }) => digit === "0")!.data as { sid: string; pid?: string };
 
 describe("deleting a room: API-9", () => {
-  it("tells everyone, sends them away for good, and leaves nothing", async () => {
+  it("notifies everyone, disconnects them for good, and leaves nothing", async () => {
     const { room, ada } = await roomWithHistory();
     const ben = await join(room, "ben", { query: { ext: "1" } });
     await runInDurableObject(stubOf(room), (_room, { storage }) => {
@@ -53,7 +53,7 @@ describe("deleting a room: API-9", () => {
     expect((await callApi("GET", `/api/rooms/${room}`)).body).toMatchObject({ members: 0, lastSeq: 0 });
   });
 
-  it("begins a new log: seq from 1, other ids, no duplicate of what is gone, answers to old messages refused", async () => {
+  it("starts a new log: seq from 1, other ids, no duplicate of erased messages, answers to old messages refused", async () => {
     const { room } = await roomWithHistory();
     const old = (await callApi("GET", `/api/rooms/${room}/messages`)).body.messages[0] as Message;
     await deleteRoom(room);
@@ -67,7 +67,7 @@ describe("deleting a room: API-9", () => {
     expect(await cyd.ask("history", {})).toMatchObject({ messages: [{ content: "new" }] });
   });
 
-  it("recovers nobody: a pid of before is a fresh connection, before and after the room slept", async () => {
+  it("recovers no client: an earlier pid gets a fresh connection, before and after the room slept", async () => {
     const { room, ada } = await roomWithHistory();
     const { sid, pid } = connectAnswer(ada);
     const offset = (ada.packets().at(-2)!.data as string[]).at(-1);
@@ -95,7 +95,7 @@ describe("deleting a room: API-9", () => {
     }
   });
 
-  it("answers those who were about to post, by either door", async () => {
+  it("answers posts under way, by event and by call", async () => {
     const { room, ada } = await roomWithHistory();
     // The window is open now: these wait for their batch.
     const post = (content: string) => callApi("POST", `/api/rooms/${room}/messages`, { body: { content } });
@@ -107,7 +107,7 @@ describe("deleting a room: API-9", () => {
     expect(await deleted).toMatchObject({ status: 200 });
   });
 
-  it("answers who posts while it is erased: in its next life", async () => {
+  it("answers posts during the erasure, in its next life", async () => {
     const { room } = await roomWithHistory();
     const caller = { user: "ben", name: "ben", role: "member" } as const;
     const [, answer] = await runInDurableObject(stubOf(room), (chatRoom) =>
@@ -134,7 +134,7 @@ describe("deleting a room: API-9", () => {
     expect((await between.poll()).status).toBe(400);
   });
 
-  it("of a room that slept, and of one that nobody ever used", async () => {
+  it("works for a sleeping room, and for an unused one", async () => {
     const { room, ada } = await roomWithHistory();
     await new Sleeper(room).sleep();
     expect(await deleteRoom(room)).toMatchObject({ status: 200 });
@@ -142,7 +142,7 @@ describe("deleting a room: API-9", () => {
     expect(await deleteRoom(freshRoom())).toMatchObject({ status: 200, body: { ok: true } });
   });
 
-  it("that fails says so, and nothing is half gone", async () => {
+  it("that fails is a 500, and nothing is half gone", async () => {
     const { room } = await roomWithHistory();
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     await runInDurableObject(stubOf(room), (_room, { storage }) => {
@@ -154,7 +154,7 @@ describe("deleting a room: API-9", () => {
     expect(body.messages).toMatchObject([{ content: "a secret" }]);
   });
 
-  it("that fails leaves the room as it was: whatever it waits for, and an answer to everybody", async () => {
+  it("that fails leaves the room as it was, with its deadlines, and answers every caller", async () => {
     const { room } = await roomWithHistory();
     const atMs = Date.now() + 3_600_000;
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);

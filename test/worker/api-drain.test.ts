@@ -1,4 +1,4 @@
-// Sending everybody away for a while: who is told what, and how they come back. API-10
+// Draining rooms: notices with a moment to come back, disconnects, reconnects. API-10
 import { describe, expect, it, vi } from "vitest";
 
 import type { Notice } from "../../src/protocol/chat-events.ts";
@@ -11,7 +11,7 @@ const drain = (body: object, rooms?: readonly string[]) =>
   callApi("POST", "/api/drain", { body, ...(rooms && { as: { rooms } }) });
 
 describe("draining rooms: API-10", () => {
-  it("tells each when to come back, and closes with 1012, after a sleep too", async () => {
+  it("gives each client a moment to come back, and closes with 1012, after a sleep too", async () => {
     const room = freshRoom();
     const clients = [
       await join(room, "ada"),
@@ -37,7 +37,7 @@ describe("draining rooms: API-10", () => {
     expect(bystander.closed).toBeUndefined();
   });
 
-  it("loses nobody a message: who comes back recovers", async () => {
+  it("loses no message: clients that come back recover", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada", { query: { recovery: "on" } });
     await ada.ask("chat-message", { content: "before" });
@@ -77,7 +77,7 @@ describe("draining rooms: API-10", () => {
     expect(refused.body.error.issues).toMatchObject([{ path }]);
   });
 
-  it("without rooms everyone everywhere is sent away, as far as the token goes: LOB-1", async () => {
+  it("without rooms drains all rooms that the token opens: LOB-1", async () => {
     const names = Array.from({ length: 30 }, (_, i) => `all-${String(i).padStart(2, "0")}`);
     const clients = await Promise.all(names.map((name) => join(name, "ada")));
     await callApi("POST", `/api/rooms/all-empty/messages`, { body: { content: "nobody here" } });
@@ -117,7 +117,7 @@ describe("draining rooms: API-10", () => {
     });
   });
 
-  it("without a lobby there is no list of all rooms: 503 that says what is missing", async () => {
+  it("without a lobby there is no list of all rooms: 503 that names the missing binding", async () => {
     const fetcher = workerWith({ LOBBY: undefined });
     const refused = await callApi("POST", "/api/drain", { body: { reconnectWithinMs: 0 }, fetcher });
     expect(refused).toMatchObject({

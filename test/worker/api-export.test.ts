@@ -1,4 +1,4 @@
-// The whole history as a stream. API-8
+// Exports the whole history as a stream. API-8
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
@@ -45,7 +45,7 @@ describe("an export: API-8", () => {
     expect(exported).toEqual(await historyOf(room));
   });
 
-  it("of a room that nobody used is empty", async () => {
+  it("of an unused room is empty", async () => {
     expect(await linesOf(await request("GET", `/api/rooms/${freshRoom()}/export`))).toEqual([]);
   });
 

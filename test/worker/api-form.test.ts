@@ -1,4 +1,4 @@
-// The form of requests and answers, whatever is asked: methods, bodies, room names, origins. API-3, API-4
+// The form of requests and answers: methods, bodies, room names, origins. API-3, API-4
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
@@ -16,7 +16,7 @@ describe("an address that does not exist: 404", () => {
   );
 });
 
-describe("a method that an address does not take: 405, and the answer says which it takes", () => {
+describe("a method that an address does not take: 405, and `Allow` lists its methods", () => {
   it.each([
     ["POST", "/api/rooms/a", "GET, DELETE, HEAD, OPTIONS"],
     ["PUT", "/api/rooms/a/messages", "GET, POST, HEAD, OPTIONS"],
@@ -32,7 +32,7 @@ describe("a method that an address does not take: 405, and the answer says which
   });
 });
 
-describe("a room that cannot be: 400 BAD_ROOM, and no object is touched", () => {
+describe("an impossible room name: 400 BAD_ROOM, and no object is touched", () => {
   it.each(["%20", ".hidden", "-x", "a%2Fb", "a%00", "x".repeat(65), "ü", "%E0%A4%A", "a%0A", "%F0%9F%98%80"])(
     "%s",
     async (room) => {
@@ -90,7 +90,7 @@ describe("a body: API-4", () => {
     expect(refused).toMatchObject({ status: 413, body: refusal("TOO_LONG") });
   });
 
-  it("cannot say in which room, nor bring keys that mean something to JavaScript", async () => {
+  it("cannot name the room, nor bring keys that mean something to JavaScript", async () => {
     const room = freshRoom();
     const another = freshRoom();
     const body = `{"content":"x","room":"${another}","__proto__":{"as":"ben"},"constructor":1}`;
@@ -132,7 +132,7 @@ describe("HEAD and OPTIONS", () => {
     expect(refused.headers.get("Access-Control-Allow-Origin")).toBeNull();
   });
 
-  it("a page may read where it goes on, and when it may come again", async () => {
+  it("a page may read `Link` and `Retry-After`", async () => {
     const response = await request("GET", "/api/rooms/a/messages", { headers: { Origin: "https://desk.example" } });
     expect(response.headers.get("Access-Control-Expose-Headers")).toBe("Link,Retry-After");
     await response.body?.cancel();
@@ -140,7 +140,7 @@ describe("HEAD and OPTIONS", () => {
 });
 
 describe("the document: API-12", () => {
-  it("is OpenAPI 3.1, for everyone, and says what a token is", async () => {
+  it("is OpenAPI 3.1, for everyone, and describes the token", async () => {
     const { status, headers, body } = await callApi("GET", "/openapi.json", { as: null });
     expect(status).toBe(200);
     expect(headers.get("Content-Type")).toBe("application/json");
@@ -152,7 +152,7 @@ describe("the document: API-12", () => {
     });
   });
 
-  it("describes what is checked: the limits of a page and of a key", async () => {
+  it("describes the checked limits of a page and of a key", async () => {
     const { body } = await callApi("GET", "/openapi.json", { as: null });
     const { get, post } = body.paths["/api/rooms/{room}/messages"];
     const parameter = (name: string, call: { parameters: Array<{ name: string }> }) =>
@@ -167,7 +167,7 @@ describe("the document: API-12", () => {
   });
 });
 
-describe("the document, of how much may be given: API-12", () => {
+describe("the document's limits: API-12", () => {
   type Schema = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any -- JSON Schema, walked as it comes
   const document = async (): Promise<Schema> => (await callApi("GET", "/openapi.json", { as: null })).body as Schema;
   /** What a description has to name where no schema can: a setting, bytes. */
@@ -195,7 +195,7 @@ describe("the document, of how much may be given: API-12", () => {
     return isOpen ? [path, ...inner] : inner;
   }
 
-  it("every text and list of a body or a query has its limit there", async () => {
+  it("has a limit for every text and list of a body or a query", async () => {
     const found: string[] = [];
     for (const [path, calls] of Object.entries<Schema>((await document())["paths"])) {
       for (const [method, call] of Object.entries<Schema>(calls)) {
@@ -211,7 +211,7 @@ describe("the document, of how much may be given: API-12", () => {
     expect(found).toEqual([]);
   });
 
-  it("a guest's name, and an emoji, as they are checked", async () => {
+  it("describes a guest's name and an emoji as they are checked", async () => {
     const { paths } = await document();
     const schemaOf = (path: string): Schema =>
       paths[path].post.requestBody.content["application/json"].schema.properties;
@@ -226,8 +226,8 @@ describe("the document, of how much may be given: API-12", () => {
   });
 });
 
-describe("the document, of what has several forms or goes wrong: API-12", () => {
-  it("what is given to moderation is one of its actions, and the room stands in the path only", async () => {
+describe("the document's unions and refusals: API-12", () => {
+  it("takes one of the actions for moderation, and the room in the path only", async () => {
     const { body } = await callApi("GET", "/openapi.json", { as: null });
     const { schema } = body.paths["/api/rooms/{room}/moderation"].post.requestBody.content["application/json"];
     const actions = schema.anyOf.map(
@@ -238,7 +238,7 @@ describe("the document, of what has several forms or goes wrong: API-12", () => 
     expect(JSON.stringify(schema)).not.toContain('"room"');
   });
 
-  it("every call may fail for reasons that are not the caller's", async () => {
+  it("lists failures of the server for every call", async () => {
     const { body } = await callApi("GET", "/openapi.json", { as: null });
     for (const calls of Object.values(body.paths as Record<string, Record<string, { responses: object }>>)) {
       for (const { responses } of Object.values(calls)) expect(responses).toHaveProperty("default");
@@ -266,7 +266,7 @@ describe("a room that cannot be reached", () => {
     log.mockRestore();
   });
 
-  it("because of a bug: 500 without a word of it", async () => {
+  it("because of a bug: 500 without its text", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { status, body } = await callApi("GET", "/api/rooms/a", { fetcher: failing(new Error("internal words")) });
     expect({ status, body }).toEqual({ status: 500, body: refusal("INTERNAL") });

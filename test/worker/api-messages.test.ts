@@ -1,4 +1,4 @@
-// What happens in a room, asked for over HTTP: the same rules, the same room. API-2, API-6, API-7
+// Calls that post and read: the same rules and the same room as by events. API-2, API-6, API-7
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
@@ -73,7 +73,7 @@ describe("a post: API-6", () => {
     expect(empty.body.error.issues).toEqual([{ path: "content", message: "must not be empty" }]);
   });
 
-  it("sent again with its Idempotency-Key or clientMsgId is a duplicate: 200, and nobody hears it twice", async () => {
+  it("sent again with its Idempotency-Key or clientMsgId is a duplicate: 200, and no member gets it twice", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     const key = { headers: { "Idempotency-Key": "order-17" } };
@@ -180,7 +180,7 @@ describe("history: API-7", () => {
     expect(body).toMatchObject({ error: { code: "INVALID_PAYLOAD", issues: [{ path }] } });
   });
 
-  it("is the same after sleep, and parameters that nobody knows do no harm", async () => {
+  it("is the same after sleep, and ignores unknown parameters", async () => {
     const room = await roomWith(numbered(3));
     const before = await callApi("GET", `/api/rooms/${room}/messages`);
     await new Sleeper(room).sleep();
@@ -190,7 +190,7 @@ describe("history: API-7", () => {
 });
 
 describe("members and the room: API-2", () => {
-  it("members are those of the event, and a caller is none of them", async () => {
+  it("lists the members of the event; a caller is none of them", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     await join(room, "ada");
@@ -203,7 +203,7 @@ describe("members and the room: API-2", () => {
     expect((await callApi("GET", `/api/rooms/${room}/members`)).body).toEqual(body);
   });
 
-  it("a room says how it is doing, before and after sleep", async () => {
+  it("shows the overview of a room, before and after sleep", async () => {
     const room = freshRoom();
     const { status, body } = await callApi("GET", `/api/rooms/${room}`);
     expect({ status, body }).toEqual({

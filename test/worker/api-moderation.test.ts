@@ -1,4 +1,4 @@
-// Looking after a room over HTTP: the events of moderation, told apart by `action`, and the lists. API-14, MOD-1
+// Moderation by HTTP: the events, told apart by `action`, and the lists. API-14, MOD-1
 import { describe, expect, it } from "vitest";
 
 import { callApi, refusal, type CallOptions } from "../durable/api-caller.ts";
@@ -10,8 +10,8 @@ const moderate = (room: string, body: object, as?: CallOptions["as"]) =>
 
 const OK = { status: 200, body: { ok: true } };
 
-describe("what moderators do: API-14", () => {
-  it("every action holds at once, and everyone hears of it", async () => {
+describe("actions: API-14", () => {
+  it("every action holds at once, and everyone gets the event", async () => {
     const room = freshRoom();
     const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
     const deeds = [
@@ -34,7 +34,7 @@ describe("what moderators do: API-14", () => {
     expect(ada.received("notice")).toMatchObject([{ code: "KICKED" }]);
   });
 
-  it("a ban puts out who is there, after a sleep too, and CONNECT says why", async () => {
+  it("a ban disconnects the user, after a sleep too, and CONNECT gets BANNED", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada");
     await new Sleeper(room).sleep();
@@ -44,7 +44,7 @@ describe("what moderators do: API-14", () => {
     await expect(again.connect({ token: await tokenFor("ada") })).rejects.toMatchObject({ data: { code: "BANNED" } });
   });
 
-  it("a service moderates as whom the room made a moderator, and as no other member", async () => {
+  it("a service moderates as a user whom the room made a moderator, and as no other member", async () => {
     const room = freshRoom();
     const ben = await join(room, "ben");
     const deed = { action: "mute", user: "zoe", seconds: 60, as: "gil" };
@@ -56,7 +56,7 @@ describe("what moderators do: API-14", () => {
     expect(asOther).toMatchObject({ status: 403, body: { error: { message: expect.stringContaining("act as") } } });
   });
 
-  it("ranks hold: nobody moderates a service, and a moderator by token no other", async () => {
+  it("ranks hold: no moderator acts on a service, and none by token on another", async () => {
     const room = freshRoom();
     const mo = await RawClient.open({ room });
     await mo.connect({ token: await tokenFor("mo", { role: "moderator" }) });
@@ -96,7 +96,7 @@ describe("what moderators do: API-14", () => {
 });
 
 describe("the lists: MOD-11", () => {
-  it("what holds now, in pages that Link leads through: API-7", async () => {
+  it("lists what holds now, in pages that Link leads through: API-7", async () => {
     const room = freshRoom();
     await moderate(room, { action: "slow-mode", seconds: 5 });
     for (const user of ["a b", "ada", "zoe"]) await moderate(room, { action: "ban", user, reason: "spam" });
@@ -118,7 +118,7 @@ describe("the lists: MOD-11", () => {
     ]);
   });
 
-  it("who did what, the newest first to be asked for: API-7", async () => {
+  it("lists actions, the newest page first: API-7", async () => {
     const room = freshRoom();
     for (const seconds of [1, 2, 3]) await moderate(room, { action: "slow-mode", seconds });
     const { body, headers } = await callApi("GET", `/api/rooms/${room}/audit?limit=2`);

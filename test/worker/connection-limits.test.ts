@@ -1,4 +1,4 @@
-// How many may come: per address and minute, per address and room, per room.
+// Limits of connections: per address and minute, per address and room, per room.
 import { describe, expect, it, vi } from "vitest";
 
 import { request as poll } from "../durable/poller.ts";
@@ -58,7 +58,7 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
     await vi.waitFor(async () => expect((await second()).status).toBe(101), { timeout: 15_000 });
   });
 
-  it("LIM-5: who has joined nothing counts over all rooms; who has joined, and other addresses, do not", async () => {
+  it("LIM-5: unjoined sessions count over all rooms; joined ones, and other addresses, do not", async () => {
     const line = from("10.0.7.1");
     await join(freshRoom(), "ada", line);
     const strangers = [await RawClient.open({ room: freshRoom(), ...line })];
@@ -75,7 +75,7 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
   it.each([
     ["came for a session with another WebSocket", "websocket"],
     ["were closed before they took over from long-polling", "polling"],
-  ])("LIM-5: WebSockets that %s count in all rooms, also for those who come next", async (_what, transport) => {
+  ])("LIM-5: WebSockets that %s count in all rooms, also for later connections", async (_what, transport) => {
     const line = from(`10.0.9.${transport.length}`);
     const strays: WebSocket[] = [];
     const stray = async (): Promise<Response> => {
@@ -105,7 +105,7 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
     });
   });
 
-  it("is told to the operator by its code", async () => {
+  it("is logged with its code", async () => {
     const info = vi.spyOn(console, "info").mockImplementation(() => undefined);
     const line = { room: freshRoom(), fetcher: workerWith({ LOG_LEVEL: "info" }), ...from("10.0.8.1") };
     for (let i = 0; i < 3; i++) await (await poll(line)).body?.cancel();
@@ -114,7 +114,7 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
     expect(JSON.parse(told)).toMatchObject({ event: "connection.refused", code: "TOO_MANY_CONNECTIONS", status: 429 });
   });
 
-  it("who went makes place, also after a sleep", async () => {
+  it("a closed connection makes place, also after a sleep", async () => {
     const room = freshRoom();
     const sleeper = new Sleeper(room);
     await join(room, "ada", from("10.0.0.3"));
@@ -126,7 +126,7 @@ describe("MAX_CONNECTIONS_PER_IP", () => {
   });
 });
 
-it("MAX_MEMBERS: the next one is told that the room is full, and may come when somebody went", async () => {
+it("MAX_MEMBERS: the next one gets ROOM_FULL, and may come when another has left", async () => {
   const room = freshRoom();
   const [first] = await Promise.all(["ada", "ben", "cyd"].map((user, i) => join(room, user, from(`10.0.1.${i}`))));
   const connect = async (): Promise<unknown> => {
@@ -142,7 +142,7 @@ it("MAX_MEMBERS: the next one is told that the room is full, and may come when s
   await vi.waitFor(connect);
 });
 
-it("MAX_CONNECTIONS_PER_USER: the third of a user is refused, from whatever address; LIM-7", async () => {
+it("MAX_CONNECTIONS_PER_USER: the third of a user is refused, from any address; LIM-7", async () => {
   const room = freshRoom();
   for (const address of ["10.0.6.1", "10.0.6.2"]) await join(room, "ada", from(address));
   const third = await RawClient.open({ room, ...from("10.0.6.3") });
@@ -154,7 +154,7 @@ it("MAX_CONNECTIONS_PER_USER: the third of a user is refused, from whatever addr
 });
 
 describe("CONNECT_RATE_PER_IP", () => {
-  it("beyond it an address waits for the next minute; others do not", async () => {
+  it("an address over the limit waits for the next minute; others do not", async () => {
     const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
     // With a token, so that nothing counts but how often.
     const Authorization = `Bearer ${await tokenFor("ada")}`;
@@ -177,7 +177,7 @@ describe("CONNECT_RATE_PER_IP", () => {
   });
 });
 
-describe("LIM-2: before anybody has proved who they are", () => {
+describe("LIM-2: before authentication", () => {
   const statusOf = async (response: Promise<Response>): Promise<number> => {
     const { status, headers, body } = await response;
     await body?.cancel();
@@ -197,7 +197,7 @@ describe("LIM-2: before anybody has proved who they are", () => {
     expect(await guest("10.0.3.2")).toBe(200);
   });
 
-  it("who has a session goes on, whatever others behind the same address guess", async () => {
+  it("a client with a session goes on while others behind the same address guess", async () => {
     const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
     const room = freshRoom();
     const line = { room, fetcher, ...from("10.0.5.1") };
@@ -209,7 +209,7 @@ describe("LIM-2: before anybody has proved who they are", () => {
     expect(await post()).toBe(200);
   });
 
-  it("who guesses sessions has to wait, on both transports; other addresses need not", async () => {
+  it("a client that guesses sessions has to wait, on both transports; other addresses need not", async () => {
     const fetcher = workerWith({ CONNECT_RATE_PER_IP: "3" });
     const room = freshRoom();
     const guess = (): Promise<number> => statusOf(poll({ room, fetcher, sid: "A".repeat(20), ...from("10.0.4.1") }));

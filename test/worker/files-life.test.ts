@@ -1,4 +1,4 @@
-// How files end, and what they cost a room: in the platform's own storage. FILE-2, FILE-5, FILE-6
+// The end of files, and their cost to a room, with the platform's own storage. FILE-2, FILE-5, FILE-6
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
@@ -27,7 +27,7 @@ async function roomWithPicture() {
 }
 
 describe("a message that carries a file: FILE-2", () => {
-  it("is the same after a sleep, in history, export, changes and versions, whatever is edited", async () => {
+  it("is the same after a sleep, in history, export, changes and versions, and after edits", async () => {
     const { room, ada, attachment, id } = await roomWithPicture();
     expect(await ada.ask("edit-message", { id, content: "look!" })).toMatchObject({ ok: true });
     expect(await ada.ask("react", { id, emoji: "👍", on: true })).toMatchObject({ ok: true });
@@ -40,7 +40,7 @@ describe("a message that carries a file: FILE-2", () => {
     expect((await read(attachment.key)).status).toBe(200);
   });
 
-  it("comes to who recovers", async () => {
+  it("comes with recovery", async () => {
     const room = freshRoom();
     const options = { query: { recovery: "on" } };
     const [ada, ben] = [await join(room, "ada"), await join(room, "ben", options)];
@@ -97,7 +97,7 @@ describe("a message that carries a file: FILE-2", () => {
 });
 
 describe("deleting the message: FILE-5", () => {
-  it("deletes the file, and nobody reads it again", async () => {
+  it("deletes the file, and no client reads it again", async () => {
     const { room, ada, attachment, id } = await roomWithPicture();
     const ben = await join(room, "ben");
     expect(await ada.ask("delete-message", { id })).toEqual({ ok: true });
@@ -115,7 +115,7 @@ describe("deleting the message: FILE-5", () => {
     expect(stored).not.toContain(attachment.key);
   });
 
-  it("deletes it in the end, whatever befalls storage and room in between", async () => {
+  it("deletes it in the end, through failures of storage and room in between", async () => {
     const { room, ada, id } = await roomWithPicture();
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const broken = vi
@@ -134,7 +134,7 @@ describe("deleting the message: FILE-5", () => {
 });
 
 describe("deleting the room: FILE-6", () => {
-  it("deletes all of its files, and nobody else's", async () => {
+  it("deletes all of its files, and none of another room", async () => {
     const { room, attachment } = await roomWithPicture();
     await uploaded(room, text("never posted"), { type: "text/plain" });
     const other = await uploaded(`${room}0`, png(1, 1));
@@ -144,7 +144,7 @@ describe("deleting the room: FILE-6", () => {
     expect((await read(other.key)).status).toBe(200);
   });
 
-  it("keeps nothing else because of them: neither messages nor bans nor what was indexed: API-9", async () => {
+  it("keeps nothing else because of them: no messages, bans or index: API-9", async () => {
     const { room, ada } = await roomWithPicture();
     await ada.ask("chat-message", { content: "more" });
     await callApi("POST", `/api/rooms/${room}/moderation`, { body: { action: "ban", user: "bad" } });
@@ -166,7 +166,7 @@ describe("deleting the room: FILE-6", () => {
     expect(tables).toBeLessThanOrEqual(1);
   });
 
-  it("ends what was signed before, and its next life has files of its own", async () => {
+  it("voids earlier signatures, and its next life has files of its own", async () => {
     const { room, attachment } = await roomWithPicture();
     await callApi("DELETE", `/api/rooms/${room}`);
     const ada = await join(room, "ada");

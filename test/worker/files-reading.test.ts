@@ -1,4 +1,4 @@
-// Reading files back: who may, in what parts, and with headers that keep a page safe. FILE-3, FILE-4
+// Reading files: permissions, ranges, headers that keep a page safe. FILE-3, FILE-4
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
@@ -58,7 +58,7 @@ describe("a file that is read: FILE-3", () => {
     expect(headers.get("Content-Disposition")).toBe(`${how}; filename="d_j_.x"; filename*=UTF-8''d%C3%A9j%C3%A0.x`);
   });
 
-  it("is not sent again to who has it, and its end is told", async () => {
+  it("answers 304 to a client that has it, and 404 once it is deleted", async () => {
     const room = freshRoom();
     const { key } = await uploaded(room, png(1, 1));
     const etag = (await read(key)).headers.get("ETag")!;
@@ -109,7 +109,7 @@ describe("a file that is read: FILE-3", () => {
     expect(response.headers.get("Content-Range")).toBe("bytes */10");
   });
 
-  it("goes on in part only where it is still the same", async () => {
+  it("continues in part only where it is still the same", async () => {
     const { key } = await uploaded(freshRoom(), text("0123456789"), { type: "text/plain" });
     const etag = (await read(key)).headers.get("ETag")!;
     const from = async (tag: string) => (await read(key, { headers: { Range: "bytes=5-", "If-Range": tag } })).text();
@@ -134,8 +134,8 @@ describe("a file that is read: FILE-3", () => {
   });
 });
 
-describe("who may read a file: FILE-4", () => {
-  it("nobody without a token, and no token in the address", async () => {
+describe("permission to read a file: FILE-4", () => {
+  it("no client without a token, and no token in the address", async () => {
     const { key } = await uploaded(freshRoom(), png(1, 1));
     const token = await tokenFor("ada");
     for (const path of [key, `${key}?token=${token}`]) {
@@ -144,7 +144,7 @@ describe("who may read a file: FILE-4", () => {
     }
   });
 
-  it("not who has no token for its room, and they do not learn whether there is such a file", async () => {
+  it("no user whose token does not open the room, and the answer does not tell whether there is such a file", async () => {
     const room = freshRoom();
     const { key } = await uploaded(room, png(1, 1));
     const as = { rooms: [`${room}-2`] };
@@ -182,7 +182,7 @@ describe("who may read a file: FILE-4", () => {
     get.mockRestore();
   });
 
-  it("a key that was made up wakes no room", async () => {
+  it("a made-up key wakes no room", async () => {
     const { fetcher, asked } = countingWorker();
     const { key } = await uploaded(freshRoom(), png(1, 1));
     expect((await read(key.replace(/.{4}$/, "0000"), { fetcher })).status).toBe(404);
@@ -190,7 +190,7 @@ describe("who may read a file: FILE-4", () => {
     expect(asked).not.toHaveBeenCalled();
   });
 
-  it("the room is asked once a minute about each reader, however many images they look at", async () => {
+  it("asks the room once a minute about each reader, for any number of images", async () => {
     const { fetcher, asked } = countingWorker();
     const room = freshRoom();
     const keys: string[] = [];
@@ -208,7 +208,7 @@ describe("who may read a file: FILE-4", () => {
     now.mockRestore();
   });
 
-  it("not who is banned; others may, also after the room slept", async () => {
+  it("no banned user; others may, also after the room slept", async () => {
     const room = freshRoom();
     const { key } = await uploaded(room, png(1, 1));
     const mona = await RawClient.open({ room });
@@ -223,7 +223,7 @@ describe("who may read a file: FILE-4", () => {
     expect((await read(key, { as: { user: "ben" } })).status).toBe(200);
   });
 
-  it("nobody reads a file of a room's earlier life by the isolate that deleted it, even while it is still there", async () => {
+  it("the isolate that deleted a room serves no file of its earlier life, even while it is still stored", async () => {
     const room = freshRoom();
     const { key } = await uploaded(room, png(1, 1));
     expect((await read(key)).status).toBe(200);
@@ -236,7 +236,7 @@ describe("who may read a file: FILE-4", () => {
     log.mockRestore();
   });
 
-  it("by another isolate, who read a moment ago reads it for a minute, or until the room is asked about anybody", async () => {
+  it("another isolate serves a recent reader for a minute, or until it asks the room about any reader", async () => {
     const { fetcher } = countingWorker();
     const room = freshRoom();
     const { key } = await uploaded(room, png(1, 1));
@@ -258,7 +258,7 @@ describe("who may read a file: FILE-4", () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  it("the address of files alone is none", async () => {
+  it("/files alone is no address", async () => {
     expect(await callApi("GET", new URL("/files", ORIGIN).pathname)).toMatchObject({ status: 404 });
   });
 });

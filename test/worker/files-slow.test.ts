@@ -1,4 +1,4 @@
-// Uploads that do not come to an end: what each may hold, and for how long. FILE-7
+// Slow uploads and bodies: limits of number and time. FILE-7
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { API_BODIES_MAX, UPLOADS_MAX } from "../../src/worker/deployment.ts";
@@ -33,12 +33,12 @@ const begin = (room: string, options: UploadOptions = {}) => {
   return { answer: upload(room, body, { headers, ...options }), ...more };
 };
 
-it("who may not upload hears so at once, and not when the body is there", async () => {
+it("refuses a user who may not upload at once, before the body", async () => {
   const as = { user: "rita", role: "reader" };
   expect(await begin(freshRoom(), { as }).answer).toMatchObject({ status: 403, body: refusal("FORBIDDEN") });
 });
 
-it("a user has UPLOADS_MAX under way, in all rooms; others are not held up, and what ends makes place", async () => {
+it("a user has UPLOADS_MAX under way, in all rooms; others are not limited by that, and an upload that ends makes place", async () => {
   const fetcher = workerWith({});
   const under = Array.from({ length: UPLOADS_MAX }, () => begin(freshRoom(), { fetcher }));
   const whole = (user: string) => upload(freshRoom(), png(1, 1), { fetcher, as: { user } });
@@ -75,7 +75,7 @@ it("the guests of one address have UPLOADS_MAX together; those of others have th
   for (const { answer } of under) expect((await answer).status).toBe(201);
 });
 
-describe("the time that a body has", () => {
+describe("the time limit of a body", () => {
   it.each([
     ["an image, of which the beginning is looked at", "image/png"],
     ["what goes to the storage as it comes", "text/plain"],
@@ -93,7 +93,7 @@ describe("the time that a body has", () => {
   });
 });
 
-it("API-11: a user has API_BODIES_MAX bodies of JSON under way; others are not held up", async () => {
+it("API-11: a user has API_BODIES_MAX JSON bodies under way; others are not limited by that", async () => {
   const fetcher = workerWith({ API_BURST: "1000" });
   const post = async (user: string, body: BodyInit): Promise<Response> => {
     const Authorization = `Bearer ${await tokenFor(user, { role: "service" })}`;

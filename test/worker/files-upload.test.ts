@@ -1,4 +1,4 @@
-// Uploading: who may, what is taken, and what comes back. FILE-1
+// Uploads: permissions, types and sizes that are taken, answers. FILE-1
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 
@@ -17,7 +17,7 @@ const moderate = async (room: string, event: string, payload: object): Promise<v
 };
 
 describe("an upload: FILE-1", () => {
-  it("is answered with what a message carries, and is read back as it was", async () => {
+  it("is answered with an attachment, and is read back unchanged", async () => {
     const room = freshRoom();
     const image = png(640, 480, 300_000);
     const { status, body } = await upload(room, image, { name: "Grüße 😀.png" });
@@ -33,7 +33,7 @@ describe("an upload: FILE-1", () => {
     expect(await response.bytes()).toEqual(image);
   });
 
-  it("is a message once it was posted: for the others, in history, export and over HTTP, also without a word", async () => {
+  it("is a message once it is posted: for the others, in history, export and over HTTP, also without text", async () => {
     const room = freshRoom();
     const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
     const attachment = await uploaded(room, png(3, 4));
@@ -65,13 +65,13 @@ describe("an upload: FILE-1", () => {
     expect(disposition).toMatch(/^inline; filename="[^"\\]*"(; filename\*=UTF-8''[\w.%~!#$&+^`|-]*)?$/);
   });
 
-  it("takes what is no image as what it says", async () => {
+  it("keeps the claimed type of a file that is no image", async () => {
     const attachment = await uploaded(freshRoom(), text("a,b"), { type: "text/csv; charset=utf-8", name: "t.csv" });
     expect(attachment).toMatchObject({ name: "t.csv", type: "text/csv", size: 3 });
     expect(attachment).not.toHaveProperty("width");
   });
 
-  it("takes an image as what its bytes say, whatever was said", async () => {
+  it("takes an image by its bytes, and not by its claimed type", async () => {
     const gif = text("GIF89a\u0005\u0000\u0007\u0000 and so on");
     expect(await uploaded(freshRoom(), gif, { type: "image/png" })).toMatchObject({
       type: "image/gif",
@@ -80,7 +80,7 @@ describe("an upload: FILE-1", () => {
     });
   });
 
-  it("takes an image that does not tell its size", async () => {
+  it("takes an image without a readable size", async () => {
     const cut = png(1, 1).slice(0, 12);
     expect(await uploaded(freshRoom(), cut)).toEqual({
       key: expect.any(String),
@@ -99,7 +99,7 @@ describe("an upload: FILE-1", () => {
   });
 });
 
-describe("what is not taken: FILE-1", () => {
+describe("refused files: FILE-1", () => {
   it.each([
     ["a script in a picture's name", "image/png", text("<svg onload=alert(1)>")],
     ["SVG, which has scripts", "image/svg+xml", text("<svg/>")],
@@ -114,7 +114,7 @@ describe("what is not taken: FILE-1", () => {
     expect({ status, body }).toMatchObject({ status: 415, body: refusal("UNSUPPORTED_MEDIA_TYPE") });
   });
 
-  it("more than FILE_BYTES_MAX: 413 that says how much, and exactly so much is taken", async () => {
+  it("more than FILE_BYTES_MAX: 413 that names the limit, and exactly so much is taken", async () => {
     const room = freshRoom();
     expect(await upload(room, png(1, 1, 1_000_000))).toMatchObject({ status: 201 });
     const { status, body } = await upload(room, png(1, 1, 1_000_001));
@@ -122,7 +122,7 @@ describe("what is not taken: FILE-1", () => {
     expect(body.error!.message).toContain("1000000 bytes");
   });
 
-  it("nothing: 400; a length that is not said: 411", async () => {
+  it("an empty file: 400; no Content-Length: 411", async () => {
     const room = freshRoom();
     expect(await upload(room, new Uint8Array())).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
     const headers = { "Content-Length": "many" };
@@ -134,7 +134,7 @@ describe("what is not taken: FILE-1", () => {
     ["image/png", 65],
     ["text/plain", 63],
     ["text/plain", 65],
-  ])("a body of another length than it says (%s, %i): 400, and nothing is stored", async (type, length) => {
+  ])("a body of another length than Content-Length (%s, %i): 400, and nothing is stored", async (type, length) => {
     const room = freshRoom();
     const headers = { "Content-Length": String(length) };
     const body = new ReadableStream<Uint8Array>({
@@ -156,11 +156,11 @@ describe("what is not taken: FILE-1", () => {
     expect(refused).toMatchObject({ status: 400, body: { error: { issues: [{ path: "name" }] } } });
   });
 
-  it("a room that cannot be: 400", async () => {
+  it("an impossible room name: 400", async () => {
     expect(await upload("..%2Fx", png(1, 1))).toMatchObject({ status: 400, body: refusal("BAD_ROOM") });
   });
 
-  it("other types where the settings say so", async () => {
+  it("other types where the settings allow them", async () => {
     const fetcher = workerWith({ FILE_TYPES: "application/x-own, image/gif" });
     const room = freshRoom();
     expect(await upload(room, text("x"), { type: "application/x-own", fetcher })).toMatchObject({ status: 201 });
@@ -170,14 +170,14 @@ describe("what is not taken: FILE-1", () => {
   });
 });
 
-describe("who may not upload: FILE-1", () => {
+describe("users who may not upload: FILE-1", () => {
   const refusedAs = async (room: string, as: Parameters<typeof upload>[2] = {}) => {
     const { status, body } = await upload(room, png(1, 1), as);
     expect((await env.FILES.list({ prefix: `${room}!` })).objects).toEqual([]);
     return { status, code: body.error?.code };
   };
 
-  it("a stranger: 401", async () => {
+  it("no token: 401", async () => {
     expect(await refusedAs(freshRoom(), { as: null })).toEqual({ status: 401, code: "UNAUTHORIZED" });
   });
 
@@ -196,7 +196,7 @@ describe("who may not upload: FILE-1", () => {
     rita.close();
   });
 
-  it("who is banned, muted, or in a room that only moderators may speak in: 403", async () => {
+  it("a user who is banned, muted, or in a read-only room: 403", async () => {
     const room = freshRoom();
     await moderate(room, "ban", { user: "bad", seconds: 60 });
     await moderate(room, "mute", { user: "loud", seconds: 60 });
@@ -207,7 +207,7 @@ describe("who may not upload: FILE-1", () => {
     expect(await upload(room, png(1, 1), { as: { role: "moderator" } })).toMatchObject({ status: 201 });
   });
 
-  it("who uploads too much at once: 429, and when to come back", async () => {
+  it("a user with too many uploads at once: 429 with Retry-After", async () => {
     const room = freshRoom();
     const all = await Promise.all(Array.from({ length: 14 }, () => upload(room, png(1, 1))));
     const refused = all.filter(({ status }) => status !== 201);
@@ -220,7 +220,7 @@ describe("who may not upload: FILE-1", () => {
     expect(await upload(room, png(1, 1), { as: { user: "ben" } })).toMatchObject({ status: 201 });
   });
 
-  it("who speaks for somebody without being a service: 403; a service may", async () => {
+  it("a user who acts for another one: 403; a service may", async () => {
     const room = freshRoom();
     for (const role of ["member", "moderator"]) {
       expect(await refusedAs(room, { as: { role }, for: "ben" })).toEqual({ status: 403, code: "FORBIDDEN" });
@@ -233,8 +233,8 @@ describe("who may not upload: FILE-1", () => {
   });
 });
 
-describe("trouble: FILE-1", () => {
-  it("without a bucket uploads and reads say so, and the rest works", async () => {
+describe("failures: FILE-1", () => {
+  it("without a bucket uploads and reads are 503, and the rest works", async () => {
     const room = freshRoom();
     const { key } = await uploaded(room, png(1, 1));
     const fetcher = workerWith({ FILES: undefined });
@@ -245,7 +245,7 @@ describe("trouble: FILE-1", () => {
     expect(await callApi("GET", `/api/rooms/${room}`, { fetcher })).toMatchObject({ status: 200 });
   });
 
-  it("of the storage is an answer: 503, try again", async () => {
+  it("a failure of the storage is a 503", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const broken = {
       put: () => Promise.reject(new Error("R2 is away: secret")),
@@ -264,7 +264,7 @@ describe("trouble: FILE-1", () => {
     log.mockRestore();
   });
 
-  it("of who uploads, who goes away in the middle, leaves nothing behind", async () => {
+  it("a client that goes away in the middle of an upload leaves nothing behind", async () => {
     const room = freshRoom();
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {

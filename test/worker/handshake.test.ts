@@ -1,4 +1,4 @@
-// Coming in: the handshake, the room, and the four places a token may stand in.
+// The handshake: the room, and the four places of a token.
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
@@ -27,7 +27,7 @@ describe("the handshake", () => {
     expect(sid).not.toBe(client.handshake.sid);
   });
 
-  it("welcome comes first and says where the client is: CHAT-1", async () => {
+  it("welcome comes first, with room and user: CHAT-1", async () => {
     const room = freshRoom();
     const client = await RawClient.open({ room });
     await client.connect({ token: await tokenFor("ada", { name: "Ada 🦊", role: "moderator" }) });
@@ -44,7 +44,7 @@ describe("the handshake", () => {
     });
   });
 
-  it("a sid that nobody has: EIO-5", async () => {
+  it("an unknown sid: EIO-5", async () => {
     const response = await upgrade({ room: freshRoom(), query: { sid: "unknown" } });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({ code: 1, message: "Session ID unknown" });
@@ -65,7 +65,7 @@ describe("the room", () => {
     expect(await client.receives("welcome")).toMatchObject([{ room }]);
   });
 
-  it("two rooms hear nothing of each other; two addresses of one room do", async () => {
+  it("two rooms are apart; two addresses of one room share it", async () => {
     const [room, other] = [freshRoom(), freshRoom()];
     const inPath = await join(room, "ada");
     const inQuery = await RawClient.open({ query: { room } });

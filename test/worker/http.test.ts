@@ -1,4 +1,4 @@
-// The Worker's plain HTTP: health, guests, addresses that do not exist, bodies that are wrong.
+// The Worker's plain HTTP: health, guests, unknown addresses, bad bodies.
 import { exports } from "cloudflare:workers";
 import { decodeJwt } from "jose";
 import { describe, expect, it } from "vitest";
@@ -38,7 +38,7 @@ describe("an address that does not exist: 404", () => {
     },
   );
 
-  it("a guest token is not to be had by GET", async () => {
+  it("GET issues no guest token", async () => {
     expect((await fetchPath("/api/guest")).status).toBeGreaterThanOrEqual(404);
   });
 });
@@ -48,7 +48,7 @@ describe("guests", () => {
     ["no body", undefined],
     ["an empty object", "{}"],
     ["an empty name", '{"name":"  "}'],
-  ])("%s: a user id of their own, which is their name", async (_what, body) => {
+  ])("%s: the guest gets a user id, which is also the name", async (_what, body) => {
     const { status, body: answer } = await answerOf(await guest(body));
     const { user, name, token } = answer as Record<string, string>;
     expect(status).toBe(200);
@@ -70,12 +70,12 @@ describe("guests", () => {
     expect(users.size).toBe(2);
   });
 
-  describe("where GUEST_ROOMS names what is theirs", () => {
+  describe("with GUEST_ROOMS", () => {
     const fetcher = workerWith({ GUEST_ROOMS: "lounge, help-*" });
     const statusOf = async (room: string, token: string): Promise<number> =>
       (await upgrade({ room, fetcher, query: { token } })).status;
 
-    it("their tokens open these rooms, no other and no direct messages", async () => {
+    it("tokens of guests open these rooms, no other and no direct messages", async () => {
       const asked = await fetcher.fetch(new Request(`${ORIGIN}/api/guest`, { method: "POST", body: "{}" }));
       const { token } = await asked.json<{ token: string }>();
       expect(decodeJwt(token)).toMatchObject({ guest: true, rooms: ["lounge", "help-*"] });
@@ -95,7 +95,7 @@ describe("guests", () => {
         expect((await fetcher.fetch(new Request(`${ORIGIN}/api/dms`, init))).status).toBe(403);
     });
 
-    it("so do those that were given before; members are not concerned", async () => {
+    it("so do earlier tokens of guests; members are not limited", async () => {
       const former = await tokenFor("guest-a", { guest: true });
       expect(await statusOf("lounge", former)).toBe(101);
       expect(await statusOf("staff-only", former)).toBe(403);
@@ -107,7 +107,7 @@ describe("guests", () => {
   const renew = (token: string, body = "{}"): Promise<Response> =>
     fetchPath("/api/guest", { method: "POST", body, headers: { Authorization: `Bearer ${token}` } });
 
-  it("a guest who brings their token stays the same user, under the same name or another one", async () => {
+  it("a guest with an earlier token stays the same user, under the same name or another one", async () => {
     const { token, user } = await (await guest('{"name":"Zoë"}')).json<Record<string, string>>();
     const { status, body } = await answerOf(await renew(token!));
     expect({ status, body }).toEqual({ status: 200, body: { token: expect.any(String), user, name: "Zoë" } });
@@ -126,7 +126,7 @@ describe("guests", () => {
     expect(await answerOf(await renew(longAgo))).toEqual({ status: 401, body: error("UNAUTHORIZED") });
   });
 
-  it("nobody but a guest is renewed: no user of an application, no forged token", async () => {
+  it("renews tokens of guests only: no user of an application, no forged token", async () => {
     const { token } = await (await guest("{}")).json<Record<string, string>>();
     const forged = `${token!.slice(0, token!.lastIndexOf("."))}.${"A".repeat(43)}`;
     for (const bearer of [await tokenFor("ada"), await tokenFor("ada", { role: "moderator" }), forged, "nonsense"])
@@ -161,7 +161,7 @@ describe("guests", () => {
     expect(await answerOf(refused)).toEqual({ status: 403, body: error("FORBIDDEN") });
   });
 
-  it("pages of allowed origins may ask, others may not read the answer", async () => {
+  it("answers pages of allowed origins; other pages may not read the answer", async () => {
     const worker = workerWith({ ALLOWED_ORIGINS: "https://chat.example" });
     const allowOriginFor = async (origin: string): Promise<string | null> => {
       const request = new Request(`${ORIGIN}/api/guest`, { method: "POST", headers: { Origin: origin } });

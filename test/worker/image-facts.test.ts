@@ -1,4 +1,4 @@
-// What the first bytes of an image say: real ones of each kind, and bytes that want to do harm. FILE-1
+// Kinds and sizes read from the first bytes of images, real and hostile; types, names and keys of files. FILE-1
 import { describe, expect, it } from "vitest";
 
 import { IMAGE_HEAD_BYTES, imageFacts } from "../../src/worker/api/files/image-facts.ts";
@@ -145,11 +145,11 @@ describe("an image", () => {
     ["sound in RIFF", bytes("RIFF", zeros(4), "WAVEfmt ")],
     ["a film", bytes(box("ftyp", "isom"))],
     ["HEIC, which not every browser shows", bytes(box("ftyp", "heic"))],
-  ])("%s is none", (_what, head) => {
+  ])("%s is no image", (_what, head) => {
     expect(imageFacts(head)).toBeUndefined();
   });
 
-  it("of bytes made to do harm is read without a throw, and its size is one that can be", () => {
+  it("of hostile bytes is read without a throw, and its size is a possible one", () => {
     const heads = [
       png(1, 1),
       jpeg(exif(6, "II"), frame(5, 5)),
@@ -175,7 +175,7 @@ describe("an image", () => {
     );
   });
 
-  it("is not searched for ever: a head full of tiny segments or boxes", () => {
+  it("ends its search in a head full of tiny segments or boxes", () => {
     const tiny = Array.from({ length: IMAGE_HEAD_BYTES / 4 }, () => [0xff, 0xe0, 0, 2]).flat();
     expect(imageFacts(bytes([0xff, 0xd8], tiny))).toEqual({ type: "image/jpeg" });
     const boxes = Array.from({ length: 10_000 }, () => box("free")).flat();
@@ -199,7 +199,7 @@ describe("a media type", () => {
     expect(mediaTypeOf(header)).toBe(type);
   });
 
-  it("is taken whole, by its kind, or whatever it is", () => {
+  it("is allowed whole, by its kind, or by */*", () => {
     expect(isTypeAllowed("audio/ogg", ["image/png", "audio/*"])).toBe(true);
     expect(isTypeAllowed("image/gif", ["image/png", "audio/*"])).toBe(false);
     expect(isTypeAllowed("x/y", ["*/*"])).toBe(true);
@@ -207,7 +207,7 @@ describe("a media type", () => {
 });
 
 describe("a file's name", () => {
-  it("whatever was given is one that a header can say, and that stays what it is", () => {
+  it("made of any text fits in a header, and does not change when made again", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (given) => {
         const name = fileNameOf(given);
@@ -240,7 +240,7 @@ describe("a file's key", () => {
     expect(Math.max(...keys.map((key) => key.length))).toBeLessThanOrEqual(FILE_KEY_LENGTH_MAX);
   });
 
-  it("of another form is none", () => {
+  it("of another form is no key", () => {
     const key = fileKey(KEY);
     const twisted = [
       `${key}0`,

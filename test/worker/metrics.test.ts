@@ -1,5 +1,4 @@
-// GET /metrics over real objects: what it shows, that it wakes no room, and that nothing counts twice or is forgotten in a
-// sleep. MET-1 to MET-5
+// GET /metrics over real objects: contents, no woken rooms, no count twice or lost in sleep. MET-1 to MET-5
 import { env, exports } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
@@ -94,7 +93,7 @@ describe("GET /metrics: MET-1", () => {
     await sleeper.see();
   });
 
-  it("of a deployment that nobody uses costs no row", async () => {
+  it("of an unused deployment costs no row", async () => {
     await scrape();
     const room = freshRoom();
     const { lobbyRows } = await queriesMade(room, async () => {
@@ -103,7 +102,7 @@ describe("GET /metrics: MET-1", () => {
     expect(lobbyRows).toBe(0);
   });
 
-  it("shows what there is where a queue or the dead letters cannot be asked", async () => {
+  it("shows the rest where a queue or the dead letters fail", async () => {
     const fetcher = workerWith({ RELAY_QUEUE: {}, DEAD_LETTERS: undefined });
     const exposition = await scrape(fetcher);
     expect(exposition.valueOf("parley_queue_backlog_messages", { queue: "relay" })).toBeUndefined();
@@ -124,15 +123,15 @@ describe("GET /metrics: MET-1", () => {
   });
 });
 
-describe("who may read it: MET-4", () => {
-  it("with METRICS_TOKEN whoever brings it", async () => {
+describe("permission to read it: MET-4", () => {
+  it("with METRICS_TOKEN only requests that bring it", async () => {
     const fetcher = workerWith({ METRICS_TOKEN: "a-long-secret-of-16-bytes" });
     expect((await get({}, fetcher)).status).toBe(401);
     expect((await get({ Authorization: "Bearer wrong" }, fetcher)).status).toBe(401);
     expect((await get({ Authorization: "Bearer a-long-secret-of-16-bytes" }, fetcher)).status).toBe(200);
   });
 
-  it("without it everybody; in production no names of rooms then", async () => {
+  it("without it all requests; in production no names of rooms then", async () => {
     const room = freshRoom();
     await post(room);
     await shows("parley_top_room_messages_posted_total", { room }, 1);
@@ -144,7 +143,7 @@ describe("who may read it: MET-4", () => {
     expect(await (await get({ Authorization: "Bearer a-long-secret-of-16-bytes" }, withToken)).text()).toContain(room);
   });
 
-  it("in production without a token the lobbies are asked once in 5 s, however many read: MET-5", async () => {
+  it("in production without a token scrapes the lobbies once in 5 s, for any number of readers: MET-5", async () => {
     const asked = vi.spyOn(Lobby.prototype, "scrape");
     const production = { ENVIRONMENT: "production", GUEST_ACCESS: "off" };
     const fetcher = workerWith(production);
@@ -169,7 +168,7 @@ describe("who may read it: MET-4", () => {
     }
   });
 
-  it("without a lobby: 503 that says what is missing; with another method: 405", async () => {
+  it("without a lobby: 503 that names the missing binding; with another method: 405", async () => {
     const refused = await get({}, workerWith({ LOBBY: undefined }));
     expect(refused.status).toBe(503);
     expect(await refused.text()).toContain("LOBBY");
@@ -179,7 +178,7 @@ describe("who may read it: MET-4", () => {
 });
 
 describe("what was counted: MET-2, MET-3", () => {
-  it("is told once, though the answer to it was lost", async () => {
+  it("is added once, though the answer to the report was lost", async () => {
     const room = freshRoom();
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const report = Reflect.get(Lobby.prototype, "report");
@@ -202,7 +201,7 @@ describe("what was counted: MET-2, MET-3", () => {
     }
   });
 
-  it("by the Worker is told once, though the answer was lost, and not while nothing happened", async () => {
+  it("by the Worker is added once, though the answer was lost, and not sent while nothing happened", async () => {
     const told: CounterDelta[] = [];
     let isLost = true;
     const door = {
@@ -241,7 +240,7 @@ describe("what was counted: MET-2, MET-3", () => {
     expect(body.awake).toMatchObject({ cause: "call", detail: "stats" });
   });
 
-  it("of a call is one request, whatever comes of it", async () => {
+  it("of a call is one request, with any outcome", async () => {
     const requests = async (room: string) => (await callApi("GET", `/api/rooms/${room}/stats`)).body.use.requests;
     const room = freshRoom();
     const before = await requests(room);

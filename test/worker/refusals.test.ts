@@ -1,4 +1,4 @@
-// Everything the Worker refuses by itself: the status, the body, and that no room ever heard of it.
+// Refusals that the Worker makes without the room: status, body, and an untouched room.
 import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { base64url, SignJWT } from "jose";
@@ -93,7 +93,7 @@ describe("tokens: 401", () => {
     for (const way of ways) expect(await refusal(way)).toMatchObject({ status: 401, body: error(code) });
   });
 
-  it("the refusal repeats nothing of the token", async () => {
+  it("has nothing of the token in the refusal", async () => {
     const token = `${await tokenFor("ada")}x`;
     expect(JSON.stringify((await refusal({ query: { token } })).body)).not.toContain(token.slice(-20));
   });

@@ -1,4 +1,4 @@
-// Bodies that never end: nobody waits for them, and nobody else notices.
+// Bodies that never end: the reader gives up, other requests go on.
 import { describe, expect, it } from "vitest";
 
 import { readText } from "../../src/http/body.ts";
@@ -24,12 +24,12 @@ describe("a body", () => {
     ).toBeUndefined();
   });
 
-  it("that never ends is not waited for", async () => {
+  it("that never ends is given up", async () => {
     expect(await readText(posted(endless()), 100, 20)).toBeUndefined();
   });
 });
 
-it("EIO-9: a post that never ends, of a session that nobody knows, is refused", async () => {
+it("EIO-9: refuses a post that never ends, of an unknown session", async () => {
   const answer = await textOf(request({ room: "slow", sid: "a".repeat(20), method: "POST", body: endless() }));
   expect(answer).toMatchObject({ status: 400 });
 });

@@ -1,4 +1,4 @@
-// What rooms use, over HTTP: one room from itself, all of them from the lobby. And what the log says of it all.
+// Use of rooms by HTTP: one room from itself, all of them from the lobby; and the log of what happens.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -32,7 +32,7 @@ describe("GET /api/rooms/:room/stats", () => {
     expect(after.posted - before.posted).toBe(3);
   });
 
-  it("says who is connected: user, transport, since when, and when they were last heard of", async () => {
+  it("lists connections: user, transport, start, last sign of life", async () => {
     const room = freshRoom();
     const before = Date.now();
     await join(room, "ada");
@@ -65,7 +65,7 @@ describe("GET /api/rooms/:room/stats", () => {
     expect(refused).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
   });
 
-  it("asking is what woke the room, and is counted so; it writes nothing", async () => {
+  it("counts the call as the wake that it is; it writes nothing", async () => {
     const room = freshRoom();
     await post(room);
     const sleeper = new Sleeper(room);
@@ -80,7 +80,7 @@ describe("GET /api/rooms/:room/stats", () => {
     expect(rows).toEqual({ rows: 0, alarms: 0 });
   });
 
-  it("also being asked for its links is what woke a room", async () => {
+  it("counts a call for links as a wake, too", async () => {
     const room = freshRoom();
     await post(room);
     await isArmed(room);
@@ -90,7 +90,7 @@ describe("GET /api/rooms/:room/stats", () => {
     expect(body.awake).toMatchObject({ cause: "call", detail: "links" });
   });
 
-  it("without a lobby it tells what the room counted itself", async () => {
+  it("without a lobby it shows what the room counted itself", async () => {
     const room = freshRoom();
     await join(room, "ada");
     const { body } = await callApi("GET", `/api/rooms/${room}/stats`, { fetcher: workerWith({ LOBBY: undefined }) });
@@ -99,7 +99,7 @@ describe("GET /api/rooms/:room/stats", () => {
 });
 
 describe("GET /api/stats", () => {
-  it("lists the rooms that use most by what is asked for, of those that the token opens", async () => {
+  it("sorts rooms by the use that is asked for, of those that the token opens", async () => {
     const counts = {
       "a-1": { posted: 1, "rows:room": 50, awake_ms: 10 },
       "a-2": { posted: 9, "rows:room": 2, awake_ms: 9000 },
@@ -135,7 +135,7 @@ describe("GET /api/stats", () => {
     expect(body.rooms[0]).not.toHaveProperty("deltaId");
   });
 
-  it("is for those who look after rooms", async () => {
+  it("is for services and moderators", async () => {
     expect(await callApi("GET", "/api/stats", { as: null })).toMatchObject({ status: 401 });
     for (const role of ["member", "reader"]) {
       expect(await callApi("GET", "/api/stats", { as: { role } })).toMatchObject({
@@ -151,7 +151,7 @@ describe("GET /api/stats", () => {
 });
 
 describe("the log", () => {
-  it("tells of wakes, refusals, drains, deletions and failures as JSON, and holds no token, text or query", async () => {
+  it("has wakes, refusals, drains, deletions and failures as JSON, and no token, text or query", async () => {
     const lines: string[] = [];
     for (const level of ["debug", "info", "warn", "error"] as const) {
       vi.spyOn(console, level).mockImplementation((line: string) => void lines.push(line));

@@ -1,4 +1,4 @@
-// Tokens that say by other names who their bearer is, or are signed with the secret before this one.
+// Tokens with claims of other names, and tokens signed with the previous secret.
 import { exportSPKI, generateKeyPair, SignJWT, type JWTPayload } from "jose";
 import { describe, expect, it } from "vitest";
 
@@ -38,19 +38,19 @@ describe("TOK-6: claims by other names", () => {
     expect(await named.verify(await sign(claims))).toMatchObject({ ok: true, identity });
   });
 
-  it("a claim of that very name comes before a path", async () => {
+  it("a claim of that exact name comes before a path", async () => {
     const token = await sign({ ...claims, "profile.names.0": "Countess" });
     expect(await named.verify(token)).toMatchObject({ identity: { name: "Countess" } });
   });
 
-  it("are named in what is said of them; what every object inherits is no claim", async () => {
+  it("are named in error messages; what every object inherits is no claim", async () => {
     const refused = await named.verify(await sign({ ...claims, "https://example.com/id": 7 }));
     expect(refused).toMatchObject({ ok: false, message: "The token's claim https://example.com/id: is required" });
     const inherited = verifier({ CLAIM_USER: "constructor.name" });
     expect(await inherited.verify(await sign())).toEqual(UNAUTHORIZED);
   });
 
-  it("guests, whose tokens are this server's own, are read as ever; so is what signToken signs by these names", async () => {
+  it("tokens of guests, which this server signs, keep the default names; signToken signs by the set ones", async () => {
     const guest = await signToken(SECRET, { user: "guest-1", name: "Gus", guest: true }, 60);
     expect(await named.verify(guest)).toMatchObject({ identity: { user: "guest-1", name: "Gus", role: "member" } });
     const names = { user: "https://example.com/id", name: "profile.names.0", role: "app.role", rooms: "rooms" };
@@ -59,7 +59,7 @@ describe("TOK-6: claims by other names", () => {
   });
 });
 
-it("TOK-6: what a provider calls a guest is none of ours: it is read by the names that are set, and opens what it says", async () => {
+it("TOK-6: a provider's `guest` claim makes no guest of this server: the token is read by the set names, and opens its own rooms", async () => {
   const { publicKey, privateKey } = await generateKeyPair("ES256");
   const checked = verifier({
     JWT_PUBLIC_KEY: await exportSPKI(publicKey),
@@ -79,7 +79,7 @@ it("TOK-6: what a provider calls a guest is none of ours: it is read by the name
 describe("a secret that is being rotated", () => {
   const OLD = "the-secret-that-was-there-before-it";
 
-  it("is believed with the one before it, as long as that is set", async () => {
+  it("passes with the previous one, as long as that is set", async () => {
     const rotating = verifier({ JWT_SECRET_PREVIOUS: OLD });
     expect(await rotating.verify(await sign())).toMatchObject({ ok: true });
     expect(await rotating.verify(await sign({}, OLD))).toMatchObject({ ok: true });

@@ -1,4 +1,4 @@
-// Tokens of the shape that identity providers give, read by the settings of docs/identity-providers.md (TOK-6).
+// Tokens as identity providers make them, read by the settings of docs/identity-providers.md (TOK-6).
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
@@ -116,7 +116,7 @@ describe("TOK-6: Clerk", () => {
     expect(await verify("Clerk", TOKEN)).toEqual({ ok: true, identity });
   });
 
-  it("of somebody without a name, and with empty metadata", async () => {
+  it("of a user without a name, and with empty metadata", async () => {
     const { sub: user, exp } = TOKEN;
     for (const bare of [
       { name: null, metadata: {} },
@@ -169,7 +169,7 @@ describe("TOK-6: Supabase", () => {
     expect(await verify("Supabase", plain, "ES256")).toEqual({ ok: true, identity: { ...open, role: "member" } });
   });
 
-  it("of the anon key names nobody, and is refused", async () => {
+  it("of the anon key names no user, and is refused", async () => {
     const key = { iss: TOKEN.iss, aud: TOKEN.aud, ref: "example", role: "anon", iat: NOW, exp: NOW + 86_400 };
     expect(await verify("Supabase", key, "ES256")).toEqual({
       ok: false,
@@ -199,7 +199,7 @@ describe("TOK-6: Cloudflare Access", () => {
     expect(await verify("Cloudflare Access", TOKEN)).toEqual({ ok: true, identity });
   });
 
-  it("of a service token names nobody, and is refused", async () => {
+  it("of a service token names no user, and is refused", async () => {
     const service = { ...TOKEN, sub: "", common_name: "e367826f93b8d71185e03fe518aad3f9.access", email: undefined };
     expect(await verify("Cloudflare Access", service)).toMatchObject({ ok: false, code: "UNAUTHORIZED" });
   });

@@ -1,4 +1,5 @@
-// The keys of an identity provider: how often it is asked, and which tokens count while it is slow, down, rotating or answers rubbish (TOK-5).
+// An identity provider's keys: how often the server fetches them, and which tokens pass while the provider is slow, down, rotating or
+// answers rubbish (TOK-5).
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
@@ -93,13 +94,13 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe("TOK-5: a provider that is well", () => {
-  it("is asked once for one token in thirty rooms at once", async () => {
+describe("TOK-5: a provider that works", () => {
+  it("gets one fetch for one token in thirty rooms at once", async () => {
     expect(await Promise.all(verifiers.map((verifier) => verifier.verify(token)))).toEqual(times(30, IN));
     expect(asked).toBe(1);
   });
 
-  it("is not asked again while its keys are fresh, and once when they are not", async () => {
+  it("gets no fetch while its keys are fresh, and one when they are not", async () => {
     await verify();
     clock.advance(KEYS_FRESH_MS - 1);
     expect(await verify()).toEqual(IN);
@@ -109,7 +110,7 @@ describe("TOK-5: a provider that is well", () => {
     expect(asked).toBe(2);
   });
 
-  it("that rotates: a new key is asked for, and the old one counts as long as it is published", async () => {
+  it("that rotates: fetches the new key, and the old one counts as long as it is published", async () => {
     await verify();
     clock.advance(KEY_FETCH_INTERVAL_MS);
     published = [jwk, nextKey.jwk];
@@ -122,7 +123,7 @@ describe("TOK-5: a provider that is well", () => {
     expect(await verify(await tokenOf("k2", nextKey.privateKey))).toEqual(IN);
   });
 
-  it("that rotates right after it was asked: a token that may be newer than the set is put off, and is good then", async () => {
+  it("that rotates right after a fetch: a token that may be newer than the set is UNAVAILABLE, and passes later", async () => {
     await verify();
     published = [nextKey.jwk];
     clock.advance(1000);
@@ -139,7 +140,7 @@ describe("TOK-5: a provider that is well", () => {
     expect(asked).toBe(2);
   });
 
-  it("that has no such key is asked once about a fresh token, and then the answer is no", async () => {
+  it("that has no such key gets one fetch for a fresh token, and then the token is refused", async () => {
     await verify();
     clock.advance(1000);
     const made = await tokenOf("made-up", nextKey.privateKey, { iat: clock.now() / 1000 + 30 });
@@ -149,7 +150,7 @@ describe("TOK-5: a provider that is well", () => {
     expect(asked).toBe(2);
   });
 
-  it("is not asked for made-up keys more often than every ten seconds: twenty at once, and a minute of them", async () => {
+  it("gets at most one fetch in ten seconds for made-up keys: twenty at once, and a minute of them", async () => {
     await verify();
     clock.advance(KEY_FETCH_INTERVAL_MS);
     const made = await Promise.all(Array.from({ length: 20 }, (_, at) => tokenOf(`made-up-${at}`)));
@@ -162,7 +163,7 @@ describe("TOK-5: a provider that is well", () => {
     expect(asked).toBe(2 + 6);
   });
 
-  it("whose clock was put back is asked all the same", async () => {
+  it("gets a fetch also after the clock was set back", async () => {
     await verify();
     clock.nowMs -= 24 * 3_600_000;
     published = [nextKey.jwk];
@@ -209,7 +210,7 @@ describe("TOK-5: a provider that is down", () => {
     expect(await verify()).toEqual(UNAVAILABLE);
   });
 
-  it("from the start: the answer says when to come back, and thirty rooms ask once in ten seconds", async () => {
+  it("from the start: the answer has retryAfterMs, and thirty rooms fetch once in ten seconds", async () => {
     answering = fail;
     const all = (): Promise<Verdict[]> => Promise.all(verifiers.map((verifier) => verifier.verify(token)));
     expect(await all()).toEqual(times(30, { ...UNAVAILABLE, retryAfterMs: KEY_FETCH_INTERVAL_MS }));
@@ -222,7 +223,7 @@ describe("TOK-5: a provider that is down", () => {
     expect(asked).toBe(2);
   });
 
-  it("is asked at most six times in a minute of made-up keys", async () => {
+  it("gets at most six fetches in a minute of made-up keys", async () => {
     answering = fail;
     const made = await tokenOf("made-up");
     for (let second = 0; second < 60; second++) {
@@ -234,7 +235,7 @@ describe("TOK-5: a provider that is down", () => {
 });
 
 describe("TOK-5: a provider that is slow", () => {
-  it("is waited for until its time is up, by all who ask meanwhile together", async () => {
+  it("is waited for until its time is up, by all requests together", async () => {
     answering = hang;
     const early = verify();
     await settle();
@@ -246,7 +247,7 @@ describe("TOK-5: a provider that is slow", () => {
     expect(await Promise.all([early, late])).toEqual([UNAVAILABLE, UNAVAILABLE]);
   });
 
-  it("does not keep those out whose keys are known", async () => {
+  it("does not refuse tokens with known keys", async () => {
     await verify();
     clock.advance(KEYS_FRESH_MS);
     answering = hang;
@@ -258,7 +259,7 @@ describe("TOK-5: a provider that is slow", () => {
     expect(asked).toBe(2);
   });
 
-  it("is let go where the request that asked it was ended, and never says how", async () => {
+  it("is given up where the platform ended the request that fetched", async () => {
     answering = () => new Promise(() => {});
     const waiting = verify();
     await settle();
@@ -269,7 +270,7 @@ describe("TOK-5: a provider that is slow", () => {
     expect(await verify()).toEqual(IN);
   });
 
-  it("and answers after its time has what it says taken, for the next who asks", async () => {
+  it("that answers after its time has its keys taken, for the next request", async () => {
     let answer: (response: Response) => void = () => {};
     answering = () => new Promise((resolve) => (answer = resolve));
     const waiting = verify();
@@ -299,7 +300,7 @@ describe("TOK-5: a provider that is slow", () => {
   });
 });
 
-describe("TOK-5: a provider that raves", () => {
+describe("TOK-5: a provider that answers rubbish", () => {
   const padded = (bytes: number): Answering => {
     const bare = JSON.stringify({ keys: published, pad: "" }).length;
     return () => Response.json({ keys: published, pad: "x".repeat(bytes - bare) });
@@ -313,7 +314,7 @@ describe("TOK-5: a provider that raves", () => {
     expect(await verify()).toEqual(IN);
   });
 
-  it("about one key does not cost the others", async () => {
+  it("in one key does not cost the others", async () => {
     published = [{ kty: "RSA", kid: "broken" }, { kty: "EC", crv: "P-521", kid: "other" }, nextKey.jwk, jwk];
     expect(await verify()).toEqual(IN);
     expect(await verify(await tokenOf("k2", nextKey.privateKey))).toEqual(IN);

@@ -1,4 +1,4 @@
-// A server of keys (JWT_JWKS_URL) that misbehaves: it lets nobody in, and nobody else's server is asked in its place.
+// A key server (JWT_JWKS_URL) that misbehaves: no token passes, and no other server is asked in its place.
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -46,11 +46,11 @@ function verify(url: string): ReturnType<TokenVerifier["verify"]> {
 const REFUSED = { ok: false, code: "UNAVAILABLE", message: expect.any(String), retryAfterMs: expect.any(Number) };
 
 describe("a server of keys", () => {
-  it("that is well is believed", async () => {
+  it("that answers well verifies a token", async () => {
     expect(await verify(await serve((_request, response) => response.end(keySet)))).toMatchObject({ ok: true });
   });
 
-  it.each([301, 302, 307, 308])("that sends us elsewhere (%i) is not followed", async (status) => {
+  it.each([301, 302, 307, 308])("that redirects (%i) is not followed", async (status) => {
     let asked = 0;
     const elsewhere = await serve((_request, response) => {
       asked++;
@@ -61,7 +61,7 @@ describe("a server of keys", () => {
     expect(asked).toBe(0);
   });
 
-  it("that is silent is given up, and nobody is let in", PATIENT, async () => {
+  it("that is silent is given up, and no token passes", PATIENT, async () => {
     expect(await verify(await serve(() => {}))).toEqual(REFUSED);
   });
 
@@ -71,11 +71,11 @@ describe("a server of keys", () => {
     ["keys that are none", '{"keys":[1]}'],
     ["a list", "[]"],
     ["null", "null"],
-  ])("that answers %s lets nobody in", async (_what, body) => {
+  ])("that answers %s lets no token pass", async (_what, body) => {
     expect(await verify(await serve((_request, response) => response.end(body)))).toMatchObject({ ok: false });
   });
 
-  it.each([404, 500])("that answers %i lets nobody in", async (status) => {
+  it.each([404, 500])("that answers %i lets no token pass", async (status) => {
     expect(await verify(await serve((_request, response) => response.writeHead(status).end(keySet)))).toEqual(REFUSED);
   });
 });

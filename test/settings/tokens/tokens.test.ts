@@ -1,4 +1,4 @@
-// Tokens: who is believed, with which key, and what of a claim is taken.
+// Tokens: which pass, with which key, and which parts of claims are taken.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -33,7 +33,7 @@ const UNAUTHORIZED = { ok: false, code: "UNAUTHORIZED", message: expect.any(Stri
 const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 describe("HS256", () => {
-  it("a token names its user, with the defaults for what it does not say", async () => {
+  it("a token names its user; missing claims have defaults", async () => {
     const exp = nowSeconds() + 60;
     expect(await bySecret.verify(await sign({ exp }))).toEqual({
       ok: true,
@@ -41,14 +41,14 @@ describe("HS256", () => {
     });
   });
 
-  it("a token's claims are taken", async () => {
+  it("takes a token's claims", async () => {
     const claims = { name: " Ada Lovelace ", role: "moderator", rooms: ["general", "dev-*"] };
     expect(await bySecret.verify(await sign(claims))).toMatchObject({
       identity: { user: "ada", name: "Ada Lovelace", role: "moderator", rooms: ["general", "dev-*"] },
     });
   });
 
-  it("what signToken signs is believed", async () => {
+  it("tokens of signToken pass", async () => {
     const checked = verifier({ JWT_SECRET: SECRET, JWT_ISSUER: "i", JWT_AUDIENCE: "a" });
     const claims = { user: "ada", name: "Ada", role: "reader", rooms: ["x"], issuer: "i", audience: "a" };
     const { user, name, role, rooms } = claims;
@@ -58,7 +58,7 @@ describe("HS256", () => {
     });
   });
 
-  it("another secret's token is not believed, nor one that was changed", async () => {
+  it("refuses a token of another secret, and one that was changed", async () => {
     const token = await sign();
     const [header, , signature] = token.split(".");
     const forged = `${header}.${base64url({ sub: "eve", exp: nowSeconds() + 3600 })}.${signature}`;
@@ -91,7 +91,7 @@ describe("HS256", () => {
 });
 
 describe("the time of a token", () => {
-  it("TOKEN_EXPIRED is told apart from wrong", async () => {
+  it("TOKEN_EXPIRED and UNAUTHORIZED differ", async () => {
     expect(await bySecret.verify(await sign({ exp: nowSeconds() - 1 }))).toMatchObject({
       ok: false,
       code: "TOKEN_EXPIRED",
@@ -110,11 +110,11 @@ describe("the time of a token", () => {
     expect(await lenient.verify(token)).toEqual({ ok: true, identity: { user: "ada", name: "ada", role: "member" } });
   });
 
-  describe("by a clock that stands", () => {
+  describe("with a fixed clock", () => {
     beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
     afterEach(() => void vi.useRealTimers());
 
-    it("TOK-7: a token is believed up to a minute before its nbf, for clocks differ, and not sooner", async () => {
+    it("TOK-7: a token passes up to a minute before its nbf, as clocks differ, and not sooner", async () => {
       expect(await bySecret.verify(await sign({ nbf: nowSeconds() + 2 }))).toMatchObject({ ok: true });
       expect(await bySecret.verify(await sign({ nbf: nowSeconds() + 60 }))).toMatchObject({ ok: true });
       expect(await bySecret.verify(await sign({ nbf: nowSeconds() + 61 }))).toEqual(UNAUTHORIZED);
@@ -143,11 +143,11 @@ describe("issuer and audience", () => {
     { aud: "parley" },
     { iss: "https://other", aud: "parley" },
     { iss: "https://issuer", aud: "other" },
-  ])("%j is not believed", async (claims) => {
+  ])("%j is refused", async (claims) => {
     expect(await strict.verify(await sign(claims))).toEqual(UNAUTHORIZED);
   });
 
-  it("are not looked at where none is set", async () => {
+  it("are ignored where none is set", async () => {
     expect(await bySecret.verify(await sign({ iss: "anyone", aud: "anything" }))).toMatchObject({ ok: true });
   });
 });
@@ -193,7 +193,7 @@ describe("claims at their limits", () => {
     { name: `${"\u200b".repeat(64)}Ada` },
     { sub: `${"\u3164".repeat(64)}ada` },
     { rooms: null },
-  ])("%j is not believed", async (claims) => {
+  ])("%j is refused", async (claims) => {
     expect(await bySecret.verify(await sign(claims))).toEqual(UNAUTHORIZED);
   });
 
@@ -209,7 +209,7 @@ describe("claims at their limits", () => {
     [["reader", "member"], "member"],
     [["reader"], "reader"],
     [["moderator", "service"], "service"],
-  ])("TOK-6: of the roles %j the one that may most counts", async (role, read) => {
+  ])("TOK-6: of the roles %j the highest counts", async (role, read) => {
     expect(await bySecret.verify(await sign({ role }))).toMatchObject({ identity: { role: read } });
   });
 
@@ -219,7 +219,7 @@ describe("claims at their limits", () => {
     [`${"n".repeat(NAME_LENGTH_MAX - 1)}\u{1F600}`, "n".repeat(NAME_LENGTH_MAX - 1)],
     [`${"n".repeat(NAME_LENGTH_MAX - 1)} Lovelace`, "n".repeat(NAME_LENGTH_MAX - 1)],
     [null, "ada"],
-  ])("TOK-6: of the name %j as much is taken as a name may have", async (name, read) => {
+  ])("TOK-6: cuts the name %j to the length of a name", async (name, read) => {
     expect(await bySecret.verify(await sign({ name }))).toMatchObject({ identity: { name: read } });
   });
 
@@ -242,7 +242,7 @@ describe("claims at their limits", () => {
 });
 
 describe.each(["RS256", "ES256", "EdDSA"])("%s", (alg) => {
-  it("a token is believed by PEM, by PEM with escaped line breaks, and by JWK", PATIENT, async () => {
+  it("a token passes by PEM, by PEM with escaped line breaks, and by JWK", PATIENT, async () => {
     const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
     const token = await sign({}, privateKey, alg);
     const pem = await exportSPKI(publicKey);
@@ -254,7 +254,7 @@ describe.each(["RS256", "ES256", "EdDSA"])("%s", (alg) => {
     }
   });
 
-  it("another key's token is not believed, nor one signed with the public key as an HMAC secret", PATIENT, async () => {
+  it("refuses a token of another key, and one signed with the public key as an HMAC secret", PATIENT, async () => {
     const { publicKey } = await generateKeyPair(alg, { extractable: true });
     const other = await generateKeyPair(alg);
     const pem = await exportSPKI(publicKey);
@@ -272,7 +272,7 @@ describe.each(["RS256", "ES256", "EdDSA"])("%s", (alg) => {
   });
 });
 
-describe("a public key that is none", () => {
+describe("an invalid public key", () => {
   it.each(["nonsense", "{}", '{"kty":"oct","k":"c2VjcmV0"}', "{"])("%s is named as a bad setting", (key) => {
     expect(readSettings({ JWT_PUBLIC_KEY: key })).toEqual({
       ok: false,
@@ -280,13 +280,13 @@ describe("a public key that is none", () => {
     });
   });
 
-  it("a private JWK is refused: it has no business here", async () => {
+  it("refuses a private JWK", async () => {
     const { privateKey } = await generateKeyPair("ES256", { extractable: true });
     const key = JSON.stringify(await exportJWK(privateKey));
     expect(readSettings({ JWT_PUBLIC_KEY: key })).toMatchObject({ ok: false });
   });
 
-  it("one that only looks like a key lets nobody in, and the log says why", async () => {
+  it("a text that only looks like a key lets no token pass, and the log has the reason", async () => {
     const complaint = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { privateKey } = await generateKeyPair("ES256");
     const key = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----";
@@ -317,12 +317,12 @@ describe("a JWKS", () => {
 
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it.each(["RS256", "ES256", "EdDSA"])("is asked for the key of a token (%s)", async (alg) => {
+  it.each(["RS256", "ES256", "EdDSA"])("gives the key of a token (%s)", async (alg) => {
     const token = await sign({}, keys.get(alg)!.privateKey, alg, alg);
     expect(await verifier({ JWT_JWKS_URL: url }).verify(token)).toMatchObject({ ok: true, identity: { user: "ada" } });
   });
 
-  it("does not vouch for a key that is not in it, a mismatched one, or a secret", async () => {
+  it("verifies no token of a key outside of it, of a mismatched key, or of a secret", async () => {
     const checked = verifier({ JWT_JWKS_URL: url });
     const { privateKey } = await generateKeyPair("ES256");
     expect(await checked.verify(await sign({}, privateKey, "ES256", "ES256"))).toEqual(UNAUTHORIZED);
@@ -331,7 +331,7 @@ describe("a JWKS", () => {
     expect(await checked.verify(await sign({}, secretKey, "HS256", "RS256"))).toEqual(UNAUTHORIZED);
   });
 
-  it("that cannot be reached lets nobody in, and the log says why", async () => {
+  it("that cannot be reached lets no token pass, and the log has the reason", async () => {
     const complaint = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const gone = createServer();
     await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
