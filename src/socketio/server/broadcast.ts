@@ -102,5 +102,65 @@ export class BroadcastOperator<Outgoing extends EventsMap, Data> {
   }
 }
 
+/** The methods of a namespace that select its sockets, or address all of them. */
+export abstract class Broadcasts<Outgoing extends EventsMap, Data> {
+  abstract get everyone(): BroadcastOperator<Outgoing, Data>;
+
+  emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
+    return this.everyone.emit(event, ...args);
+  }
+
+  to(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.to(channel);
+  }
+
+  in(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.to(channel);
+  }
+
+  except(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.except(channel);
+  }
+
+  get volatile(): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.volatile;
+  }
+
+  get local(): BroadcastOperator<Outgoing, Data> {
+    return this.everyone;
+  }
+
+  compress(_compress: boolean): BroadcastOperator<Outgoing, Data> {
+    return this.everyone;
+  }
+
+  timeout(ms: number): BroadcastOperator<Outgoing, Data> {
+    return this.everyone.timeout(ms);
+  }
+
+  emitWithAck<Event extends EventName<Outgoing>>(
+    event: Event,
+    ...args: QuestionArgs<Outgoing, Event>
+  ): Promise<Array<AnswerOf<Outgoing, Event>>> {
+    return this.everyone.emitWithAck(event, ...args);
+  }
+
+  fetchSockets(): Array<Socket<Outgoing, Data>> {
+    return this.everyone.fetchSockets();
+  }
+
+  socketsJoin(channel: string | readonly string[]): void {
+    this.everyone.socketsJoin(channel);
+  }
+
+  socketsLeave(channel: string | readonly string[]): void {
+    this.everyone.socketsLeave(channel);
+  }
+
+  disconnectSockets(close = false): void {
+    this.everyone.disconnectSockets(close);
+  }
+}
+
 /** One name, or several. */
 export const listed = (names: Channels): readonly string[] => (typeof names === "string" ? [names] : names);

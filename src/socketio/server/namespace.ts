@@ -4,9 +4,9 @@
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { Identity } from "../engine/identity.ts";
 import type { AskAnswer } from "./acks.ts";
-import { BroadcastOperator, listed } from "./broadcast.ts";
+import { BroadcastOperator, Broadcasts, listed } from "./broadcast.ts";
 import type { Deadline, DeadlineOptions, Deadlines } from "../../clock/deadlines.ts";
-import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
+import type { EventArgs, EventName, EventsMap } from "./events.ts";
 import type { Hub } from "./hub.ts";
 import type { RecoveryLog } from "../recovery/recovery.ts";
 import type { ServerHandlers, ServerSide } from "./server-side.ts";
@@ -77,7 +77,7 @@ export abstract class Namespace<
   // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
   Data = any,
   Between extends EventsMap = EventsMap,
-> {
+> extends Broadcasts<Outgoing, Data> {
   abstract readonly handlers: Handlers<Incoming, Socket<Outgoing, Data>>;
   /** Handlers of the events of other rooms: SIO-12. */
   readonly serverHandlers: ServerHandlers<Between> = {} as ServerHandlers<Between>;
@@ -203,10 +203,6 @@ export abstract class Namespace<
     return new BroadcastOperator<Outgoing, Data>(this.context.hub, {});
   }
 
-  emit<Event extends EventName<Outgoing>>(event: Event, ...args: EventArgs<Outgoing, Event>): true {
-    return this.everyone.emit(event, ...args);
-  }
-
   /**
    * The same event once per list of arguments, in order, as one burst per recipient.
    * @param seqs their places in the namespace's own recovery log
@@ -217,41 +213,6 @@ export abstract class Namespace<
     seqs?: readonly number[],
   ): void {
     this.context.hub.emitAll({}, event, argLists, seqs);
-  }
-
-  to(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.to(channel);
-  }
-
-  in(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.to(channel);
-  }
-
-  except(channel: string | readonly string[]): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.except(channel);
-  }
-
-  get volatile(): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.volatile;
-  }
-
-  get local(): BroadcastOperator<Outgoing, Data> {
-    return this.everyone;
-  }
-
-  compress(_compress: boolean): BroadcastOperator<Outgoing, Data> {
-    return this.everyone;
-  }
-
-  timeout(ms: number): BroadcastOperator<Outgoing, Data> {
-    return this.everyone.timeout(ms);
-  }
-
-  emitWithAck<Event extends EventName<Outgoing>>(
-    event: Event,
-    ...args: QuestionArgs<Outgoing, Event>
-  ): Promise<Array<AnswerOf<Outgoing, Event>>> {
-    return this.everyone.emitWithAck(event, ...args);
   }
 
   /**
@@ -279,21 +240,5 @@ export abstract class Namespace<
     const { serverSide, hub } = this.context;
     const answers = await serverSide.ask(listed(rooms), { nsp: hub.nsp, event, args });
     return answers as Array<Awaited<ReturnType<Between[Event]>>>;
-  }
-
-  fetchSockets(): Array<Socket<Outgoing, Data>> {
-    return this.everyone.fetchSockets();
-  }
-
-  socketsJoin(channel: string | readonly string[]): void {
-    this.everyone.socketsJoin(channel);
-  }
-
-  socketsLeave(channel: string | readonly string[]): void {
-    this.everyone.socketsLeave(channel);
-  }
-
-  disconnectSockets(close = false): void {
-    this.everyone.disconnectSockets(close);
   }
 }

@@ -1,18 +1,16 @@
-// One session in one namespace, as the application sees it. What it holds in `data`, the channels it joined
-// and what it asked survive sleep; nothing else that an application hangs on this object does.
+// One session in one namespace, as the application sees it. Its state (socket-state.ts) survives sleep; other properties that an
+// application sets on this object do not.
 import { ACK_AWAIT_MS_MAX, ASK_MS_MAX, checkAwaitMs, type Acks } from "./acks.ts";
 import type { DisconnectReason } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { checkEventName, encodeDisconnect, encodeEvent } from "../wire/socket-io.ts";
 import { BroadcastOperator } from "./broadcast.ts";
 import type { AnswerOf, EventArgs, EventName, EventsMap, QuestionArgs } from "./events.ts";
-import { fingerprint } from "./fingerprint.ts";
 import { isReady, type Hub } from "./hub.ts";
 import type { Outbox } from "../engine/outbox.ts";
-import type { Handshake } from "../engine/session.ts";
-import { ChannelHistory } from "../recovery/channel-history.ts";
-import type { AskRecord, SocketRecord, TokenRecord } from "./records.ts";
-import { NOTHING, type SocketSession } from "./socket-session.ts";
+import type { SocketRecord } from "./records.ts";
+import type { SocketSession } from "./socket-session.ts";
+import { SocketState } from "./socket-state.ts";
 
 /** The server, as a socket sees it. */
 export interface SocketHost {
@@ -32,94 +30,23 @@ export interface AskOptions {
   readonly timeoutMs: number;
 }
 
-/** One for all sockets that are in no channel. */
-const NOWHERE: ReadonlySet<string> = new Set();
-
 // oxlint-disable-next-line typescript/no-explicit-any -- the default of an untyped application, as in Socket.IO
-export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
-  readonly id: string;
-  readonly session: SocketSession;
-  readonly pid: string | undefined;
+export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> extends SocketState<Data> {
   connected = true;
   /** Whether its `onDisconnecting` has begun. */
   isLeaving = false;
-  /** Whether this connection goes on where an earlier one broke off, with nothing missing. */
-  readonly recovered: boolean;
   readonly #hub: Hub;
   readonly #host: SocketHost;
-  readonly #rule: number | undefined;
-  #channels: Set<string> | undefined;
-  /** What the log remembers of this socket; `undefined` where nobody can tell whether it is still the same. */
-  #remembered: string | undefined;
-  #channelHistory: ChannelHistory | undefined;
-  #asks: readonly AskRecord[];
-  #data: Data;
-  #token: TokenRecord | undefined;
 
   constructor(record: SocketRecord, session: SocketSession, hub: Hub, host: SocketHost) {
-    this.id = record.id;
-    this.session = session;
-    if (record.channels.length > 0) this.#channels = new Set(record.channels);
-    this.pid = record.pid;
-    this.recovered = record.recovered ?? false;
-    this.#rule = record.rule;
-    this.#asks = record.asks ?? NOTHING;
-    this.#data = record.data as Data;
-    this.#token = record.token;
+    super(record, session, hub, host.outbox);
     this.#hub = hub;
     this.#host = host;
-    // A socket that slept was remembered as it was: its record and its memory are written together.
-    if (record.pid !== undefined && hub.recovery?.log.remember) this.#remembered = this.#memory();
   }
 
-  /** As of now: what is joined later may be in another set. */
-  get channels(): ReadonlySet<string> {
-    return this.#channels ?? NOWHERE;
-  }
-
-  get nsp(): string {
-    return this.#hub.nsp;
-  }
-
-  get handshake(): Handshake {
-    return this.session.handshake;
-  }
-
-  /** What carries it now: a WebSocket survives the sleep of its object, long-polling does not. */
+  /** The transport now: a WebSocket survives the sleep of its object, long-polling does not. */
   get transport(): "websocket" | "polling" {
     return this.session.polling ? "polling" : "websocket";
-  }
-
-  /** The user whom its token names; `undefined` where anybody may come in. */
-  get user(): string | undefined {
-    return this.#token?.user;
-  }
-
-  /** The token that it is in with, as far as it is kept. */
-  get token(): TokenRecord | undefined {
-    return this.#token;
-  }
-
-  /** For the server, which has verified it. */
-  setToken(token: TokenRecord): void {
-    this.#token = token;
-    this.#host.outbox.save(this.session);
-  }
-
-  /** Plain data (structured clone) that stays with the socket through sleep. Reading it counts as changing it. */
-  get data(): Data {
-    this.#host.outbox.save(this.session);
-    return this.#data;
-  }
-
-  set data(data: Data) {
-    this.#data = data;
-    this.#host.outbox.save(this.session);
-  }
-
-  /** The same data for a look only: what is changed through it is not kept. */
-  peek(): Readonly<Data> {
-    return this.#data;
   }
 
   /** The channels that reach this socket: its own id, and those it joined. Empty once it is gone. */
@@ -164,66 +91,19 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     return recovery.offset(log.append?.({ event, args, channels: [this.id] }) ?? log.lastSeq);
   }
 
-  /** For what is not kept: the place that the client has reached anyway. */
+  /** For events that are not kept: the place that the client has reached anyway. */
   #currentOffset(): string | undefined {
     const { recovery } = this.#hub;
     return recovery && this.pid !== undefined ? recovery.offset(recovery.log.lastSeq) : undefined;
   }
 
-  /** Sends what was missed, with its offsets. Called by the server. */
+  /** Sends missed events, with their offsets. Called by connects.ts. */
   replay(missed: readonly Frame[]): void {
     if (missed.length === 0) return;
     this.#host.outbox.send([this.session], missed);
   }
 
-  /** For the hub, which knows who is in a channel. */
-  enter(channel: string): void {
-    (this.#channels ??= new Set()).add(channel);
-  }
-
-  /** For the hub. */
-  exit(channel: string): void {
-    this.#channels?.delete(channel);
-  }
-
-  /** For the server: it is gone, and in no channel any more. */
-  exitAll(): void {
-    this.#channels = undefined;
-  }
-
-  /**
-   * For the hub: when it was in which channel, where a log remembers that. Only there, and read when first needed: the
-   * session's record has no room for it.
-   */
-  get channelHistory(): ChannelHistory | undefined {
-    const log = this.#hub.recovery?.log;
-    if (this.pid === undefined || !log?.remember) return undefined;
-    return (this.#channelHistory ??= new ChannelHistory([...this.channels], log.recall?.(this.id)?.history));
-  }
-
-  /** Keeps what a recovering socket gets back, where the namespace's log remembers sockets. */
-  remember(departure: { readonly goneAtMs?: number; readonly saidGoodbye?: boolean } = {}): void {
-    const { channelHistory } = this;
-    if (!channelHistory) return;
-    this.#remembered = this.#memory();
-    const memory = { channels: [...this.channels], history: channelHistory.toRecord(), data: this.#data, ...departure };
-    this.#hub.recovery?.log.remember?.(this.id, memory);
-  }
-
-  /** The same, but only where something changed since: the object may die without noticing. */
-  rememberChange(): void {
-    if (this.pid === undefined || !this.#hub.recovery?.log.remember) return;
-    const memory = this.#memory();
-    if (memory === undefined || memory !== this.#remembered) this.remember();
-  }
-
-  /** What would be remembered, as text to compare. */
-  #memory(): string | undefined {
-    // A history that was not read has not changed.
-    return fingerprint([[...this.channels], this.#channelHistory?.toRecord(), this.#data]);
-  }
-
-  /** Emits only what can be taken at once, by the client or by those selected next; the rest is dropped. */
+  /** Emits only to clients that can take it at once, this one or those selected next; for others the event is dropped. */
   get volatile(): Pick<this, "emit" | "broadcast" | "to" | "in" | "except"> {
     const broadcast = this.broadcast.volatile;
     return {
@@ -266,7 +146,7 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     const { acks, outbox } = this.#host;
     const id = this.#takeAckId(event);
     const answer = outbox.turn(() => {
-      // First: what could not be sent is not waited for.
+      // First: an event that could not be sent is not waited for.
       this.#send(event, args, id);
       if (!this.connected) throw new Error("socket has been disconnected");
       return acks.wait(this as Socket, id, this.#host.now() + timeoutMs);
@@ -278,8 +158,8 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
    * Emits an event whose answer may take long: the object sleeps meanwhile, and the namespace's continuation
    * `handler` goes on with `data` and an `AskAnswer`, exactly once: the client's ack, the timeout, or `disconnected`
    * when the socket goes first. A socket that recovers is not asked again by itself. Should the object die rather
-   * than sleep, with all its connections, nobody is left to be told, here as with `onDisconnect`.
-   * @returns whether it was asked: not where the socket is gone, and then nothing goes on either
+   * than sleep, with all its connections, the continuation is not called, and neither is `onDisconnect`.
+   * @returns whether it was asked: not where the socket is gone, and then no continuation follows
    * @throws RangeError when `timeoutMs` is out of range, or `args` hold more attachments than a packet carries; it was not
    * asked then
    */
@@ -293,10 +173,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
     const { acks, outbox } = this.#host;
     const id = this.#takeAckId(event);
     return outbox.turn(() => {
-      // First: what could not be sent was not asked.
+      // First: an event that could not be sent is no question.
       this.#send(event, args, id);
       if (!this.connected) return false;
-      this.setAsks([...this.#asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
+      this.setAsks([...this.asks, { id, handler, data, dueMs: this.#host.now() + timeoutMs }]);
       acks.watch(this as Socket);
       return true;
     });
@@ -304,20 +184,10 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
 
   /** Kept with the session: after sleep a late ack must not answer a question that came later. */
   #takeAckId(event: string): number {
-    // Before anybody waits for the answer.
+    // Before the answer is waited for.
     checkEventName(event);
     this.#host.outbox.save(this.session);
     return this.session.takeAckId();
-  }
-
-  /** What was asked and is not answered yet. */
-  get asks(): readonly AskRecord[] {
-    return this.#asks;
-  }
-
-  setAsks(asks: readonly AskRecord[]): void {
-    this.#asks = asks;
-    this.#host.outbox.save(this.session);
   }
 
   /** Everyone else in the namespace. */
@@ -347,23 +217,9 @@ export class Socket<Outgoing extends EventsMap = EventsMap, Data = any> {
   disconnect(close = false): void {
     if (!this.connected) return;
     if (close) return this.#host.dismissSession(this.session);
-    // Asked for once more by its own `onDisconnecting`.
+    // Called once more by its own `onDisconnecting`.
     if (this.isLeaving) return;
     this.#host.outbox.send([this.session], encodeDisconnect(this.nsp));
     this.#host.removeSocket(this as Socket, "server namespace disconnect");
-  }
-
-  toRecord(): SocketRecord {
-    return {
-      nsp: this.nsp,
-      id: this.id,
-      data: this.#data,
-      channels: [...this.channels],
-      ...(this.recovered && { recovered: true }),
-      ...(this.pid !== undefined && { pid: this.pid }),
-      ...(this.#rule !== undefined && { rule: this.#rule }),
-      ...(this.#asks.length > 0 && { asks: this.#asks }),
-      ...(this.#token && { token: this.#token }),
-    };
   }
 }
