@@ -1,5 +1,5 @@
-// A row per broadcast, in two tables that take turns, because dropping a table is free and deleting its rows
-// is not. What is asked of them is answered exactly, or not at all.
+// Stores a row per broadcast, in two tables that take turns, because dropping a table is free and deleting its rows is not. Reads are
+// complete, or `undefined`. Called by sql-recovery-log.ts.
 import { UNNAMED_LIFE } from "../../src/socketio/recovery/lives.ts";
 import { decodePayload, encodePayload } from "../../src/socketio/wire/polling-payload.ts";
 import { encodeEvent, readMessage, type PartialPacket } from "../../src/socketio/wire/socket-io.ts";
@@ -13,7 +13,7 @@ import {
 interface BroadcastRow extends Record<string, SqlStorageValue> {
   seq: number;
   at_ms: number;
-  /** JSON `{channels?, except?, life?}`: for whom, and in which life of the log */
+  /** JSON `{channels?, except?, life?}`: the recipients, and the life of the log */
   audience: string;
   /** The event's frames, as a long-polling payload. */
   body: string;
@@ -33,9 +33,9 @@ export class BroadcastTables {
   readonly #newLife: (before: string) => string;
   #lastSeq: number;
   #life: string | undefined;
-  /** The first place that this life took. */
+  /** The first place of this life. */
   #ownSeq = Infinity;
-  /** The table that is written; the other one holds what came before it. */
+  /** The table that is written; the other one holds the rows before it. */
   #current: 0 | 1;
   #currentSinceMs: number;
 
@@ -99,7 +99,7 @@ export class BroadcastTables {
     return seq;
   }
 
-  /** After a window the other table holds nothing that anybody could still ask for. */
+  /** After a window no client can recover from the rows of the other table any more. */
   #takeTurns(nowMs: number): void {
     if (nowMs - this.#currentSinceMs <= this.#windowMs) return;
     this.#current = this.#current === 0 ? 1 : 0;
@@ -109,8 +109,7 @@ export class BroadcastTables {
   }
 
   /**
-   * What came after `seq` for one socket; `undefined` where that cannot be said for certain, or where it is more than
-   * anybody is replayed.
+   * @returns the broadcasts after `seq` for one socket; `undefined` where they may be incomplete, or are too many to be replayed
    * @throws Error where a row is damaged
    */
   since(seq: number, wasIn: WasIn): MissedEvent[] | undefined {

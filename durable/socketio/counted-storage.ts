@@ -1,7 +1,8 @@
-// The storage of an object, with a count of what is billed of it: rows written, by SQL and by key, and alarms set.
+// Wraps the storage of an object, and counts its billed operations: rows written, by SQL and by key, and alarms set. Called by
+// socket-object.ts and the objects of the chat.
 import type { Meter } from "../../src/metrics/meter.ts";
 
-/** @returns the same storage, for all who are to be counted */
+/** @returns the same storage, counted */
 export function countedStorage(
   storage: DurableObjectStorage,
   meter: Meter,
@@ -11,7 +12,7 @@ export function countedStorage(
   const sql = wrap(storage.sql, {
     exec: (...args: Parameters<SqlStorage["exec"]>) => {
       const cursor = storage.sql.exec(...args);
-      // What writes has written by now; what reads goes on with the cursor, and writes nothing.
+      // A statement that writes has written by now; one that reads goes on with the cursor, and writes nothing.
       const { rowsWritten } = cursor;
       if (rowsWritten > 0) meter.count(series, rowsWritten);
       return cursor;

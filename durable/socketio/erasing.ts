@@ -1,11 +1,11 @@
-// Erasing all that an object stores, but for what it leaves to its next life. The platform's own `deleteAll` takes effect by
-// itself: where the process dies right behind it, what was written after it is lost.
+// Erases the storage of an object, except for the data of its next life. The platform's own `deleteAll` is a transaction of its own:
+// where the process dies right behind it, data written after it is lost. Called by socket-object.ts.
 
 interface TableRow extends Record<string, SqlStorageValue> {
   name: string;
 }
 
-/** Stores what an object leaves to its next life. */
+/** Stores the data that an object leaves to its next life. */
 export type Leave = () => void;
 
 /** Virtual tables come first and take along the tables that they are made of, which cannot be dropped themselves. */
@@ -14,8 +14,8 @@ const TABLES = `SELECT name FROM sqlite_master
   ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC`;
 
 /**
- * Takes effect before it returns; what it promises is word of it.
- * @param leave what it stores is stored with the erasing, or neither is done
+ * Erases before it returns; the promise resolves when that is stored.
+ * @param leave writes in the transaction of the erasing
  */
 export async function eraseStored(storage: DurableObjectStorage, leave?: Leave): Promise<void> {
   if (leave) eraseBut(storage, leave);

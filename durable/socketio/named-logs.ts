@@ -1,5 +1,5 @@
-// Recovery logs that share one database, each under a name: which there are, and which nobody needs any more.
-// Namespaces made on demand are named by clients, so what is left of them must not stay for ever.
+// Lists the recovery logs that share one database, each under a name, and drops unused ones: namespaces made on demand are named by
+// clients, so their logs must not stay for ever. Called by sql-recovery-log.ts.
 import type { LogName } from "../sql/log-name.ts";
 
 /** Characters of a log's name. */
@@ -17,7 +17,7 @@ interface Making {
   readonly newName: () => string;
 }
 
-/** The logs that are open in this life of an object, by its storage. */
+/** The logs that are open in this instance of an object, by its storage. */
 const openLogs = new WeakMap<DurableObjectStorage, Set<number>>();
 
 /** @throws RangeError saying what a name is */
@@ -46,7 +46,7 @@ export function openNamedLog(storage: DurableObjectStorage, name: string, making
   return log;
 }
 
-/** Nobody is in its namespace any more. After a window nobody can come back to it either, and it may go. */
+/** Its namespace is empty. After a window no client can recover in it either, and the log is dropped. */
 export function closeNamedLog(storage: DurableObjectStorage, id: number, nowMs: number): void {
   openIn(storage).delete(id);
   storage.sql.exec("UPDATE recovery_logs SET closed_at_ms = ? WHERE id = ?", nowMs, id);
@@ -87,7 +87,7 @@ interface Registered extends Record<string, SqlStorageValue> {
   closed_at_ms: number | null;
 }
 
-/** A log that is not open in this life was left open by one that died: its time runs from now on. */
+/** A log that is open in no namespace of this instance was left open by one that died: its window begins now. */
 function dropAbandoned(storage: DurableObjectStorage, nowMs: number): void {
   const open = openIn(storage);
   const logs = storage.sql.exec<Registered>("SELECT id, window_ms, closed_at_ms FROM recovery_logs").toArray();

@@ -1,11 +1,11 @@
-// The HTTP side of long-polling: requests in, the answers that the core gives them out.
+// The HTTP side of long-polling: holds each request until the core answers it. Called by connection-requests.ts and socket-object.ts.
 import { readText } from "../../src/http/body.ts";
 import { ENGINE_REFUSALS, type EngineRefusal } from "../../src/socketio/wire/engine-io.ts";
 import type { SessionServer } from "../../src/socketio/engine/session-server.ts";
 import type { Handshake, Session } from "../../src/socketio/engine/session.ts";
 
-/** What nobody asked for is not waited for. */
-const STRANGER_BODY_MS_MAX = 1000;
+/** The time to read the body of a refused post. */
+const REFUSED_BODY_MS_MAX = 1000;
 
 const POLL_HEADERS = { "Content-Type": "text/plain; charset=UTF-8", "Cache-Control": "no-store" };
 
@@ -13,10 +13,10 @@ export class PollingRequests {
   readonly #server: SessionServer;
   readonly #maxPayloadBytes: number;
   readonly #former: SessionServer | undefined;
-  /** Polls that wait, each with the way to answer it. */
+  /** Polls that wait, each with the function that answers it. */
   readonly #waiting = new Map<Session, (response: Response) => void>();
 
-  /** @param former the server that was there before, whose sessions may have last words to hear */
+  /** @param former the server that was there before, whose sessions may have final payloads to fetch */
   constructor(server: SessionServer, maxPayloadBytes: number, former?: SessionServer) {
     this.#server = server;
     this.#maxPayloadBytes = maxPayloadBytes;
@@ -65,7 +65,7 @@ export class PollingRequests {
     const session = this.#server.sessions.get(sid);
     if (!session || !this.#server.beginPost(session)) {
       // Read, within bounds: the runtime complains of a body that is left lying.
-      await readText(request, this.#maxPayloadBytes, STRANGER_BODY_MS_MAX).catch(() => undefined);
+      await readText(request, this.#maxPayloadBytes, REFUSED_BODY_MS_MAX).catch(() => undefined);
       return refuse(session ? "badRequest" : "unknownSid");
     }
     const body = await readText(request, this.#maxPayloadBytes).catch(() => undefined);

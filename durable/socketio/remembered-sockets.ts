@@ -1,12 +1,12 @@
-// What comes back with the sockets of one recovery log besides what they missed: a row each, kept until nobody can
-// come back for it any more.
+// Stores the state of recoverable sockets of one recovery log: a row each, kept until its socket cannot be recovered any more. Called by
+// sql-recovery-log.ts.
 import type { RememberedSocket } from "../../src/socketio/recovery/recovery.ts";
 
 export class RememberedSockets {
   readonly #kv: SyncKvStorage;
   readonly #prefix: string;
   readonly #windowMs: number;
-  /** Sockets that are there, in this life of the object. */
+  /** Sockets that are connected to this instance of the object. */
   readonly #present = new Set<string>();
   #sweptAtMs: number | undefined;
 
@@ -17,14 +17,14 @@ export class RememberedSockets {
     this.#windowMs = windowMs;
   }
 
-  /** Kept as a structured clone, which carries whatever `socket.data` may hold. */
+  /** Stored as a structured clone, which carries everything that `socket.data` may hold. */
   remember(id: string, socket: RememberedSocket, nowMs: number): void {
     const isGone = socket.goneAtMs !== undefined;
     const comesOrGoes = isGone || !this.#present.has(id);
     if (isGone) this.#present.delete(id);
     else this.#present.add(id);
     this.#kv.put(`${this.#prefix}${id}`, socket);
-    // Whoever adds a row takes care of the others: what is left of a room that nobody enters does not grow.
+    // Sweeps only when a row is added or goes: the rows of a room without visitors do not grow.
     if (comesOrGoes) this.#sweep(nowMs);
   }
 
@@ -36,7 +36,7 @@ export class RememberedSockets {
     this.#present.add(id);
   }
 
-  /** Forgets those who have been gone for a window. Whoever went with an earlier life of the object is gone from now on. */
+  /** Deletes the rows of sockets that are gone for a window. Sockets that went with an earlier instance are gone from now on. */
   #sweep(nowMs: number): void {
     if (this.#sweptAtMs !== undefined && nowMs - this.#sweptAtMs <= this.#windowMs) return;
     this.#sweptAtMs = nowMs;

@@ -7,7 +7,7 @@ import { goodSettingsOf } from "../good-settings.ts";
 
 /**
  * @param room the object's name; one that has none is opened by tokens for every room only
- * @returns what needs no settings before the first token is verified
+ * @returns ports that read the settings with the first token
  */
 export function roomTokens(env: object, room: string | undefined): TokenPorts {
   let verifier: TokenVerifier | undefined;

@@ -118,7 +118,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /**
-   * Closes all sessions, erases what is stored and starts again, empty; where that fails the platform resets the object as it was.
+   * Closes all sessions, erases the storage and starts again, empty; where that fails the platform resets the object as it was.
    * @param prepare says goodbye; the function that it returns stores the data of the next life
    */
   protected async erase(prepare?: () => Leave | undefined): Promise<void> {
@@ -206,7 +206,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /**
-   * Runs what is due. After a sleep a heartbeat is reckoned from its answer, so the alarm comes some milliseconds before it.
+   * Runs the deadlines that are due. After a sleep a heartbeat is reckoned from its answer, so the alarm comes some milliseconds before it.
    * @returns the name of the deadline that was due, if any
    */
   #tick(): string | undefined {

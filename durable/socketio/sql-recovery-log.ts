@@ -1,5 +1,5 @@
-// A recovery log for applications that keep no events of their own: every broadcast, and what else comes back
-// with a socket. One object may hold several, each under a name.
+// A recovery log for applications that keep no events of their own: stores every broadcast, and the state of recoverable sockets. One
+// object may hold several, each under a name. Made by applications for their namespaces.
 import { nameLife } from "../../src/socketio/recovery/lives.ts";
 import type {
   Broadcast,
@@ -14,20 +14,20 @@ import { checkLogName, closeNamedLog, openNamedLog, rememberedPrefixOf, tablesOf
 import { RememberedSockets } from "./remembered-sockets.ts";
 
 export interface SqlRecoveryLogOptions {
-  /** The namespace's recovery window: what is older need not be kept. */
+  /** The namespace's recovery window: older events need not be kept. */
   readonly windowMs: number;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Makes a name or a key: what nobody can guess. */
+  /** Makes a name or a key that cannot be guessed. */
   readonly newName: () => string;
   /**
    * Tells this log from the others of its object, best by its namespace's own name: 1 to `LOG_NAME_CHARS_MAX` characters.
-   * One log of an object may do without. A named one goes when nobody was in its namespace for a window.
+   * One log of an object may do without. A named one is dropped when its namespace was empty for a window.
    */
   readonly name?: string;
 }
 
-/** A log in use: of a namespace that never let anybody in nothing is stored. */
+/** A log in use: nothing is stored before the first socket of its namespace. */
 interface OpenLog {
   readonly epoch: string;
   readonly key: string;

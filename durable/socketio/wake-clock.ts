@@ -1,5 +1,5 @@
-// The only clock of an object. A moment within reach is waited for with a timer; a later one is left to
-// the alarm, so that the object may sleep meanwhile.
+// The only clock of an object. Waits for a near moment with a timer, and sets the alarm for a later one, so that the object may sleep
+// meanwhile. Called by socket-object.ts.
 // Source: https://developers.cloudflare.com/durable-objects/api/alarms/
 import type { Deadlines } from "../../src/clock/deadlines.ts";
 
@@ -40,12 +40,12 @@ export class WakeClock {
   #release = (): void => {};
   #isStopped = false;
   #isStale = false;
-  /** Whether the alarm that is set is one of a life that ended in the midst of things. */
+  /** Whether the alarm that is set is one of an instance that died. */
   #isLegacy = false;
 
   /**
    * @param fire called when something is due; it runs it
-   * @param hold told that a timer runs, which keeps the object awake until what it returns is called
+   * @param hold called when a timer starts, which keeps the object awake until the returned function is called
    * @param rest called when a timer has set an alarm: the object may fall asleep after it
    */
   constructor(
@@ -68,7 +68,7 @@ export class WakeClock {
 
   /**
    * Learns which alarm was set before the object slept, and looks after the deadlines from then on.
-   * @param mayHaveDied nothing is left of those for whom an alarm may have been set: the object has to hear it, once
+   * @param mayHaveDied no connection is left that the alarm may have been set for: it has to fire once all the same
    */
   async wake({ mayHaveDied = false }: { readonly mayHaveDied?: boolean } = {}): Promise<void> {
     this.#alarmAtMs = await this.#storage.getAlarm();
@@ -78,8 +78,8 @@ export class WakeClock {
   }
 
   /**
-   * Once for all that changes by the end of the running code, whatever runs it: an input, a method called by RPC, or
-   * what follows an await in a handler.
+   * Once for all changes up to the end of the running code: an input, a method called by RPC, or the code after an await in a
+   * handler.
    */
   #scheduleSoon(): void {
     if (this.#isStale) return;
@@ -121,7 +121,7 @@ export class WakeClock {
 
   /**
    * Whether the alarm that is set will do. One whose deadline has dissolved since would wake the object for
-   * nothing, and be set anew then: setting it anew now costs the same row and lets the object sleep.
+   * nothing, and be set again then: setting it again now costs the same row and lets the object sleep.
    */
   #isArmedFor(nextMs: number): boolean {
     if (this.#alarmAtMs === null || this.#alarmAtMs > nextMs) return false;

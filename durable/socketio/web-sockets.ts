@@ -1,5 +1,4 @@
-// The WebSockets of an object and the session that each carries: what is kept of them while the object sleeps, sending, and
-// closing. Called by socket-object.ts and connection-requests.ts.
+// The WebSockets of an object, each with the session that it carries: accepts, restores, saves, sends and closes. Called by socket-object.ts and connection-requests.ts.
 import { closeLine } from "../../src/rpc/lines.ts";
 import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
 import type { Frame } from "../../src/socketio/wire/engine-io.ts";
@@ -50,7 +49,7 @@ export class WebSockets {
   /**
    * Accepts a WebSocket for a session that has another one, and closes it at once: its client sees the reason in the closing, as on Node,
    * which it could not in a refused upgrade. Hibernating even so: a peer that never answers the closing must not keep the object awake.
-   * @param session hears of its end
+   * @param session is the one that the server is given when it is gone
    */
   acceptStray(ws: WebSocket, line: string | undefined, session: Session): void {
     this.accept(ws, line);
@@ -74,7 +73,7 @@ export class WebSockets {
     return this.#sessions.get(ws);
   }
 
-  /** The session of a WebSocket is over, or another WebSocket's: it does not come back, whatever events of this one follow. */
+  /** Unties a WebSocket from its session, which further events of the WebSocket do not bring back. */
   forget(ws: WebSocket): void {
     const session = this.#sessions.get(ws);
     this.#sessions.delete(ws);

@@ -1,12 +1,12 @@
-// Connections of one address to one object, and of all to it (LIM-1). A WebSocket that was closed because it is not read
-// counts until it is gone: what was kept for it is still there.
+// Counts the connections of each address to one object, and of all addresses (LIM-1). A WebSocket that was closed because its client does
+// not read counts until it is gone: its buffer is still there. Called by engine.ts.
 import { boundsOf } from "../wire/client-address.ts";
 import type { Session } from "./session.ts";
 
 /** Sessions of one object: as many as the platform gives it WebSockets. Those on long-polling count among them. */
 export const SESSIONS_MAX = 32_768;
 
-/** What is full: the share of an address, the object, or the share of an address among those who have joined nothing. */
+/** The limit that is reached: that of an address, of the object, or of an address for unjoined sessions. */
 export type AddressRefusal = "address" | "object" | "unjoined";
 
 export class Addresses {
@@ -29,7 +29,7 @@ export class Addresses {
     }
   }
 
-  /** @param max sessions of one address; 0 is no limit. @returns what is full, if one more may not come */
+  /** @param max sessions of one address; 0 is no limit. @returns the limit that one more session would exceed, if any */
   refuse(address: string, max: number): AddressRefusal | undefined {
     if (this.#sessions.size >= SESSIONS_MAX) return "object";
     if (max === 0) return undefined;

@@ -102,7 +102,7 @@ export class Backpressure {
   #check(session: Session): void {
     const { sendWindow } = session;
     this.#seePong(session);
-    // One pong answers one ping. More of them than that prove nothing, of whatever came before or comes after.
+    // One pong answers one ping. A client that sends more proves nothing with any of them.
     if (!session.isExtended && sendWindow.pongs > sendWindow.pings) {
       return this.#context.end(session, CLOSINGS.protocolViolation);
     }

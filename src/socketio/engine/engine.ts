@@ -1,5 +1,5 @@
 // The Engine.IO 4 sessions of one server: opens them, reads their packets over WebSocket and long-polling, keeps their heartbeat,
-// closes them. Returns messages and endings to its caller (session-server.ts), and knows nothing of what is spoken over sessions.
+// closes them. Returns messages and endings to its caller (session-server.ts), and knows nothing of the protocol above.
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { decodeFrame, encodeOpen, ENGINE_NOOP, ENGINE_PONG, frameFits, type Frame } from "../wire/engine-io.ts";
 import { Addresses } from "./addresses.ts";
@@ -215,7 +215,7 @@ export class Engine {
     return this.lost(session, closing);
   }
 
-  /** The transport is gone, whoever closed it. @returns as `close` does */
+  /** The transport is gone, closed by either side. @returns as `close` does */
   lost(session: Session, closing: Closing): boolean {
     if (session.closed || !session.isLingering) this.#vanished(session);
     if (session.closed) return false;

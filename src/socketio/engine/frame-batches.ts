@@ -1,10 +1,10 @@
-// What a turn has for an extended session travels in one frame (EXT-2). Pure: the effects of a turn in, the
-// same effects with joined frames out. Sessions that heard the same share one joining, whoever they are.
+// Joins the frames of a turn to each extended session into one (EXT-2). Pure: the effects of a turn in, the same effects with joined
+// frames out. Sessions that get the same frames share one joining. Called by outbox.ts.
 import { joinPackets, type Frame } from "../wire/engine-io.ts";
 import type { Effect } from "./outbox.ts";
 import type { Session } from "./session.ts";
 
-/** What a session has heard in this turn so far, as a path: everyone on the same path gets the same frames. */
+/** The frames to a session in this turn so far, as a path: all sessions on the same path get the same frames. */
 interface Path {
   readonly frames: readonly Frame[];
   /** The path that each next effect leads to. */
@@ -45,7 +45,7 @@ function follow(path: Path, effect: Effect & { type: "send" }): Path {
   return longer;
 }
 
-/** Sends what waits: one effect for all who heard the same. */
+/** Sends the waiting frames: one effect for all sessions on the same path. */
 function release(waiting: Map<Session, Path>, batched: Effect[]): void {
   const together = new Map<Path, Session[]>();
   for (const [session, path] of waiting) {

@@ -1,6 +1,6 @@
-// Who is pinged when, and who is taken for dead. The server pings, as Engine.IO 4 says, except those whose
-// client keeps the heartbeat itself (EXT-3). Pongs never reach this code (the runtime answers them without
-// waking anybody), so the shell is asked for their time.
+// Pings sessions and ends dead ones. The server pings, as Engine.IO 4 says, except sessions whose client keeps the heartbeat itself
+// (EXT-3). Pongs never reach this code (the runtime absorbs them without waking the object), so the shell is asked for their time.
+// Called by engine.ts.
 import { CLOSINGS } from "../wire/closings.ts";
 import { ENGINE_PING } from "../wire/engine-io.ts";
 import type { Deadline, Deadlines } from "../../clock/deadlines.ts";
@@ -18,7 +18,7 @@ export interface HeartbeatOptions {
  */
 const ALIGNMENT = 0.5;
 
-/** A room with extended sessions looks for dead ones this often, whatever happens: all that wakes it for their sake. */
+/** A room with extended sessions looks for dead ones at least this often: nothing else wakes it for their sake. */
 export const REAP_INTERVAL_MS = 30 * 60_000;
 
 /** A room that is awake anyway looks for dead extended sessions at most this often. */
@@ -59,8 +59,8 @@ export class Heartbeat {
   }
 
   /**
-   * A session came, came back from sleep, or changed its transport. Its last pong may be younger than the last ping that was kept;
-   * what else it said does not count, as its client waits for pings alone.
+   * A session was opened, restored, or changed its transport. Its last pong may be younger than the last ping in its record; its other
+   * frames do not count, as its client waits for pings alone.
    */
   watch(session: Session): void {
     session.seenAtMs = this.#aliveAtMs(session);
@@ -76,19 +76,19 @@ export class Heartbeat {
     return session.handshake.issued + Math.ceil(pingIntervalMs * (1 - this.#context.phase * ALIGNMENT));
   }
 
-  /** The room is awake and hears somebody: a look at the others costs nothing more. */
+  /** A frame arrived, so the room is awake: looking for dead sessions costs nothing more. */
   look(heard: Session, nowMs: number): void {
     if (heard.pingedAtMs > nowMs) this.#setBack(heard, nowMs);
     if (nowMs - this.#lookedAtMs >= LOOK_INTERVAL_MS) this.#reap(nowMs);
   }
 
-  /** The clock was: whoever is heard by the new time must be pinged by it, too, before silence says anything. */
+  /** The clock was set back: the session has to be pinged by the new time before its silence means anything. */
   #setBack(heard: Session, nowMs: number): void {
     heard.pingedAtMs = nowMs;
     if (!heard.isExtended) this.#pingDeadline.pull(nowMs + this.#options.pingIntervalMs);
   }
 
-  /** Nobody is left to watch. */
+  /** The last session is gone. */
   rest(): void {
     this.#pingDeadline.clear();
     this.#reapDeadline.clear();
@@ -105,8 +105,8 @@ export class Heartbeat {
   }
 
   /**
-   * The moments to look stand in a raster, or each waking would set the alarm anew; it differs from room to room,
-   * or all rooms of a process would wake at once. One that is near is left out: who has just spoken is alive.
+   * The moments to look for dead sessions lie on a grid, or each waking would move the alarm; the grid differs from room to room, or all
+   * rooms of a process would wake at once. A moment that is near is skipped: a session that has just sent something is alive.
    */
   #nextReapMs(nowMs: number): number {
     const phaseMs = Math.floor(this.#context.phase * REAP_INTERVAL_MS);

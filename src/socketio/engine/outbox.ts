@@ -1,5 +1,5 @@
-// What the core wants done in the outside world, in order, as data. A turn (one input and all that
-// follows from it) collects its effects here; the shell carries them out when the turn ends.
+// Collects the effects of a turn (one input and all that follows from it) in order, as data. The shell carries them out when the turn
+// ends. Called by all parts of the core.
 import type { Closing } from "../wire/closings.ts";
 import { ENGINE_NOOP, type Frame } from "../wire/engine-io.ts";
 import { encodePayload } from "../wire/polling-payload.ts";
@@ -7,7 +7,7 @@ import { batchFrames, hasExtended } from "./frame-batches.ts";
 import type { Session } from "./session.ts";
 
 export type Effect =
-  /** Each session gets all frames over its WebSocket, in this order. Frames are encoded once, whoever receives them. */
+  /** Each session gets all frames over its WebSocket, in this order. Frames are encoded once for all of them. */
   | { readonly type: "send"; readonly sessions: readonly Session[]; readonly frames: readonly Frame[] }
   /** Answers the poll that waits; the session has one. */
   | { readonly type: "answer-poll"; readonly session: Session; readonly payload: string }
@@ -16,12 +16,12 @@ export type Effect =
   /** The WebSocket that `probe` came over is from now on the session's. */
   | { readonly type: "adopt"; readonly session: Session; readonly probe: Session }
   | { readonly type: "close"; readonly session: Session; readonly closing: Closing }
-  /** The session's state changed: keep what `record` says of it. */
+  /** The session's state changed: keep its record. */
   | { readonly type: "save"; readonly session: Session };
 
 export interface OutboxPorts {
   apply(effects: readonly Effect[]): void;
-  /** A session changed in the turn that ends: whatever is kept of it apart from its record is due now. */
+  /** A session changed in the turn that ends: state that is kept outside of its record has to be written now. */
   changed(session: Session): void;
   /** A polling client leaves so much unfetched that its session has to end. */
   overflow(session: Session): void;
@@ -70,15 +70,15 @@ export class Outbox {
     session.polling.push(frames);
     this.#fed.add(session);
     if (session.polling.isOverflowing && !session.closed) {
-      // At once: one turn can ask for more than an object can hold. The session itself ends with the turn, lest what its
-      // going tells the others overtakes what they are being told.
+      // At once: one turn can send more than an object can hold. The session itself ends with the turn, or the events of its going would
+      // overtake those that are being sent.
       session.polling.takeAll();
       this.#overfed.add(session);
     }
     return true;
   }
 
-  /** Answers the session's poll with what waits for it, as much as a poll holds, if a poll and anything is there. */
+  /** Answers the waiting poll with queued frames, as many as a poll holds, if there are both. */
   answerPoll(session: Session): void {
     const { polling } = session;
     if (polling?.waitingSinceMs === undefined || polling.isEmpty) return;
@@ -134,7 +134,7 @@ export class Outbox {
     if (this.#depth === 0) this.#drain();
   }
 
-  /** What the effects themselves bring about, as a closing does, comes after all of them: nothing overtakes. */
+  /** Effects that follow from the effects of the turn, as from a closing, come after all of them. */
   #drain(): void {
     if (this.#isDraining) return;
     this.#isDraining = true;
@@ -152,14 +152,14 @@ export class Outbox {
       this.#overfed.clear();
       // Also of a polling session, which has no record: its client comes back all the same.
       for (const session of this.#unsaved) if (!session.closed) this.#ports.changed(session);
-      // Only at the end of a turn, so that one poll takes what the turn had for it.
+      // Only at the end of a turn, so that one poll takes all frames of the turn.
       for (const session of this.#fed) this.answerPoll(session);
       this.#fed.clear();
     } finally {
       // A turn that never ended would keep back all that is sent from then on.
       this.#depth--;
     }
-    // State first: a frame that got out must not outlive what it says of its session.
+    // State first: a frame that left must not outlive the state that it tells its client of.
     const saves: Effect[] = [];
     for (const session of this.#unsaved) if (session.isKept) saves.push({ type: "save", session });
     const effects = [...saves, ...(hasExtended(this.#effects) ? batchFrames(this.#effects) : this.#effects)];

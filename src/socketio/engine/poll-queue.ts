@@ -1,11 +1,11 @@
-// What a long-polling session has not fetched yet, and the poll that waits for it. In memory only: a
-// polling session dies with its object, and its client opens another one.
+// The frames that a long-polling session has not fetched yet, and the poll that waits for some. In memory only: a polling session dies
+// with its object, and its client opens another one. Called by outbox.ts, polling-transport.ts and transport-upgrades.ts.
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 
 /** Bytes kept for a client that does not fetch them; beyond it the session is closed. */
 export const POLL_QUEUE_BYTES_MAX = 1024 * 1024;
 
-/** Packets of one poll: python-engineio, and what was built after it, drops a connection whose poll holds more. */
+/** Packets of one poll: python-engineio, and clients modelled on it, drop a connection whose poll holds more. */
 export const POLL_PACKETS_MAX = 16;
 
 export class PollQueue {
@@ -41,7 +41,7 @@ export class PollQueue {
     }
   }
 
-  /** What the next poll brings. */
+  /** @returns the frames of the next poll */
   take(): Frame[] {
     if (this.#frames.length <= this.#packetsMax) return this.takeAll();
     const frames = this.#frames.splice(0, this.#packetsMax);

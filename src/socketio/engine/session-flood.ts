@@ -1,5 +1,5 @@
-// What a session may do a few times, and what costs its room more than it serves anybody if it goes on: counted for each session in
-// a window that all of them share.
+// Limits on cheap inputs with costly consequences, counted per session in a window that all sessions share. Called by engine.ts and
+// connects.ts.
 import { Window } from "../../clock/window.ts";
 import type { Session } from "./session.ts";
 
@@ -7,13 +7,13 @@ import type { Session } from "./session.ts";
 export const COUNT_WINDOW_MS = 10_000;
 
 /**
- * CONNECTs in a window: more than any client has namespaces, a few times over. Every one is a verdict, a welcome and news for
+ * CONNECTs in a window: more than any client has namespaces, a few times over. Every one is a decision, a welcome and news for
  * the others, so a client that joins and leaves for ever costs more than anything else it could say (SIO-11).
  */
 export const CONNECTS_MAX = 100;
 
 /**
- * Packets in a window that mean nothing, as a noop or an ack that nobody waits for: more than any client sends, a hundred times
+ * Packets in a window that mean nothing, as a noop or an unexpected ack: more than any client sends, a hundred times
  * over (LIM-4).
  */
 export const IDLE_PACKETS_MAX = 1000;

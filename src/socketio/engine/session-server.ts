@@ -1,4 +1,4 @@
-// The inputs of a server of Engine.IO sessions, each one a turn: what the shell of an object calls. Passes each message down to the
+// The inputs of a server of Engine.IO sessions, each one a turn. Called by the shell of an object. Passes each message down to the
 // engine and up to the layer that speaks over the sessions: Socket.IO (server/server.ts), or anything else.
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import { ENGINE_CLOSE, splitPackets, type Frame } from "../wire/engine-io.ts";
@@ -27,7 +27,7 @@ export interface SessionPorts {
   readonly meter?: Meter;
 }
 
-/** What a layer works with. */
+/** The parts of the server that a layer works with. */
 export interface LayerContext<Own extends Session = Session> {
   readonly engine: Engine;
   readonly sessions: ReadonlyMap<string, Own>;
@@ -36,7 +36,7 @@ export interface LayerContext<Own extends Session = Session> {
   readonly meter: Meter;
 }
 
-/** What is spoken over sessions. All of it runs within a turn. */
+/** The protocol over the sessions. Its methods are called within a turn. */
 export interface Layer<Own extends Session = Session> {
   /** Makes a session, of the layer's own kind; the engine takes it in. */
   newSession(sid: string, handshake: Handshake, seenAtMs: number): Own;
@@ -108,7 +108,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   /**
    * LIM-1: whether one more session may come from an address.
    * @param max sessions of one address; 0 is no limit
-   * @returns what is full: the `address` has its share, or the `object` all it can hold
+   * @returns the limit that it would exceed, if any
    */
   refuseAddress(address: string, max: number): AddressRefusal | undefined {
     return this.#engine.addresses.refuse(address, max);
@@ -169,7 +169,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
     if (!session.isExtended) return this.#read(session, frame, nowMs);
     const work: Array<Promise<void>> = [];
     for (const packet of splitPackets(frame)) {
-      // What follows a packet that ended the session is dropped.
+      // Packets after the one that ended the session are dropped.
       if (session.closed) break;
       const pending = this.#read(session, packet, nowMs);
       if (pending) work.push(pending);
@@ -205,7 +205,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
   #receiveAll(session: Session, frames: readonly Frame[]): boolean {
     const nowMs = this.#ports.now();
     for (const frame of frames) {
-      // What outlasts the turn is not waited for: a handler may await an ack, which only the next post brings.
+      // Work that outlasts the turn is not waited for: a handler may await an ack, which only the next post brings.
       void this.#receive(session, frame, nowMs);
       if (session.closed) return frame === ENGINE_CLOSE;
     }
@@ -239,7 +239,7 @@ export class SessionServer<Own extends Session = Session, Above extends Layer<Ow
     if (this.#engine.close(session, closing)) this.layer.onClose(this.#own(session), closing);
   }
 
-  /** Runs what is due. @returns the names of the deadlines that ran */
+  /** Runs the deadlines that are due. @returns the names of the deadlines that ran */
   tick(): string[] {
     return this.#turn(() =>
       this.deadlines.runDue(this.#ports.now(), (name, error) => this.#ports.report(`deadline ${name} failed`, error)),

@@ -1,4 +1,4 @@
-// Who comes and goes, and what goes over the line between, counted.
+// Counts frames, bytes and closings. Called by engine.ts and session-server.ts.
 import { frameBytes, type Frame } from "../wire/engine-io.ts";
 import type { Closing } from "../wire/closings.ts";
 import type { Meter } from "./meter.ts";
@@ -10,7 +10,7 @@ export function countReceived(meter: Meter, { polling }: Session, frame: Frame):
   meter.count("bytes_in", frameBytes(frame));
 }
 
-/** What some sessions are given over their WebSockets in one go. */
+/** Frames that some sessions are sent over their WebSockets together. */
 export interface Given {
   readonly sessions: readonly Session[];
   readonly frames: number;
@@ -18,7 +18,7 @@ export interface Given {
   readonly bytes: number;
 }
 
-/** Looks at each frame once, whoever wants to know how large it is. */
+/** Sums up the sizes of frames, once for all counters. */
 export function weigh(effects: readonly Effect[]): Given[] {
   return effects.flatMap((effect) => {
     if (effect.type !== "send") return [];

@@ -46,7 +46,7 @@ export class TransportUpgrades {
     }
   }
 
-  /** A frame arrived over the probe. @returns what it did, where the engine has to act on it */
+  /** A frame arrived over the probe. @returns the step that was taken, where the engine has to act on it */
   receive(probe: Session, frame: Frame): "probed" | "upgraded" | undefined {
     const { outbox, end } = this.#context;
     const session = probe.probeOf!;

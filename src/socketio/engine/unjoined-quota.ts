@@ -1,5 +1,5 @@
-// Sessions without any proof of who they are, in no namespace yet: counted by network over all servers of an isolate, because
-// what each of them may send before it says who it is adds up (LIM-5). Called by the server of each room.
+// Counts sessions without an identity that are in no namespace yet, by network over all servers of an isolate, because the bytes that
+// each may send before its CONNECT add up (LIM-5). Called by unjoined-sessions.ts and web-sockets.ts.
 import { CLOSING_MS } from "../wire/closings.ts";
 import { boundsOf } from "../wire/client-address.ts";
 
@@ -59,5 +59,5 @@ export class UnjoinedQuota {
   }
 }
 
-/** The widest that has a bound: memory does not care how many networks somebody has. */
+/** The widest network that has a limit. */
 const networkAround = (address: string): string => boundsOf(address).at(-1)!.name;

@@ -1,6 +1,6 @@
-// The lives of a log. Each object that opens a log begins a new life of it with its first message, because it cannot prove that
-// what it opened is what the one before it left: a backup may have been restored in between. Where that happened, the same places
-// are given to other messages; ids and offsets name the life besides the place, so that none of them ever means two: CHAT-9.
+// Names the lives of a log. Each object that opens a log begins a new life of it with its first message, because a backup may have been
+// restored since the object before it wrote. The same places are then given to other messages; ids and offsets name the life besides the
+// place, so that none of them ever means two: CHAT-9. Called by the logs in durable/.
 
 /** Base 36, enough for thirty centuries; all names are of the same length, so the later life has the higher name. */
 const SECONDS_CHARS = 7;
@@ -11,7 +11,7 @@ export const UNNAMED_LIFE = "";
 
 /**
  * Names a life that begins now: higher than the one before it in the same log, and than one that a restored backup took away.
- * @param chance what nobody else has drawn
+ * @param chance random letters and digits
  * @param before the name of the life before it
  */
 export function nameLife(nowMs: number, chance: string, before: string): string {

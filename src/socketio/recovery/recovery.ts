@@ -20,7 +20,7 @@ export interface MissedEvent {
   readonly args: readonly unknown[];
 }
 
-/** What else comes back with a socket, besides what its token says. */
+/** The state that a socket gets back besides its missed events and the facts in its token. */
 export interface RememberedSocket {
   readonly channels: readonly string[];
   /** When it was in which channel; without it, in its channels all the time. */
@@ -43,9 +43,9 @@ export interface Broadcast {
 /** Whether the socket was in the channel, or is of that name itself, when the broadcast with that place was made. */
 export type WasIn = (channel: string, seq: number) => boolean;
 
-/** The order of one namespace's broadcasts, and what has to be kept to replay it. Namespaces cannot share one. */
+/** The order of one namespace's broadcasts, and the data to replay them. Namespaces cannot share one. */
 export interface RecoveryLog {
-  /** Names this log among all there ever were: an offset of another one leads nowhere. Asked for when somebody comes in. */
+  /** Names this log among all there ever were: an offset of another one is refused. Read at the first CONNECT. */
   readonly epoch: string;
   /** Signs private ids; kept as long as the log. */
   readonly key: string;
@@ -59,21 +59,21 @@ export interface RecoveryLog {
   /** Keeps a broadcast before it is sent. Absent where the application keeps its events itself. */
   append?(broadcast: Broadcast): number;
   /**
-   * What a socket that has seen `seq` missed, in order; `undefined` where that cannot be said for certain, or is more
-   * than anybody is replayed.
+   * @returns the events that a socket that has seen `seq` missed, in order; `undefined` where they may be incomplete, or are too many
+   * to be replayed
    */
   since(seq: number, wasIn: WasIn): readonly MissedEvent[] | undefined;
-  /** Keeps what cannot be made again from the token. Absent where the token says it all. */
+  /** Keeps the state that cannot be made again from the token. Absent where all of it can. */
   remember?(id: string, socket: RememberedSocket): void;
-  /** What was remembered. A socket of which nothing is known is not recovered, where the log remembers at all. */
+  /** The remembered state. A socket without any is not recovered, where the log remembers at all. */
   recall?(id: string): RememberedSocket | undefined;
-  /** The socket is there, woken with its object: what is remembered of it is still in use. */
+  /** The socket is still there after sleep: its remembered state is in use. */
   retain?(id: string): void;
-  /** Its namespace has gone, for it was made on demand and nobody is in it. It may be used again later. */
+  /** Its namespace, made on demand, is empty and gone. The log may be used again later. */
   close?(): void;
 }
 
-/** Which socket a client says it was, and what it saw last: proven, but not yet known to be recoverable. */
+/** The socket that a client was before, and the last place it saw: proven, but not yet known to be recoverable. */
 export interface Claim {
   readonly nsp: string;
   readonly id: string;
@@ -81,7 +81,7 @@ export interface Claim {
   readonly seq: number;
 }
 
-/** Whose a private id is. */
+/** The owner of a private id. */
 interface Holder {
   readonly nsp: string;
   readonly owner: string;
@@ -96,25 +96,25 @@ export interface Resumed {
 }
 
 /**
- * Bytes replayed at most; whoever missed more starts afresh. Half of what a polling session may leave unfetched, so that
- * what is said meanwhile fits too.
+ * Bytes replayed at most; a client that missed more starts afresh. Half of the bytes that a polling session may leave unfetched, so that
+ * events in between fit too.
  */
 export const MISSED_BYTES_MAX = 512 * 1024;
 
-/** Departures remembered in memory: they tell how long ago a socket went without a row each. */
+/** Departures kept in memory: they date the going of sockets without a row each. */
 const DEPARTED_MAX = 10_000;
 
 interface Departure {
   readonly atMs: number;
-  /** Whether the way it went allows it back: a goodbye from either side does not. */
+  /** Whether it may be recovered: not after a goodbye from either side. */
   readonly mayReturn: boolean;
 }
 
 interface ResumeOptions {
   readonly nowMs: number;
-  /** What can be replayed to it. */
+  /** Bytes that can be replayed to it. */
   readonly bytesMax: number;
-  /** Whether it was taken to be there until a moment ago: then nobody knows when it really went. */
+  /** Whether the server took it to be there until a moment ago: then the time of its going is unknown. */
   readonly wasThere: boolean;
 }
 
@@ -122,7 +122,7 @@ export class Recovery {
   readonly log: RecoveryLog;
   readonly windowMs: number;
   readonly #departed = new Map<string, Departure>();
-  /** The log's key, taken in: half of what a signature costs. */
+  /** The log's key, hashed: half of the cost of a signature. */
   #signing: { readonly key: string; readonly mac: ReturnType<typeof hmac.create> } | undefined;
   /** The last replay, encoded. */
   #encoded:
@@ -138,7 +138,7 @@ export class Recovery {
     return `${this.log.epoch}${life}.${seq.toString(36)}`;
   }
 
-  /** @returns the place that an offset names, if what stands there is still what stood there when it was given out */
+  /** @returns the place that an offset names, if it holds the same event as when the offset was given out */
   #seqOf(offset: unknown): number | undefined {
     const { epoch, lastSeq } = this.log;
     if (typeof offset !== "string" || !offset.startsWith(epoch)) return undefined;
@@ -152,13 +152,13 @@ export class Recovery {
   #isOf(life: string, seq: number): boolean {
     if (!this.log.lifeAt) return life === "";
     const known = this.log.lifeAt(seq);
-    // Of what was forgotten nothing can be told, except by what stands behind it.
+    // The life of a place that was forgotten is unknown; the events after it decide.
     return known === undefined || known === life;
   }
 
   /**
-   * The private id of a socket that begins now. Nobody but the same owner in the same namespace can use it, and the server
-   * needs no row to believe it. It carries the place where the socket began, for a client that hears no event (REC-1).
+   * The private id of a new socket. Only the same owner in the same namespace can use it, and the server needs no row to
+   * verify it. It carries the place where the socket began, for a client that hears no event (REC-1).
    */
   pid(nsp: string, id: string, owner: string): string {
     return this.#sign(id, this.offset(this.log.lastSeq), { nsp, owner });
@@ -174,7 +174,7 @@ export class Recovery {
     return `${id}.${begun}.${bytesToHex(mac).slice(0, 32)}`;
   }
 
-  /** REC-3. @returns `undefined` when the client asks for nothing, or for what is not its own */
+  /** REC-3. @returns `undefined` when the client asks for nothing, or for a socket that is not its own */
   claim(
     { pid, offset }: { readonly pid?: unknown; readonly offset?: unknown },
     { nsp, owner }: Holder,
@@ -213,14 +213,14 @@ export class Recovery {
     if (!history.knowsAllAfter(seq)) return undefined;
     const missed = this.log.since(seq, (channel, at) => channel === id || history.wasIn(channel, at));
     if (!missed) return undefined;
-    // Nobody may know when it went; what it missed first is no older than that.
+    // The time of its going may be unknown; it is no later than the first event it missed.
     const noticedAtMs = wasThere ? undefined : (departure?.atMs ?? remembered?.goneAtMs);
     if (nowMs - (noticedAtMs ?? missed[0]?.atMs ?? nowMs) > this.windowMs) return undefined;
     const frames = this.#encode(nsp, missed, bytesMax);
     return frames && { id, pid, remembered, missed: frames };
   }
 
-  /** Encoded once for all who missed the same, where the log answers them with the same list. */
+  /** Encoded once for all sockets that missed the same events, where the log returns the same list. */
   #encode(nsp: string, missed: readonly MissedEvent[], bytesMax: number): readonly Frame[] | undefined {
     const known = this.#encoded?.missed === missed ? this.#encoded : undefined;
     if (known) return known.bytes <= bytesMax ? known.frames : undefined;

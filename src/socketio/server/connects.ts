@@ -105,7 +105,7 @@ export class Connects {
     const owner =
       recovery && session.handshake.canRecover ? namespace.ownerOf(verdict.data, identity?.user) : undefined;
     const claim = owner === undefined ? undefined : recovery?.claim(auth, { nsp, owner });
-    // First of all: what the stale socket got, and what its going sends to the others, is part of what was missed.
+    // First of all: events sent to the stale socket, and those that its going causes, are among the missed ones.
     const wasThere = claim !== undefined && this.#closeStale(entry, claim.id);
     // After that: a client that comes back to a full room takes the place it had.
     const refusal = namespace.admit?.(verdict.data);

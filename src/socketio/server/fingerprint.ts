@@ -1,7 +1,7 @@
 // A text that differs wherever plain data differs: all that a structured clone carries is in it, where JSON
 // alone would take a Map for `{}` and trip over a bigint.
 
-/** @returns `undefined` where it cannot be told, as with data that refers to itself */
+/** @returns `undefined` for data that has none, as data that refers to itself */
 export function fingerprint(data: unknown): string | undefined {
   try {
     return JSON.stringify(data, tell);

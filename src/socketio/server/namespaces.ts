@@ -199,6 +199,6 @@ function wait(entry: NamespaceEntry | undefined, session: Session): NamespaceEnt
 
 function matches({ match }: DynamicNamespace, request: ConnectRequest): boolean | Promise<boolean> {
   if (typeof match === "function") return match(request);
-  // The whole name, whatever the pattern leaves open; and without the flags that remember a place or know lines.
+  // Matches the whole name, and without the flags that keep a position or match per line.
   return new RegExp(`^(?:${match.source})$`, match.flags.replace(/[gmy]/g, "")).test(request.nsp);
 }

@@ -50,7 +50,7 @@ export class SocketState<Data> {
     if (record.pid !== undefined && home.recovery?.log.remember) this.#remembered = this.#memory();
   }
 
-  /** As of now: what is joined later may be in another set. */
+  /** As of now: the set may be replaced later. */
   get channels(): ReadonlySet<string> {
     return this.#channels ?? NOWHERE;
   }
@@ -90,7 +90,7 @@ export class SocketState<Data> {
     this.#outbox.save(this.session);
   }
 
-  /** The same data for a look only: what is changed through it is not kept. */
+  /** The same data for reading only: changes through it are not kept. */
   peek(): Readonly<Data> {
     return this.#data;
   }
@@ -120,7 +120,7 @@ export class SocketState<Data> {
     return (this.#channelHistory ??= new ChannelHistory([...this.channels], log.recall?.(this.id)?.history));
   }
 
-  /** Keeps what a recovering socket gets back, where the namespace's log remembers sockets. */
+  /** Keeps the state that a recovering socket gets back, where the namespace's log remembers sockets. */
   remember(departure: { readonly goneAtMs?: number; readonly saidGoodbye?: boolean } = {}): void {
     const { channelHistory } = this;
     if (!channelHistory) return;
@@ -136,13 +136,13 @@ export class SocketState<Data> {
     if (memory === undefined || memory !== this.#remembered) this.remember();
   }
 
-  /** What would be remembered, as text to compare. */
+  /** The state to remember, as text to compare. */
   #memory(): string | undefined {
     // A history that was not read has not changed.
     return fingerprint([[...this.channels], this.#channelHistory?.toRecord(), this.#data]);
   }
 
-  /** What was asked and is not answered yet. */
+  /** The questions that the client has not answered yet. */
   get asks(): readonly AskRecord[] {
     return this.#asks;
   }

@@ -1,4 +1,4 @@
-// The lives of all sockets of a server, from activation to removal, and the running of application code for them. Called by
+// Activates, restores and removes the sockets of a server, and runs application code for them. Called by
 // connects.ts, by server.ts and by the sockets themselves.
 import { CLOSINGS, isReturnable, type Closing, type DisconnectReason } from "../wire/closings.ts";
 import { encodeDisconnect } from "../wire/socket-io.ts";
@@ -98,7 +98,7 @@ export class Sockets implements SocketHost {
   }
 
   /**
-   * Runs application code. A failure closes the one session that it happened to. What follows an await is a turn of its own.
+   * Runs application code. A failure closes the one session that it happened to. Code after an await runs in turns of its own.
    */
   run(session: SocketSession, code: () => unknown): void | Promise<void> {
     const fail = (error: unknown): void => {
@@ -107,7 +107,7 @@ export class Sockets implements SocketHost {
     };
     try {
       const result = code();
-      // What changed in `socket.data` after an await has to be kept too.
+      // Changes of `socket.data` after an await have to be kept too.
       if (isPromise(result)) return result.then(() => this.outbox.save(session), fail);
     } catch (error) {
       fail(error);
@@ -153,7 +153,7 @@ export class Sockets implements SocketHost {
     socket.connected = false;
     this.#tokens?.forget(socket);
     this.#survive("leaving channels failed", () => hub.remove(socket));
-    // Before it is remembered: what continuations note in `socket.data` comes back with it.
+    // Before it is remembered: continuations may change `socket.data`, which comes back with it.
     this.acks.abandon(socket);
     const nowMs = this.now();
     const mayReturn = isReturnable(reason);
@@ -166,7 +166,7 @@ export class Sockets implements SocketHost {
     this.#namespaces.release(socket.nsp);
   }
 
-  /** Runs a step of an ending, which goes on whatever happens in it. */
+  /** Runs a step of an ending; the other steps follow even if it fails. */
   #survive(problem: string, step: () => unknown): void {
     const report = (error: unknown): void => this.#ports.report(problem, error);
     try {

@@ -64,7 +64,7 @@ type Reply = (answer: RefreshAnswer) => void;
 export class TokenLife {
   readonly #ports: TokenPorts;
   readonly #host: TokenHost;
-  /** Always the soonest of what is due, so that it stands where it stood after sleep. */
+  /** Always set to the soonest step, so that it is the same after sleep. */
   readonly #deadline: Deadline;
   /** Numbers of sockets by the moment of their next step: tokens of one age are many, and their sockets often go together. */
   readonly #waiting = new Map<number, number>();

@@ -1,4 +1,4 @@
-// Which clients count as one: limits per address would mean nothing to somebody who has a network of them (LIM-1).
+// The networks that an address belongs to: limits per address would not hold a client that has a whole network (LIM-1).
 
 /** 16-bit groups of an IPv6 address that name its network; the rest is each machine's own choice. */
 const NETWORK_GROUPS = 4;

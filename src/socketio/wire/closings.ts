@@ -1,5 +1,5 @@
-// Every way a session ends: the WebSocket close code and reason a client sees, and the reason
-// an application is told, in Socket.IO's own words.
+// The closings of sessions: the WebSocket close code and reason for the client, and the disconnect reason for the application, in
+// Socket.IO's own words. Used by all parts of the core, and by the shell.
 
 /** Source of the names: https://socket.io/docs/v4/server-socket-instance/#disconnect */
 export type DisconnectReason =
@@ -20,7 +20,7 @@ export interface Closing {
   readonly disconnect: DisconnectReason;
 }
 
-/** What a peer has to answer the closing of its WebSocket; until then it holds what it sent: LIM-5, LIM-6. */
+/** The time that a peer has to answer the closing of its WebSocket; until then its frames take memory: LIM-5, LIM-6. */
 export const CLOSING_MS = 5000;
 
 /** The closed table of closings that the server starts. */
@@ -37,13 +37,13 @@ export const CLOSINGS = {
   restart: { code: 1012, reason: "service restart", disconnect: "transport close" },
   /** Too much was left unread (EIO-10) or unfetched: it costs the others, and recovery or a fresh start is quicker. */
   queueTooLong: { code: 1013, reason: "too far behind", disconnect: "transport error" },
-  /** What a CONNECT needs cannot be had just now (SIO-13): to its client, too, it is a line that broke. */
+  /** A CONNECT cannot be decided just now (SIO-13): its client comes back, as after a broken line. */
   tryLater: { code: 1013, reason: "try again later", disconnect: "transport close" },
   connectTimeout: { code: 4001, reason: "connect timeout", disconnect: "forced server close" },
   pingTimeout: { code: 4002, reason: "ping timeout", disconnect: "ping timeout" },
-  /** The one after which a stock client stays away, because each of its sockets was told first. */
+  /** The one after which a stock client stays away, because each of its sockets was disconnected first. */
   forcedByServer: { code: 4003, reason: "forced server close", disconnect: "forced server close" },
-  /** The same client came back over another connection: this one had broken, and nobody said goodbye. */
+  /** The same client came back over another connection: this one had broken, without a goodbye. */
   superseded: { code: 4005, reason: "superseded", disconnect: "transport close" },
   /** More CONNECTs than any client has a use for. */
   connectFlood: { code: 4006, reason: "too many CONNECTs", disconnect: "forced server close" },
@@ -56,7 +56,7 @@ export const CLOSINGS = {
 export const TRANSPORT_CLOSE: Closing = { code: 1005, reason: "", disconnect: "transport close" };
 export const TRANSPORT_ERROR: Closing = { code: 1006, reason: "", disconnect: "transport error" };
 
-/** Ways of going that a client may come back from as if it had not: the line broke, and nobody said goodbye. */
+/** Reasons after which a socket may be recovered: the line broke, without a goodbye from either side. */
 const RETURNABLE: ReadonlySet<DisconnectReason> = new Set(["transport close", "transport error", "ping timeout"]);
 
 export function isReturnable(reason: DisconnectReason): boolean {

@@ -1,7 +1,7 @@
 // The Engine.IO 4 codec: packets to text and back. No state, no I/O; a bad packet is a value, not a throw.
 // Source: Engine.IO protocol v4, https://socket.io/docs/v4/engine-io-protocol/
 
-/** What one WebSocket frame carries: text for text packets, bytes for a binary message. */
+/** The content of a WebSocket frame: text for text packets, bytes for a binary message. */
 export type Frame = string | Uint8Array<ArrayBuffer>;
 
 export type EnginePacket =
@@ -16,7 +16,7 @@ export const ENGINE_PING = "2";
 export const ENGINE_PONG = "3";
 export const ENGINE_NOOP = "6";
 
-/** A WebSocket asks to take over from long-polling, is told it may, and does (EIO-9). */
+/** The steps of an upgrade from long-polling: the client asks, the server confirms, the client takes over (EIO-9). */
 export const ENGINE_PROBE = "2probe";
 export const ENGINE_PROBED = "3probe";
 export const ENGINE_UPGRADE = "5";

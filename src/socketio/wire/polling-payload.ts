@@ -6,7 +6,7 @@ export function encodePayload(frames: readonly Frame[]): string {
   return frames.map((frame) => (typeof frame === "string" ? frame : `b${encodeBase64(frame)}`)).join(PACKET_SEPARATOR);
 }
 
-/** @returns `undefined` when a binary packet is no base64; what the text packets hold is for the next layer to judge */
+/** @returns `undefined` when a binary packet is no base64; text packets are decoded by the next layer */
 export function decodePayload(payload: string): Frame[] | undefined {
   const frames: Frame[] = [];
   for (const piece of payload.split(PACKET_SEPARATOR)) {

@@ -23,12 +23,12 @@ export function isReservedEvent(event: string): boolean {
   return RESERVED_EVENTS.has(event);
 }
 
-/** @throws RangeError where no client could be told an event of that name */
+/** @throws RangeError for a name that Socket.IO reserves */
 export function checkEventName(event: string): void {
   if (isReservedEvent(event)) throw new RangeError(`"${event}" is a reserved event name`);
 }
 
-/** What a client may say. */
+/** A packet that a client may send. */
 export type ClientPacket =
   | { readonly type: "connect"; readonly nsp: string; readonly auth: Readonly<Record<string, unknown>> }
   | { readonly type: "disconnect"; readonly nsp: string }
@@ -55,7 +55,7 @@ export interface PartialPacket {
 
 /**
  * Reads the next Engine.IO message of a session.
- * @param partial what the previous call left open, if anything
+ * @param partial the packet that the previous call left incomplete, if any
  */
 export function readMessage(data: Frame, partial?: PartialPacket): ReadResult {
   const frames = partial ? [...partial.frames, data] : [data];
