@@ -1,6 +1,8 @@
 // Announcements to many rooms, or to users in any room, in the form in which they travel (ANN-1 to ANN-6).
 import type { ServerToClientEvents } from "./chat-events.ts";
+import type { Announcement, NumberedUser } from "./schemas/announcement.ts";
 
+export type * from "./schemas/announcement.ts";
 export type { AnnounceProgress } from "./schemas/relay.ts";
 
 /** The event that clients hear where none is named. */
@@ -42,22 +44,6 @@ export const ANNOUNCE_VERSION = 1;
 
 export const ANNOUNCEMENT_ID_CHARS_MAX = 64;
 
-export interface Announcement {
-  readonly v: typeof ANNOUNCE_VERSION;
-  /** 1 to `ANNOUNCEMENT_ID_CHARS_MAX` characters, unique everywhere. */
-  readonly id: string;
-  /** Absent: `announcement`. */
-  readonly event?: string;
-  readonly data: unknown;
-  /** When it was accepted, in milliseconds since 1970. */
-  readonly at: number;
-  /** The sender, where the event is a message. */
-  readonly by: { readonly user: string; readonly name: string };
-}
-
-/** An addressed user, and their number among all. */
-export type NumberedUser = readonly [number: number, user: string];
-
 /** An announcement for one room. */
 export interface AnnouncedHere extends Announcement {
   /** Absent: it is for everybody in the room. */
@@ -70,47 +56,6 @@ export type AnnounceOutcome =
   /** The numbers of the users who heard it; where it was for everybody, whether any connection did. */
   | { readonly ok: true; readonly reached: readonly number[]; readonly isHeard: boolean }
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
-
-export interface AnnounceDestination {
-  readonly room: string;
-  /** The room's number among all, where rooms are addressed. */
-  readonly number?: number;
-  /** The users who are there, as far as the lobby knows. */
-  readonly users?: readonly NumberedUser[];
-}
-
-/** One message of the queue. */
-export interface AnnouncePart {
-  readonly announce: Announcement;
-  readonly part: number;
-  /** Tries that have failed. */
-  readonly tries: number;
-  readonly to: readonly AnnounceDestination[];
-  /** The users to look for in rooms whose members the lobby does not know. */
-  readonly whoever?: readonly NumberedUser[];
-}
-
-/** The rest of a list of rooms by prefix. */
-export interface AnnounceWalk {
-  readonly announce: Announcement;
-  readonly walk: {
-    readonly prefix: string;
-    /** The last room that was taken. */
-    readonly after?: string;
-    /** Rooms and parts so far. */
-    readonly rooms: number;
-    readonly parts: number;
-  };
-}
-
-/** Users who were nowhere, to be looked for once more: a part whose rooms are not known yet (ANN-7). */
-export interface AnnounceLook {
-  readonly announce: Announcement;
-  readonly part: number;
-  readonly look: readonly NumberedUser[];
-}
-
-export type AnnounceItem = AnnouncePart | AnnounceWalk | AnnounceLook;
 
 /** The result of a part. */
 export interface AnnounceNote {

@@ -1,0 +1,69 @@
+// Pieces of announcements, in the form in which they travel (ANN-1 to ANN-6). Read by relay/readable-batch.ts.
+import { z } from "zod";
+
+import { ANNOUNCE_VERSION, ANNOUNCEMENT_ID_CHARS_MAX, isReservedEvent, POSTED_EVENT } from "../announcement.ts";
+import { count, type Sent } from "./fields.ts";
+import { roomName } from "./relay-batch.ts";
+
+/** More than all lobbies list. Progress takes memory in proportion to the highest number. */
+const NUMBER_MAX = 9_999_999;
+
+const announceSchema = z.object({
+  v: z.literal(ANNOUNCE_VERSION),
+  id: z.string().min(1).max(ANNOUNCEMENT_ID_CHARS_MAX).describe("Unique everywhere"),
+  event: z
+    .exactOptional(z.string().refine((event) => event === POSTED_EVENT || !isReservedEvent(event)))
+    .describe("Absent: `announcement`"),
+  data: z.unknown(),
+  at: count.describe("When it was accepted, in milliseconds since 1970"),
+  by: z.object({ user: z.string().min(1), name: z.string() }).describe("The sender, where the event is a message"),
+});
+
+export type Announcement = Sent<typeof announceSchema>;
+
+const number = count.max(NUMBER_MAX);
+const usersSchema = z.array(z.tuple([number, z.string()]));
+
+/** An addressed user, and their number among all. */
+export type NumberedUser = Sent<typeof usersSchema>[number];
+
+const destinationSchema = z.object({
+  room: roomName,
+  number: z.exactOptional(number).describe("The room's number among all, where rooms are addressed"),
+  users: z.exactOptional(usersSchema).describe("The users who are there, as far as the lobby knows"),
+});
+
+export type AnnounceDestination = Sent<typeof destinationSchema>;
+
+const partSchema = z.object({
+  announce: announceSchema,
+  part: number,
+  tries: count.describe("Tries that have failed"),
+  to: z.array(destinationSchema),
+  whoever: z.exactOptional(usersSchema).describe("Users to look for in rooms whose members the lobby does not know"),
+});
+
+/** One message of the queue. */
+export type AnnouncePart = Sent<typeof partSchema>;
+
+const walkSchema = z.object({
+  announce: announceSchema,
+  walk: z.object({
+    prefix: z.string(),
+    after: z.exactOptional(z.string()).describe("The last room that was taken"),
+    rooms: number.describe("Rooms so far"),
+    parts: number.describe("Parts so far"),
+  }),
+});
+
+/** The rest of a list of rooms by prefix. */
+export type AnnounceWalk = Sent<typeof walkSchema>;
+
+const lookSchema = z.object({ announce: announceSchema, part: number, look: usersSchema });
+
+/** Users who were nowhere, to be looked for once more: a part whose rooms are not known yet (ANN-7). */
+export type AnnounceLook = Sent<typeof lookSchema>;
+
+export const itemSchema = z.union([partSchema, walkSchema, lookSchema]);
+
+export type AnnounceItem = AnnouncePart | AnnounceWalk | AnnounceLook;
