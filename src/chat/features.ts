@@ -103,7 +103,7 @@ export function makeFeatures(
   const counters = new Counters(room);
   const report = { counters, direct: () => direct.report };
   const listing = reportToLobby && new Listing(room, members, { send: reportToLobby, ...report });
-  const announced = new Announced(room, { members, listing });
+  const announced = new Announced(room, () => listing?.tellPeople());
   const all: readonly Feature[] = [
     direct,
     bans,

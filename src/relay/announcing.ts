@@ -14,7 +14,7 @@ import type {
   Whereabouts,
 } from "../protocol/announcement.ts";
 import { packRooms } from "./announce-packing.ts";
-import { callRooms } from "./call-rooms.ts";
+import { callRooms, UNREACHED } from "./call-rooms.ts";
 import type { TurnPorts } from "./taking-turns.ts";
 import { RELAY_RETRY, RELAY_TRIES_MAX } from "./tries.ts";
 
@@ -144,6 +144,13 @@ export async function deliverParts(
   let next = 0;
   return parts.map((part) => resultOf(part, outcomes.slice(next, (next += part.to.length))));
 }
+
+/** The result of a part that the queue has given up. */
+export const givenUp = (part: AnnouncePart): Delivered =>
+  resultOf(
+    { ...part, tries: RELAY_TRIES_MAX },
+    part.to.map(() => UNREACHED),
+  );
 
 function announcedHere({ part: { announce, whoever }, destination: { users = whoever } }: Call): AnnouncedHere {
   return { ...announce, ...(users && { users }), ...(whoever && { wantsPeople: true }) };

@@ -6,7 +6,7 @@ import { TakingTurns, type TurnPorts } from "./taking-turns.ts";
 const CALLS_AT_ONCE = 50;
 
 /** The room may have taken the items and lost its answer: it knows what it has, so another try does no harm. */
-const UNREACHED = { ok: false, isFinal: false, reason: "the room could not be reached" } as const;
+export const UNREACHED = { ok: false, isFinal: false, reason: "the room could not be reached" } as const;
 
 /**
  * @param call resolves with the outcomes of the items, in their order

@@ -6,8 +6,6 @@ import { RETRY_AFTER } from "../../protocol/failures.ts";
 import type { BroadcastOperator } from "../../socketio/server/broadcast.ts";
 import type { EventsMap } from "../../socketio/server/events.ts";
 import { AnnouncedBefore } from "./announced-before.ts";
-import type { Listing } from "../listing/listing.ts";
-import type { Members } from "../room/members.ts";
 import type { Client, Membership, Room } from "../room/room.ts";
 import { Slot } from "../room/slot.ts";
 
@@ -17,24 +15,19 @@ export const ANNOUNCED_KEPT_MAX = 32;
 /** Ids of the latest announcements to the connection. */
 const ANNOUNCED = new Slot<readonly string[]>("announced");
 
-export interface AnnouncedParts {
-  readonly members: Members;
-  readonly listing: Listing | undefined;
-}
-
 export class Announced {
   readonly #room: Room;
-  readonly #parts: AnnouncedParts;
+  readonly #reportMembers: () => void;
 
-  constructor(room: Room, parts: AnnouncedParts) {
+  /** @param reportMembers called once the lobby has to know who is in the room (ANN-7) */
+  constructor(room: Room, reportMembers: () => void) {
     this.#room = room;
-    this.#parts = parts;
+    this.#reportMembers = reportMembers;
   }
 
   take({ id, event, data, users, wantsPeople }: AnnouncedHere): AnnounceOutcome {
-    const { members, listing } = this.#parts;
-    if (wantsPeople) listing?.tellPeople();
-    const { clients } = this.#room;
+    if (wantsPeople) this.#reportMembers();
+    const { clients, members } = this.#room;
     const here = users?.filter(([, user]) => members.socketsOf(user).length > 0);
     const meant = here
       ? [...new Set(here.flatMap(([, user]) => members.socketsOf(user)))].flatMap((id) => clients.get(id) ?? [])

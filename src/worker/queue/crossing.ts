@@ -3,7 +3,7 @@
 import type { AnnounceItem, AnnouncePart } from "../../protocol/announcement.ts";
 import type { RelayBatch } from "../../protocol/relay-batch.ts";
 import { waitAfter } from "../../clock/backoff.ts";
-import { announceEach, type AnnouncePorts } from "../../relay/announcing.ts";
+import { announceEach, givenUp, type AnnouncePorts } from "../../relay/announcing.ts";
 import { isReadableItem } from "../../relay/readable-batch.ts";
 import { RELAY_RETRY } from "../../relay/tries.ts";
 import { announcePorts } from "../../rpc/announcements.ts";
@@ -63,13 +63,10 @@ export async function buryCrossing(batch: Crossing, env: Bindings): Promise<void
   }
 }
 
-async function buryPart(item: AnnouncePart, { bury, note }: AnnouncePorts): Promise<void> {
-  const { announce, part, to, whoever = [] } = item;
-  await bury(to.map((one) => ({ batch: { ...item, tries: 0, to: [one] }, reason: "tried too often" })));
-  const failed = to.flatMap(({ number, users = whoever }) =>
-    number === undefined ? users.map(([user]) => user) : [number],
-  );
-  await note([{ id: announce.id, part, reached: [], failed, isOver: true }], []);
+async function buryPart(part: AnnouncePart, { bury, note }: AnnouncePorts): Promise<void> {
+  const { dead, note: failed } = givenUp(part);
+  await bury(dead);
+  await note([failed], []);
 }
 
 function sorted({ messages }: Crossing): {
