@@ -3,7 +3,6 @@
 import type { Webhook } from "../../settings/settings.ts";
 import type { WebhookDelivery } from "../../protocol/webhook-events.ts";
 import { VERSION } from "../version.ts";
-import { sign } from "./signature.ts";
 
 /** The receiver has to answer within this time. */
 const ANSWER_MS_MAX = 10_000;
@@ -69,6 +68,16 @@ function secondsOf(retryAfter: string | null): number | undefined {
   if (retryAfter === null) return undefined;
   const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+}
+
+/** HOOK-7. @returns the value of the header `Parley-Signature` */
+async function sign(secret: string, timestampSeconds: number, body: string): Promise<string> {
+  const bytes = new TextEncoder();
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", bytes.encode(secret), algorithm, false, ["sign"]);
+  const signature = await crypto.subtle.sign("HMAC", key, bytes.encode(`${timestampSeconds}.${body}`));
+  const hex = [...new Uint8Array(signature)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `v1=${hex}`;
 }
 
 /** Moves user and password from the address to a header. */

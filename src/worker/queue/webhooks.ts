@@ -28,13 +28,13 @@ export async function deliverWebhooks(batch: MessageBatch, env: Bindings): Promi
   if (!deployment) return batch.retryAll({ delaySeconds: MISCONFIGURED_RETRY_SECONDS });
   const { webhook } = deployment.settings;
   if (!webhook) {
-    tell("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
+    log("webhook.dropped", batch.messages, "WEBHOOK_URL is not set any more");
     countResult(env, "dropped", batch.messages);
     return batch.ackAll();
   }
   const [items, strange] = sortOut(batch.messages);
   // Retried like all else: only the platform can move an unknown message to the dead letters unharmed.
-  if (strange.length > 0) putOff(strange, { reason: STRANGE }, env);
+  if (strange.length > 0) retry(strange, { reason: STRANGE }, env);
   if (items.length > 0) await deliver(items, webhook, env);
 }
 
@@ -44,7 +44,7 @@ async function deliver(items: readonly Item[], webhook: Webhook, env: Bindings):
     countResult(env, "done", items);
     return items.forEach((item) => item.ack());
   }
-  if (!outcome.isFinal) return putOff(items, outcome, env);
+  if (!outcome.isFinal) return retry(items, outcome, env);
   if (items.length === 1) return bury(items[0]!, outcome, env);
   // One of them is to blame: each gets a POST of its own.
   for (const item of items) await deliver([item], webhook, env);
@@ -56,15 +56,15 @@ function inOrder(items: readonly Item[]): WebhookEvent[] {
   return [...items].sort((a, b) => startOf(a) - startOf(b)).flatMap(({ body }) => body.events);
 }
 
-function putOff(
+function retry(
   items: readonly Message[],
   { reason, retryAfterSeconds }: Pick<Failure, "reason" | "retryAfterSeconds">,
   env: Bindings,
 ): void {
   const dying = items.filter(({ attempts }) => attempts >= TRIES_MAX);
   const living = items.filter(({ attempts }) => attempts < TRIES_MAX);
-  if (dying.length > 0) tell("webhook.dead", dying, reason);
-  if (living.length > 0) tell("webhook.retry", living, reason);
+  if (dying.length > 0) log("webhook.dead", dying, reason);
+  if (living.length > 0) log("webhook.retry", living, reason);
   countResult(env, "dead", dying);
   countResult(env, "retried", living);
   for (const item of items) {
@@ -80,7 +80,7 @@ function backoffSeconds(attempts: number): number {
 
 /** Another try would fail the same way. */
 async function bury(item: Item, { reason }: Failure, env: Bindings): Promise<void> {
-  tell("webhook.dead", [item], reason);
+  log("webhook.dead", [item], reason);
   countResult(env, "dead", [item]);
   await env.WEBHOOKS_DEAD!.send(item.body);
   item.ack();
@@ -91,13 +91,13 @@ function countResult(env: Bindings, result: "done" | "retried" | "dead" | "dropp
 }
 
 /** Logs how much, from which rooms and why; never contents, nor the address. */
-function tell(event: string, items: readonly Message[], reason: string): void {
-  const told = items.map(({ body }) => describeWebhooks(body));
+function log(event: string, items: readonly Message[], reason: string): void {
+  const described = items.map(({ body }) => describeWebhooks(body));
   writeLog("warn", event, {
     reason,
     messages: items.length,
-    events: told.reduce((sum, { events }) => sum + events, 0),
-    rooms: [...new Set(told.flatMap(({ rooms }) => rooms))],
+    events: described.reduce((sum, { events }) => sum + events, 0),
+    rooms: [...new Set(described.flatMap(({ rooms }) => rooms))],
     attempts: Math.max(...items.map(({ attempts }) => attempts)),
   });
 }
