@@ -47,7 +47,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
 
   override onStart(): void {
     const { all, posting, records } = this.features;
-    this.room.open(this.context, { all, writer: posting, sanctions: records });
+    this.room.open(this.context, { all, writer: posting.posts, sanctions: records });
   }
 
   // ---- coming and going ------------------------------------------------------------------------------------

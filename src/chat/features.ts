@@ -88,7 +88,7 @@ export function makeFeatures(
   const { members } = room;
   const files = new FileSweep(room, fileOptions?.store, fileOptions?.keptMs ?? 0);
   const attachments = new Attachments(room, files, fileOptions ? { files: fileOptions.limits } : {});
-  const posting = new Posting(room, members, attachments);
+  const posting = new Posting(room, attachments);
   const records = new UserRecords(room, members);
   const presence = new Presence(room, members);
   const bans = new Bans(room, records, (user) => presence.endStay(user));

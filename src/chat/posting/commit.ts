@@ -4,7 +4,7 @@ import { writtenAs } from "../log/authorship.ts";
 import { withMentions } from "../log/mentions.ts";
 import { messageId } from "../log/message-id.ts";
 import type { Draft } from "../log/draft.ts";
-import type { MessageLog } from "../log/message-log.ts";
+import type { Room } from "../room/room.ts";
 
 /** A post that waits to be stored. */
 export interface Post {
@@ -17,31 +17,28 @@ export interface Placed<P extends Post> {
   readonly message: Message;
 }
 
-export interface CommitContext<P extends Post> {
-  readonly room: string;
-  readonly log: MessageLog;
-  readonly now: () => number;
+/** Called with what became of posts. */
+export interface Outcome<P extends Post> {
   /** The posts are stored, and not shown yet. */
   readonly stored: (posts: ReadonlyArray<Placed<P>>) => void;
-  /** Shows messages to everyone. */
-  readonly broadcast: (messages: readonly Message[]) => void;
-  /** The posts are stored and seen. */
+  /** The posts are stored and shown. */
   readonly settle: (posts: ReadonlyArray<Placed<P>>) => void;
   /** The posts could not be stored. */
   readonly fail: (posts: readonly P[]) => void;
-  readonly report: (problem: string, error: unknown) => void;
 }
 
 export class Commit<P extends Post> {
-  protected readonly context: CommitContext<P>;
+  protected readonly room: Room;
+  protected readonly outcome: Outcome<P>;
 
-  constructor(context: CommitContext<P>) {
-    this.context = context;
+  constructor(room: Room, outcome: Outcome<P>) {
+    this.room = room;
+    this.outcome = outcome;
   }
 
   /** The newest place that anybody can have seen a message at. */
   get seenSeq(): number {
-    return this.context.log.lastSeq;
+    return this.room.log.lastSeq;
   }
 
   /** Takes over a batch, at least one post: all of it will be settled, or fail. */
@@ -58,29 +55,26 @@ export class Commit<P extends Post> {
   /** Stores messages that were shown before they were stored. `strict` has none. */
   catchUp(): void {}
 
-  /** For the deadline of a commit that has something to do later. */
-  run(): void {}
-
   protected storeFirst(posts: readonly P[]): ReadonlyArray<Placed<P>> | undefined {
     const placed = this.place(posts);
     if (!placed || !this.append(placed)) return undefined;
     this.show(placed);
-    this.context.settle(placed);
+    this.outcome.settle(placed);
     return placed;
   }
 
   /** A failure here does not stop the acks: the posts are stored. */
   protected show(placed: ReadonlyArray<Placed<P>>): void {
     try {
-      this.context.broadcast(placed.map(({ message }) => message));
+      this.room.show(placed.map(({ message }) => message));
     } catch (error) {
-      this.context.report("messages were stored and could not all be shown", error);
+      this.room.report("messages were stored and could not all be shown", error);
     }
   }
 
   /** @returns `undefined` where a log that has no name yet cannot be given one; the posts have failed then */
   protected place(posts: readonly P[]): Array<Placed<P>> | undefined {
-    const { log, room, now } = this.context;
+    const { log, name: room, now } = this.room;
     const [firstSeq, timestamp] = [this.seenSeq + 1, now()];
     try {
       const { epoch, life } = log;
@@ -91,8 +85,8 @@ export class Commit<P extends Post> {
         return { post, message: writtenAs(message, role) };
       });
     } catch (error) {
-      this.context.report("messages could not be given their places", error);
-      this.context.fail(posts);
+      this.room.report("messages could not be given their places", error);
+      this.outcome.fail(posts);
       return undefined;
     }
   }
@@ -100,13 +94,13 @@ export class Commit<P extends Post> {
   /** @returns whether the posts are stored now; they have failed otherwise */
   protected append(placed: ReadonlyArray<Placed<P>>): boolean {
     try {
-      this.context.log.append(placed.map(({ message }) => message));
+      this.room.log.append(placed.map(({ message }) => message));
     } catch (error) {
-      this.context.report("messages could not be stored", error);
-      this.context.fail(placed.map(({ post }) => post));
+      this.room.report("messages could not be stored", error);
+      this.outcome.fail(placed.map(({ post }) => post));
       return false;
     }
-    this.context.stored(placed);
+    this.outcome.stored(placed);
     return true;
   }
 }

@@ -2,15 +2,13 @@
 import type { z } from "zod";
 
 import { postSchema } from "../../protocol/schemas/messages.ts";
-import type { ErrorAnswer, Message, PostAnswer } from "../../protocol/chat-events.ts";
+import type { ErrorAnswer, PostAnswer } from "../../protocol/chat-events.ts";
 import type { Identity } from "../../protocol/identity.ts";
 import { refuse } from "../room/answers.ts";
 import { refuseReader } from "../room/roles.ts";
 import type { Attachments } from "../files/attachments.ts";
-import type { Draft } from "../log/draft.ts";
 import { contentProblem } from "../room/content.ts";
 import { GuestRates } from "../room/guest-rates.ts";
-import type { Members } from "../room/members.ts";
 import { placeOf } from "../log/message-id.ts";
 import { operation, type Caller } from "../room/operation.ts";
 import { Posts } from "./posts.ts";
@@ -28,7 +26,7 @@ export class Posting implements Feature {
   /** The users' buckets, each on one of its user's connections. */
   readonly #carried: Carried<Bucket>;
   readonly guestRates: GuestRates;
-  #posts!: Posts;
+  readonly posts: Posts;
   readonly operations = {
     "chat-message": {
       ...operation(
@@ -38,62 +36,31 @@ export class Posting implements Feature {
         () => 0,
       ),
       isRepeat: ({ user }: Caller, payload: unknown) =>
-        this.#posts.isKnown(user, (payload as z.output<typeof postSchema>).clientMsgId),
+        this.posts.isKnown(user, (payload as z.output<typeof postSchema>).clientMsgId),
     },
   };
 
-  constructor(room: Room, members: Members, attachments: Attachments) {
+  constructor(room: Room, attachments: Attachments) {
     this.#room = room;
+    this.posts = new Posts(room);
     this.#attachments = attachments;
     this.#buckets = new TokenBuckets(room.settings.messageRate);
     this.#carried = new Carried(room, {
       slot: new Slot<readonly Bucket[]>("bucket"),
       keyOf: (_bucket, holder) => holder.peek().user,
-      holdersOf: (user) => members.socketsOf(user).flatMap((id) => room.clients.get(id) ?? []),
+      holdersOf: (user) => room.members.socketsOf(user).flatMap((id) => room.clients.get(id) ?? []),
       perHolder: 1,
     });
     this.guestRates = new GuestRates(room);
   }
 
   start(): void {
-    const { name, log, settings, now, report, show, deadline, meter } = this.#room;
+    const { deadline, now } = this.#room;
     const retention = new RetentionClock(
       this.#room,
       deadline("retention", (nowMs) => retention.run(nowMs)),
     );
-    this.#posts = new Posts({
-      room: name,
-      log,
-      durability: settings.durability,
-      windowMs: settings.flushWindowMs,
-      flushDeadline: deadline("flush", (nowMs) => this.#posts.flush(nowMs), { keepsAwake: true }),
-      commitDeadline: deadline("commit", () => this.#posts.commit(), { keepsAwake: true }),
-      now,
-      report,
-      meter,
-      onStored: () => retention.run(now()),
-      broadcast: show,
-    });
-  }
-
-  /** The newest place that anybody can have seen a message at. */
-  get seenSeq(): number {
-    return this.#posts.seenSeq;
-  }
-
-  catchUp(): void {
-    this.#posts.catchUp();
-  }
-
-  /** Stores and shows what is open. */
-  commit(): void {
-    this.#posts.flush(this.#room.now());
-    this.#posts.catchUp();
-  }
-
-  /** RLY-7: posts of the room itself, in one piece. @returns the stored messages, or nothing if that failed */
-  take(drafts: readonly Draft[]): Message[] | undefined {
-    return this.#posts.takeAtOnce(drafts);
+    this.posts.start(() => retention.run(now()));
   }
 
   onConnect(client: Client): void {
@@ -119,11 +86,11 @@ export class Posting implements Feature {
   #post(caller: Caller, payload: z.output<typeof postSchema>, reply: (answer: PostAnswer) => void): void {
     const { clientMsgId, replyTo, attachment } = payload;
     // CHAT-4, MOD-10: a retry gets the first answer, also where the sender's rights have changed since.
-    if (this.#posts.answerKnown(caller.user, clientMsgId, reply)) return;
+    if (this.posts.answerKnown(caller.user, clientMsgId, reply)) return;
     const content = payload.content.trim();
     const problem = this.#problem(caller, content, payload);
     if (problem) return reply(problem);
-    this.#posts.post(
+    this.posts.post(
       {
         sender: caller.user,
         name: caller.name,
@@ -167,7 +134,7 @@ export class Posting implements Feature {
     const place = placeOf(this.#room.log.epoch, replyTo);
     const exists =
       place !== undefined &&
-      this.#room.read((log) => this.#posts.has(place.seq) && log.lifeAt(place.seq) === place.life);
+      this.#room.read((log) => this.posts.has(place.seq) && log.lifeAt(place.seq) === place.life);
     if (exists === undefined) return refuse("INTERNAL", "replyTo: the message could not be looked up; try again.");
     return exists ? undefined : refuse("NOT_FOUND", "replyTo: no such message in this room");
   }

@@ -1,14 +1,11 @@
 // Group commit: posts that arrive while a batch is open share one append and one fan-out (CHAT-2). The commit (commit.ts,
 // relaxed-commit.ts) stores and shows them (CHAT-7). Called by posting.ts.
 import type { Message, PostAnswer } from "../../protocol/chat-events.ts";
-import type { Meter } from "../../metrics/meter.ts";
-import type { Deadline } from "../../clock/deadlines.ts";
 import { refuse } from "../room/answers.ts";
-import { Commit, type CommitContext, type Placed } from "./commit.ts";
+import { Commit, type Outcome, type Placed } from "./commit.ts";
 import type { Draft } from "../log/draft.ts";
-import type { MessageLog } from "../log/message-log.ts";
 import { countCommit } from "../room/metering.ts";
-import type { Durability } from "../room/room.ts";
+import type { Room, Writer } from "../room/room.ts";
 import { ThrottledRun } from "../../clock/throttle.ts";
 import { PostedIds, postKey } from "../log/posted-ids.ts";
 import { RelaxedCommit } from "./relaxed-commit.ts";
@@ -32,53 +29,40 @@ interface Pending {
   readonly replies: Array<(answer: PostAnswer) => void>;
 }
 
-export interface PostsContext {
-  readonly room: string;
-  readonly log: MessageLog;
-  readonly durability: Durability;
-  readonly windowMs: number;
-  /** Calls `flush` of these posts. Both deadlines have to keep the room awake: what waits is in memory only. */
-  readonly flushDeadline: Deadline;
-  /** Calls `commit` of these posts. */
-  readonly commitDeadline: Deadline;
-  readonly now: () => number;
-  readonly meter: Meter;
-  /** Shows messages to everyone. */
-  readonly broadcast: (messages: readonly Message[]) => void;
-  /** Called when messages were stored, after the acks. */
-  readonly onStored: () => void;
-  readonly report: (problem: string, error: unknown) => void;
-}
-
-export class Posts {
-  readonly #context: PostsContext;
+export class Posts implements Writer {
+  readonly #room: Room;
   readonly #posted: PostedIds;
-  readonly #throttle: ThrottledRun;
-  readonly #commit: Commit<Pending>;
+  #throttle!: ThrottledRun;
+  #commit!: Commit<Pending>;
+  #onStored!: () => void;
   #batch: Pending[] = [];
   #batchChars = 0;
-  /** Posts with a `clientMsgId` that are not stored yet, in the open batch or seen already. */
+  /** Posts with a `clientMsgId` that are not stored yet, in the open batch or shown already. */
   readonly #waiting = new Map<string, Pending>();
 
-  constructor(context: PostsContext) {
-    this.#context = context;
-    this.#posted = new PostedIds(context.log, context.report);
-    this.#throttle = new ThrottledRun(context.windowMs, context.flushDeadline, () => this.#closeBatch());
-    this.#commit = this.#makeCommit(context);
+  constructor(room: Room) {
+    this.#room = room;
+    this.#posted = new PostedIds(room.log, room.report);
   }
 
-  #makeCommit({ durability, commitDeadline, ...context }: PostsContext): Commit<Pending> {
-    const commitContext: CommitContext<Pending> = {
-      ...context,
+  /** @param onStored called when messages were stored, after the acks */
+  start(onStored: () => void): void {
+    const { settings, deadline } = this.#room;
+    // The open batch is in memory only.
+    const flushDeadline = deadline("flush", (nowMs) => this.flush(nowMs), { keepsAwake: true });
+    this.#throttle = new ThrottledRun(settings.flushWindowMs, flushDeadline, () => this.#closeBatch());
+    this.#commit = this.#makeCommit();
+    this.#onStored = onStored;
+  }
+
+  #makeCommit(): Commit<Pending> {
+    const outcome: Outcome<Pending> = {
       stored: (placed) => this.#count(placed),
       settle: (placed) => this.#settle(placed),
       fail: (posts) => this.#fail(posts),
     };
-    if (durability === "strict") return new Commit(commitContext);
-    return new RelaxedCommit(commitContext, commitDeadline, {
-      charsMax: BATCH_CHARS_MAX,
-      charsOf: ({ chars }) => chars,
-    });
+    if (this.#room.settings.durability === "strict") return new Commit(this.#room, outcome);
+    return new RelaxedCommit(this.#room, outcome, { charsMax: BATCH_CHARS_MAX, charsOf: ({ chars }) => chars });
   }
 
   /** The newest place that anybody can have seen a message at. */
@@ -88,13 +72,13 @@ export class Posts {
 
   /** True where this place has, or will have, a message: stored, shown, or in the open batch. */
   has(seq: number): boolean {
-    const { log } = this.#context;
+    const { log } = this.#room;
     return seq > log.lastSeq ? seq <= this.seenSeq + this.#batch.length : log.has(seq);
   }
 
   /** Takes a post that is not known yet (`answerKnown`) and passed every rule. */
   post(draft: Draft, reply: (answer: PostAnswer) => void): void {
-    const nowMs = this.#context.now();
+    const nowMs = this.#room.now();
     const pending: Pending = { draft, chars: charsOf(draft), atMs: nowMs, replies: [reply] };
     if (this.#batchChars + pending.chars > BATCH_CHARS_MAX) this.#throttle.flush(nowMs);
     this.#batch.push(pending);
@@ -105,8 +89,8 @@ export class Posts {
   }
 
   /** Stores and shows messages that no member posted, in one piece, behind all posts so far. @returns `undefined` if that failed */
-  takeAtOnce(drafts: readonly Draft[]): Message[] | undefined {
-    const atMs = this.#context.now();
+  take(drafts: readonly Draft[]): Message[] | undefined {
+    const atMs = this.#room.now();
     this.flush(atMs);
     const posts = drafts.map((draft) => ({ draft, chars: charsOf(draft), atMs, replies: [] }));
     return this.#commit.takeAtOnce(posts)?.map(({ message }) => message);
@@ -116,7 +100,7 @@ export class Posts {
   answerKnown(sender: string, clientMsgId: string | undefined, reply: (answer: PostAnswer) => void): boolean {
     if (clientMsgId === undefined) return false;
     const waiting = this.#waiting.get(postKey(sender, clientMsgId));
-    const earlier = waiting ? undefined : this.#findEarlier(sender, clientMsgId, this.#context.now());
+    const earlier = waiting ? undefined : this.#findEarlier(sender, clientMsgId, this.#room.now());
     waiting?.replies.push(reply);
     if (earlier) reply(earlier);
     return waiting !== undefined || earlier !== undefined;
@@ -126,7 +110,7 @@ export class Posts {
   isKnown(sender: string, clientMsgId: string | undefined): boolean {
     if (clientMsgId === undefined) return false;
     if (this.#waiting.has(postKey(sender, clientMsgId))) return true;
-    const earlier = this.#findEarlier(sender, clientMsgId, this.#context.now());
+    const earlier = this.#findEarlier(sender, clientMsgId, this.#room.now());
     return earlier !== undefined && "ok" in earlier;
   }
 
@@ -136,7 +120,7 @@ export class Posts {
       const posted = this.#posted.find(sender, clientMsgId, nowMs);
       return posted && { ok: true, ...posted, duplicate: true };
     } catch (error) {
-      this.#context.report("earlier posts could not be read", error);
+      this.#room.report("earlier posts could not be read", error);
       return notStored();
     }
   }
@@ -147,9 +131,9 @@ export class Posts {
     if (this.#batch.length > 0) this.#throttle.flush(nowMs);
   }
 
-  /** For the deadline of a room that stores later than it shows. */
   commit(): void {
-    this.#commit.run();
+    this.flush(this.#room.now());
+    this.catchUp();
   }
 
   /** Stores messages that were shown before they were stored, for a reader of the log. */
@@ -166,9 +150,9 @@ export class Posts {
   }
 
   #count(placed: ReadonlyArray<Placed<Pending>>): void {
-    const nowMs = this.#context.now();
+    const nowMs = this.#room.now();
     countCommit(
-      this.#context.meter,
+      this.#room.meter,
       placed.map(({ post }) => nowMs - post.atMs),
     );
   }
@@ -182,7 +166,7 @@ export class Posts {
         reply(tries === 0 ? { ok: true, id, seq, timestamp } : { ok: true, id, seq, timestamp, duplicate: true }),
       );
     }
-    this.#context.onStored();
+    this.#onStored();
   }
 
   #fail(posts: readonly Pending[]): void {

@@ -2,7 +2,8 @@
 // may lose messages that were shown and not stored. The room reserves their places first, so that no other message gets them
 // (CHAT-7). Called by posts.ts.
 import type { Deadline } from "../../clock/deadlines.ts";
-import { Commit, type CommitContext, type Placed, type Post } from "./commit.ts";
+import { Commit, type Outcome, type Placed, type Post } from "./commit.ts";
+import type { Room } from "../room/room.ts";
 
 /** Shown messages are stored within this time. */
 export const UNSTORED_MS_MAX = 1000;
@@ -30,23 +31,21 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
   #isAhead = false;
   #reservedSeq = 0;
 
-  /**
-   * @param deadline the one that calls `run` of this commit when it is due; it has to keep the room awake
-   * @param size characters that one row takes, and those of a post
-   */
+  /** @param size characters that one row takes, and those of a post */
   constructor(
-    context: CommitContext<P>,
-    deadline: Deadline,
+    room: Room,
+    outcome: Outcome<P>,
     size: { readonly charsMax: number; readonly charsOf: (post: P) => number },
   ) {
-    super(context);
-    this.#deadline = deadline;
+    super(room, outcome);
+    // Shown posts are in memory only.
+    this.#deadline = room.deadline("commit", () => this.#run(), { keepsAwake: true });
     this.#charsMax = size.charsMax;
     this.#charsOf = size.charsOf;
   }
 
   override get seenSeq(): number {
-    return this.context.log.lastSeq + this.#unstored.length;
+    return this.room.log.lastSeq + this.#unstored.length;
   }
 
   override take(posts: readonly P[]): void {
@@ -63,13 +62,13 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
     this.#unstored = [];
     this.#unstoredChars = 0;
     // Set also where storing fails: what was reserved has to be taken back some time.
-    this.#deadline.set(this.context.now() + UNSTORED_MS_MAX);
-    if (this.append(placed)) return this.context.settle(placed);
-    this.context.log.skip(placed.at(-1)!.message.seq);
+    this.#deadline.set(this.room.now() + UNSTORED_MS_MAX);
+    if (this.append(placed)) return this.outcome.settle(placed);
+    this.room.log.skip(placed.at(-1)!.message.seq);
   }
 
   /** For the deadline: stores shown messages; a second without any ends the running ahead. */
-  override run(): void {
+  #run(): void {
     if (this.#unstored.length > 0) this.catchUp();
     else this.#endAhead();
   }
@@ -77,7 +76,7 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
   /** A burst of input starves timers, so the deadline is looked at here too. */
   #isDue(posts: number, chars: number): boolean {
     const { atMs } = this.#deadline;
-    const isLate = atMs !== undefined && this.context.now() >= atMs;
+    const isLate = atMs !== undefined && this.room.now() >= atMs;
     return isLate || this.#unstored.length + posts > UNSTORED_POSTS_MAX || this.#unstoredChars + chars > this.#charsMax;
   }
 
@@ -88,16 +87,16 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
 
   #isBusy(): boolean {
     const [firstMs] = this.#committedAtMs;
-    return this.#committedAtMs.length === BUSY_COMMITS && this.context.now() - firstMs! < UNSTORED_MS_MAX;
+    return this.#committedAtMs.length === BUSY_COMMITS && this.room.now() - firstMs! < UNSTORED_MS_MAX;
   }
 
   #reserve(seq: number): boolean {
     try {
-      this.context.log.reserve(seq);
+      this.room.log.reserve(seq);
       this.#reservedSeq = seq;
       return true;
     } catch (error) {
-      this.context.report("places in the log could not be reserved", error);
+      this.room.report("places in the log could not be reserved", error);
       return false;
     }
   }
@@ -108,13 +107,13 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
     this.#isAhead = true;
     this.#unstored.push(...placed);
     this.#unstoredChars += chars;
-    this.#deadline.pull(this.context.now() + UNSTORED_MS_MAX);
+    this.#deadline.pull(this.room.now() + UNSTORED_MS_MAX);
     this.show(placed);
   }
 
   #endAhead(): void {
     this.#isAhead = false;
-    const { log } = this.context;
+    const { log } = this.room;
     const reservedSeq = this.#reservedSeq;
     if (reservedSeq <= log.lastSeq) return;
     // All shown messages are stored: the next object need not skip places. Where the reservation cannot be taken back, this
@@ -124,7 +123,7 @@ export class RelaxedCommit<P extends Post> extends Commit<P> {
 
   protected override append(placed: ReadonlyArray<Placed<P>>): boolean {
     const isStored = super.append(placed);
-    const committedAtMs = [...this.#committedAtMs, this.context.now()].slice(-BUSY_COMMITS);
+    const committedAtMs = [...this.#committedAtMs, this.room.now()].slice(-BUSY_COMMITS);
     // The storage fails: no further message is shown before it is stored.
     this.#committedAtMs = isStored ? committedAtMs : [];
     this.#isAhead &&= isStored;
