@@ -1,12 +1,12 @@
-// Named moments at which something is due. The one list of them is what a room's only clock looks at:
-// an empty list means that the room may sleep until somebody speaks.
+// The deadlines of an object: named moments at which something is due. Its wake clock sets one alarm or timer for the soonest of
+// them; without deadlines the object sleeps until the next input. Features add theirs with `room.deadline`.
 
 export interface DeadlineOptions {
-  /** What waits for it is in memory only, so the object must not sleep until then. */
+  /** Its work is in memory only, so the object must not sleep until then. */
   readonly keepsAwake?: boolean;
-  /** It is in no hurry, and wakes nobody: once its moment has come it runs along with whatever is due next. */
+  /** It never wakes the object: once its moment has come it runs with the next deadline that is due. */
   readonly rides?: boolean;
-  /** It is most often cleared before it is as near as this, so no alarm is worth its row until then. */
+  /** An alarm is set no sooner than this before it, because most often it is cleared earlier and the alarm would cost a row. */
   readonly alarmWithinMs?: number;
 }
 
@@ -20,7 +20,7 @@ export class Deadline {
   readonly #list: Pick<Deadlines, "changed">;
   #atMs: number | undefined;
 
-  /** @param list told of each change of the moment */
+  /** @param list hears of each change of the moment */
   constructor(
     name: string,
     run: (nowMs: number) => void,
@@ -64,17 +64,17 @@ export class Deadlines {
   readonly #all = new Set<Deadline>();
   #watch: () => void = () => {};
 
-  /** @param watch called after each change of any moment: the clock has to look again */
+  /** @param watch called after each change of any moment */
   watch(watch: () => void): void {
     this.#watch = watch;
   }
 
-  /** Called by each deadline whose moment was set, moved or cleared. */
+  /** Called by a deadline that was set, moved or cleared. */
   changed(): void {
     this.#watch();
   }
 
-  /** @param run called once each time the moment has come; it may set the deadline anew */
+  /** @param run called once each time the moment has come; it may set the deadline again */
   add(name: string, run: (nowMs: number) => void, options: DeadlineOptions = {}): Deadline {
     const deadline = new Deadline(name, run, options, this);
     this.#all.add(deadline);
@@ -85,25 +85,25 @@ export class Deadlines {
     if (this.#all.delete(deadline)) this.changed();
   }
 
-  /** The soonest moment that has to be met, or `undefined` when nothing is due at all. */
+  /** The soonest moment that wakes the object, or `undefined` without any. */
   next(): number | undefined {
     return this.#soonest(({ rides }) => !rides)?.atMs;
   }
 
-  /** From when on it is worth setting an alarm for the soonest moment; always, where there is none. */
+  /** The earliest time to set an alarm for the soonest moment; `-Infinity` without any. */
   alarmFromMs(): number {
     const soonest = this.#soonest(({ rides }) => !rides);
     return soonest ? soonest.atMs! - soonest.alarmWithinMs : -Infinity;
   }
 
-  /** What an alarm at `nowMs` is for, if it is for anything: whose moment has come, or is about to come. */
+  /** @returns the name of the deadline that an alarm at `nowMs` is for: due now, or within `withinMs` */
   dueName(nowMs: number, withinMs: number): string | undefined {
     const atMs = this.next();
     if (atMs === undefined || atMs > nowMs + withinMs) return undefined;
     return [...this.#all].find((deadline) => deadline.atMs === atMs && !deadline.rides)?.name;
   }
 
-  /** The soonest moment that has to be waited for awake. */
+  /** The soonest moment that keeps the object awake. */
   nextAwake(): number | undefined {
     return this.#soonest(({ keepsAwake }) => keepsAwake)?.atMs;
   }
@@ -119,14 +119,14 @@ export class Deadlines {
   }
 
   /**
-   * Runs whatever is due at `nowMs`; one that throws keeps no other from running.
-   * @returns the names of what ran, for the record of why the room woke
+   * Runs every deadline that is due at `nowMs`, also after one of them throws.
+   * @returns the names of those that ran, for the record of why the object woke
    */
   runDue(nowMs: number, report: (name: string, error: unknown) => void): string[] {
     const isDue = ({ atMs }: Deadline): boolean => atMs !== undefined && atMs <= nowMs;
     const ran: string[] = [];
     for (const deadline of [...this.#all].filter(isDue)) {
-      // One that ran before it may have cleared it, or moved it.
+      // An earlier one may have cleared or moved it.
       if (!isDue(deadline)) continue;
       ran.push(deadline.name);
       deadline.clear();

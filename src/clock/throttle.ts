@@ -3,6 +3,13 @@
 import type { Deadline } from "./deadlines.ts";
 import { hasPassed } from "./has-passed.ts";
 
+/** When something was last done, and how long the next time has to wait from then on. Plain data: it may outlive a sleep. */
+export interface ThrottleState {
+  /** Milliseconds since 1970. */
+  readonly atMs: number;
+  readonly windowMs: number;
+}
+
 export class Throttle {
   readonly #minMs: number;
   readonly #maxMs: number;
@@ -14,6 +21,15 @@ export class Throttle {
     this.#minMs = minMs;
     this.#maxMs = maxMs;
     this.#windowMs = minMs;
+  }
+
+  get state(): ThrottleState {
+    return { atMs: this.#atMs, windowMs: this.#windowMs };
+  }
+
+  restore({ atMs, windowMs }: ThrottleState): void {
+    this.#atMs = atMs;
+    this.#windowMs = windowMs;
   }
 
   isOpen(nowMs: number): boolean {

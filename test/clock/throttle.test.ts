@@ -94,6 +94,13 @@ describe("a throttle", () => {
     expect([throttle.isOpen(1000), throttle.dueMs(1000)]).toEqual([true, 1000]);
   });
 
+  it("goes on after a sleep", () => {
+    const [before, after] = [new Throttle(50, 200), new Throttle(50, 200)];
+    for (const nowMs of [1000, 1050]) before.pass(nowMs);
+    after.restore(structuredClone(before.state));
+    expect([after.isOpen(1149), after.isOpen(1150)]).toEqual([false, true]);
+  });
+
   it("opens when it is told to", () => {
     const throttle = new Throttle(WINDOW_MS);
     throttle.pass(1000);

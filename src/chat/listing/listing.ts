@@ -2,6 +2,7 @@
 // falls quiet (LOB-1 to LOB-3). Uses a courier; a report that waits goes along with whatever wakes the room.
 import type { Deadline } from "../../clock/deadlines.ts";
 import { hasPassed } from "../../clock/has-passed.ts";
+import type { ThrottleState } from "../../clock/throttle.ts";
 import type { Answer, Message } from "../../protocol/chat-events.ts";
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import { REPORT_AGAIN_MS, type ReportAnswer, type RoomReport } from "../../protocol/room-list.ts";
@@ -32,6 +33,7 @@ type Told = Pick<RoomReport, "connections" | "madeAtMs"> & Partial<RoomReport>;
 
 /** What of its reports outlives the room's sleep, on one of its connections. */
 interface KeptListing {
+  readonly window: ThrottleState;
   readonly news: News;
   /** Of the report that the lobby has last. */
   readonly told?: Told;
@@ -108,7 +110,8 @@ export class Listing implements Feature {
   }
 
   onRestore(client: Client): void {
-    for (const { news, told, lookAtMs, retry, wantsPeople } of this.#carried.restore(client)) {
+    for (const { window, news, told, lookAtMs, retry, wantsPeople } of this.#carried.restore(client)) {
+      this.#windows.restore(window);
       this.#news = news;
       this.#told = told;
       this.#wantsPeople = wantsPeople;
@@ -284,6 +287,7 @@ export class Listing implements Feature {
   #keep(): void {
     const isSending = this.#courier.state.is === "sending";
     this.#carried.put("listing", {
+      window: this.#windows.state,
       news: this.#owed,
       lookAtMs: isSending ? this.#room.now() : this.#clock.alongMs,
       retry: this.#courier.retry,

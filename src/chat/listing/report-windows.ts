@@ -1,5 +1,5 @@
 // Decides how soon the next report may follow the last one, by what there is to report. Called by listing.ts.
-import { Throttle } from "../../clock/throttle.ts";
+import { Throttle, type ThrottleState } from "../../clock/throttle.ts";
 
 /** From one report to the next: this long at first, and up to that long in a room that is always busy (LOB-2). */
 export const REPORT_WINDOW_MS_MIN = 5000;
@@ -21,6 +21,15 @@ export class ReportWindows {
   readonly #change = new Throttle(REPORT_WINDOW_MS_MIN, REPORT_WINDOW_MS_MAX);
   readonly #soon = new Throttle(REPORT_WINDOW_MS_MIN);
   readonly #empty = new Throttle(REPORT_WINDOW_EMPTY_MS);
+
+  /** What of it outlives a sleep. */
+  get state(): ThrottleState {
+    return this.#change.state;
+  }
+
+  restore(state: ThrottleState): void {
+    this.#change.restore(state);
+  }
 
   dueMs(news: News, isEmpty: boolean, nowMs: number): number {
     if (news <= NEWS.aside) return this.#aside.dueMs(nowMs);
