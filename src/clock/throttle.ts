@@ -3,7 +3,7 @@
 import type { Deadline } from "./deadlines.ts";
 import { hasPassed } from "./has-passed.ts";
 
-/** When something was last done, and how long the next time has to wait from then on. Plain data: it may outlive a sleep. */
+/** The last pass and the window behind it: plain data, which may outlive a sleep. */
 export interface ThrottleState {
   /** Milliseconds since 1970. */
   readonly atMs: number;
@@ -36,12 +36,12 @@ export class Throttle {
     return hasPassed(this.#atMs, this.#windowMs, nowMs);
   }
 
-  /** When the window ends or ended; now, where the clock was set back. */
+  /** The end of the window, past or future; now, where the clock was set back. */
   dueMs(nowMs: number): number {
     return nowMs < this.#atMs ? nowMs : this.#atMs + this.#windowMs;
   }
 
-  /** It is done now. Within two windows of the last time the next window doubles. */
+  /** Begins a window. It is twice as long as the last one if that began less than two windows ago. */
   pass(nowMs: number): void {
     const isInUse = !hasPassed(this.#atMs, 2 * this.#windowMs, nowMs);
     this.#windowMs = isInUse ? Math.min(this.#maxMs, 2 * this.#windowMs) : this.#minMs;
@@ -55,7 +55,7 @@ export class Throttle {
     return true;
   }
 
-  /** Whatever comes next need not wait. */
+  /** Ends the window. */
   reopen(): void {
     this.#atMs = -Infinity;
   }

@@ -1,11 +1,11 @@
-// What a lobby keeps of a room, and what it makes of it as time goes by: LOB-4, MET-2.
+// The record that a lobby keeps of a room, and its place in the list as time goes by (LOB-4, MET-2). Called by lobby.ts.
 import { addRecent, addUsage, type RecentUsage, type UsageNumbers } from "../metrics/usage.ts";
 import type { Counts } from "../metrics/meter.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 import type { DirectReport } from "../protocol/direct-room.ts";
 import type { RoomReport } from "../protocol/room-list.ts";
 
-/** What a room has used since somebody counts. */
+/** The usage of a room since its first report. */
 export interface KeptUsage {
   /** Milliseconds since 1970. */
   readonly sinceMs: number;
@@ -17,11 +17,11 @@ export interface KeptUsage {
 }
 
 export interface KeptRoom extends RoomOverview {
-  /** The marks of those who are there, as far as the room has told them. */
+  /** The marks of its members, if the room reported them. */
   readonly people?: string;
-  /** Whose it is, where it is between two people. */
+  /** Its two users, in a room between two people. */
   readonly direct?: DirectReport;
-  /** Until when somebody is believed to be there, in milliseconds since 1970. */
+  /** Until when its members are believed to be there, in milliseconds since 1970. */
   readonly believedUntilMs: number;
   readonly usage?: KeptUsage;
 }

@@ -1,5 +1,5 @@
-// A lobby: what rooms last said of themselves, listed. It asks no room anything, so listing wakes none (LOB-1); it
-// stores reports at once in quiet times and together in busy ones (LOB-7).
+// The list of rooms: keeps the last report of each room and answers from it, so that listing wakes no room (LOB-1). Stores reports
+// at once in quiet times and together in busy ones (LOB-7). Called by durable/lobby.ts.
 import { Throttle } from "../clock/throttle.ts";
 import type { Whereabouts } from "../protocol/announcement.ts";
 import { isDirectRoom } from "../protocol/direct-name.ts";
@@ -26,31 +26,31 @@ import { SeenDeltas } from "./seen-deltas.ts";
 import { SortedRooms } from "./sorted-rooms.ts";
 
 /**
- * From one storing to the next. To wait a second for company costs about as much as a row and a half; where company keeps
- * coming, the wait is longer, and a crash may take what was reported within it.
+ * From one write to the next. A second of waiting for further reports costs about as much as a row and a half; while they keep
+ * coming the wait grows, and a crash may take the reports of that time.
  */
 export const SAVE_WINDOW_MS_MIN = 1000;
 export const SAVE_WINDOW_MS_MAX = 60_000;
 
-/** Rooms that one lobby lists; then a tenth is forgotten of those with nobody there, the longest quiet first. */
+/** Rooms that one lobby lists. Of more it drops a tenth of the empty ones, those first that were quiet the longest. */
 export const ROOMS_MAX = 100_000;
 
-/** From one look for conversations that nobody uses to the next. */
+/** From one search for unused conversations to the next. */
 const FORGET_INTERVAL_MS = 3_600_000;
 
-/** Rooms that a scrape tells of by name. */
+/** Rooms that a scrape names. */
 export const TOP_ROOMS = 20;
 
 export interface LobbyPorts {
   readonly table: RoomTable;
-  /** Calls `save` of this lobby when it is due; it has to be waited for awake. */
+  /** Calls `save` of this lobby when it is due, and keeps its object awake. */
   readonly saveDeadline: Deadline;
-  /** Whether rooms are to tell who is there; `want` says so for good. */
+  /** Whether rooms are to report who is there; `want` makes it so for good. */
   readonly people: { readonly isWanted: boolean; want(): void };
   readonly report: (problem: string, error: unknown) => void;
-  /** Counts what the lobby itself does, where anybody wants to know. */
+  /** Counts what the lobby itself does. */
   readonly meter?: Meter;
-  /** Only tests have reasons to make it smaller. */
+  /** Smaller in tests. */
   readonly roomsMax?: number;
 }
 
@@ -87,7 +87,7 @@ export class Lobby {
     this.#saveInTime(nowMs);
   }
 
-  /** @returns what is new in the room's deltas; the sums have it from now on */
+  /** Adds the new ones of the room's deltas to the sums. @returns what they count together */
   #takeDeltas({ room, deltas = [] }: RoomReport): Counts | undefined {
     const storedId = this.#rooms.get(room)?.usage?.deltaId;
     const fresh = this.#deltas.accept(room, deltas, storedId);
@@ -100,7 +100,7 @@ export class Lobby {
   }
 
   #take(report: RoomReport, nowMs: number, counts: Counts | undefined): void {
-    // Who is there counts only from a room that was told to keep it up to date; it hears so with this answer.
+    // A room keeps it up to date only after the answer that asks it to.
     const { people: _, ...told } = report;
     const before = this.#rooms.get(report.room);
     const kept = keptRoom(this.wantsPeople ? report : told, nowMs, before, counts);
@@ -110,14 +110,14 @@ export class Lobby {
     this.#makeSpace(nowMs);
   }
 
-  /** LOB-8: what is seen no more. In passing, once an hour: nobody wakes for it. */
+  /** LOB-8: drops conversations that are not listed any more, with a report once an hour: it wakes no object for that. */
   #forgetUnused(nowMs: number): void {
     if (!this.#forgetting.take(nowMs)) return;
     const unused = Array.from(this.#rooms.all()).filter((kept) => kept.direct && !seenAt(kept, nowMs));
     for (const { room } of unused) this.#rooms.delete(room);
   }
 
-  /** A later report overtook this one: only what the room counted is news. */
+  /** Takes the counts of a report that a later one has overtaken. */
   #takeLate(report: RoomReport, nowMs: number, counts: Counts | undefined): void {
     const kept = this.#rooms.get(report.room);
     const usage = kept && withCounts(kept.usage, report, nowMs, counts);
@@ -130,7 +130,7 @@ export class Lobby {
     else this.#ports.saveDeadline.pull(this.#window.dueMs(nowMs));
   }
 
-  /** Stores what was reported since the last time. */
+  /** Stores the reports since the last time. */
   save(nowMs: number): void {
     this.#window.pass(nowMs);
     this.#ports.saveDeadline.clear();
@@ -138,7 +138,7 @@ export class Lobby {
   }
 
   #store(save: () => void, nowMs: number): void {
-    // Its own rows go along with the next that are written: they are no reason to write.
+    // Its own counts are no reason to write: they go with the next rows.
     if (this.#rooms.hasChanged) this.#rooms.count(this.#meter.take());
     try {
       save();
@@ -160,8 +160,8 @@ export class Lobby {
   }
 
   /**
-   * What is to be watched. Stores what was counted first, also by the rooms that it names, so that no number shown is ever
-   * lower the next time. In a list of one page that costs one row, if anything happened at all (MET-3).
+   * The numbers for `GET /metrics`. Stores all counts first, also those of the rooms that it names, so that no number is ever lower
+   * the next time. In a list of one page that costs one row, and none where nothing happened (MET-3).
    */
   scrape(nowMs: number): Scrape {
     const top = mostUsed(this.#rooms.all(), { sort: "traffic", limit: TOP_ROOMS }, nowMs);

@@ -1,12 +1,12 @@
-// Two calls of one room need not arrive in the order in which they were made: what was said last counts, lest a room that
-// was deleted comes back into the list.
+// Remembers when each room made its newest report, because two calls of one room may arrive in the wrong order: without it a deleted
+// room could come back into the list. Called by lobby.ts.
 import { OVERTAKEN_MS_MAX, type RoomReport } from "../protocol/room-list.ts";
 
-/** Rooms whose newest report is remembered; of others the lobby has not heard for long. In memory only. */
+/** Rooms that are remembered, those with the latest reports. In memory only. */
 const ROOMS_MAX = 10_000;
 
 export class NewestReports {
-  /** By room, the one that was heard of last comes last. */
+  /** By room, the one that reported last comes last. */
   readonly #madeAtMs = new Map<string, number>();
 
   /** Whether the room has made a later report that is here already. */

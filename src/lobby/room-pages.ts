@@ -16,7 +16,7 @@ const TOTALS_SERIES_MAX = 2000;
 export class RoomPages {
   readonly #table: RoomTable;
   readonly #rooms: PagedMap<KeptRoom>;
-  /** What was counted, by the page whose row holds it: the next row that is written takes what is new, so that it costs no row. */
+  /** Counts by the page whose row holds them. The next row that is written takes the new ones, so that they cost no row. */
   readonly #meters: Meter[] = [];
   readonly #unstored = new Meter(TOTALS_SERIES_MAX);
   readonly #totals = new Meter(TOTALS_SERIES_MAX);

@@ -1,21 +1,21 @@
 // Remembers the last counter delta of each source, so that one that is sent again, because its answer was lost, counts once (MET-2).
 import type { CounterDelta } from "../protocol/room-list.ts";
 
-/** Of whom is remembered what was counted last; of a room that is listed, storage knows it too. In memory only. */
+/** Sources that are remembered, in memory only; the storage of a listed room has its last id too. */
 const SOURCES_MAX = 10_000;
 
 /** An id that is lower by more than this comes of a clock that was set back. */
 const OVERTAKEN_MS_MAX = 60_000;
 
 export class SeenDeltas {
-  /** By source, the one that was heard of last comes last. */
+  /** By source, the one that sent last comes last. */
   readonly #lastIds = new Map<string, number>();
 
   /**
-   * @param deltas that are told together, the oldest first. What is told again may be hours older than the newest of them,
-   *   which alone says whether a clock was set back.
-   * @param storedId of the last one that storage knows of
-   * @returns those that are to be counted; the next time they are known
+   * @param deltas that were sent together, the oldest first. One that is sent again may be hours older than the newest, so only the
+   *   newest shows whether a clock was set back.
+   * @param storedId of the last one in storage
+   * @returns those to count, which are known the next time
    */
   accept<Told extends Pick<CounterDelta, "id">>(
     source: string,

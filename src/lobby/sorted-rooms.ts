@@ -1,12 +1,12 @@
-// The rooms of a lobby in the order that somebody asks for. To sort 100,000 takes a tenth of a second, so a large lobby
-// does it once a second at most, however many ask.
+// Sorts the rooms of a lobby. That takes a tenth of a second for 100,000, so a large lobby does it once a second at most. Called by
+// lobby.ts.
 import { hasPassed } from "../clock/has-passed.ts";
 import { byPlace, placeOf, type RoomPlace, type RoomSort } from "../protocol/room-list.ts";
 import type { RoomOverview } from "../protocol/chat-events.ts";
 
-/** Up to this many are sorted for everyone who asks. */
+/** Up to this many are sorted for each query. */
 export const SORTED_AT_ONCE_MAX = 1000;
-/** How old the order of more of them may be. */
+/** The greatest age of the order of more of them. */
 export const SORTED_MS_MAX = 1000;
 
 export interface Placed {
@@ -22,7 +22,7 @@ interface Sorted {
 export class SortedRooms {
   readonly #sorted = new Map<RoomSort, Sorted>();
 
-  /** @param all called where they have to be sorted anew */
+  /** @param all called where they have to be sorted again */
   in(sort: RoomSort, nowMs: number, count: number, all: () => Iterable<RoomOverview>): readonly Placed[] {
     const known = this.#sorted.get(sort);
     const isFresh = known && !hasPassed(known.atMs, SORTED_MS_MAX, nowMs);

@@ -45,7 +45,7 @@ export class Counters implements Feature {
     return this.#meter.hasTrouble;
   }
 
-  /** What the lobby may not know. */
+  /** Counts that the lobby may not have. */
   get unreported(): { readonly told: readonly CounterDelta[]; readonly counts: Counts } {
     return { told: this.#sent, counts: this.#meter.read() };
   }

@@ -18,7 +18,7 @@ import { ReportClock, type ReportPlan } from "./report-clock.ts";
 import { NEWS, REPORT_WINDOW_MS_MIN, ReportWindows, type News } from "./report-windows.ts";
 import { isKnown, RoomFacts } from "./room-facts.ts";
 
-/** How long a report waits for something else to wake the room: the heartbeat of stock clients is sooner. */
+/** An owed report waits so long for something else to wake the room: the heartbeat of stock clients is sooner. */
 export const REPORT_PATIENCE_MS = 45_000;
 
 /** Another number of connections is reported after this, lest each reload is a report. */
@@ -31,13 +31,13 @@ export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 
 type Told = Pick<RoomReport, "connections" | "madeAtMs"> & Partial<RoomReport>;
 
-/** What of its reports outlives the room's sleep, on one of its connections. */
+/** The state that outlives the room's sleep on one of its connections. */
 interface KeptListing {
   readonly window: ThrottleState;
   readonly news: News;
   /** Of the report that the lobby has last. */
   readonly told?: Told;
-  /** When to see whether there is something to report. */
+  /** The next look for something to report. */
   readonly lookAtMs?: number | undefined;
   readonly retry?: Retry | undefined;
   readonly wantsPeople: boolean;
@@ -52,18 +52,18 @@ export class Listing implements Feature {
   readonly #windows = new ReportWindows();
   readonly #carried: Carried<KeptListing>;
   #clock!: ReportClock;
-  /** Set until the lobby is known to know of this life of the room. */
+  /** Set until the lobby has a report of this life of the room. */
   #unknown!: Deadline;
   #news: News = NEWS.none;
-  /** What the report under way is about. */
+  /** The news in the report under way. */
   #sending: News = NEWS.none;
-  /** What the lobby knows; `undefined` where the latest report may not have arrived. */
+  /** The report that the lobby has; `undefined` where the latest may not have arrived. */
   #told: Told | undefined;
   /** Whether the lobby wants to know who is there. */
   #wantsPeople = false;
   #scheduled: CourierState = { is: "idle" };
 
-  /** @param direct whose the room is, where it is between two people */
+  /** @param direct the two users of a room between two people */
   constructor(
     room: Room,
     members: Members,
@@ -82,7 +82,7 @@ export class Listing implements Feature {
         dueMs: (nowMs) => windows.dueMs(this.#level, this.#isEmpty, nowMs),
         pass: (nowMs) => this.#sending > NEWS.none && windows.pass(this.#sending, this.#isEmpty, nowMs),
       },
-      // Whoever is waited for is found soon after the lobby is back (ANN-7).
+      // Users who are announced to are found soon after the lobby is back (ANN-7).
       get retryMs() {
         return wantsPeople() ? waits.people : waits.list;
       },
@@ -126,12 +126,12 @@ export class Listing implements Feature {
     this.#change();
   }
 
-  /** Where nothing is left to be listed for, the lobby should hear of it (LOB-1). */
+  /** LOB-1: a room without members and messages leaves the list. */
   onTrimmed(): void {
     if (this.#facts.noteTrimmed()) this.#change();
   }
 
-  /** DM-4: how far one of two has read goes along with whatever wakes the room. */
+  /** DM-4: a read mark goes along with whatever wakes the room. */
   follow(event: string): Reply<Answer<object>> | undefined {
     if (event !== "read" || !this.#facts.direct) return undefined;
     return () => this.#raise(NEWS.aside);
@@ -159,7 +159,7 @@ export class Listing implements Feature {
     this.tell(NEWS.soon);
   }
 
-  /** What the lobby knows is no longer true, or not enough. */
+  /** Reports although the lobby may have the same report: it is no longer true, or not enough. */
   tell(news: News = NEWS.change): void {
     this.#told = undefined;
     this.#change(news);
@@ -230,7 +230,7 @@ export class Listing implements Feature {
     return { alongMs: atMs, latestMs: this.#owed === NEWS.soon ? atMs : atMs + REPORT_PATIENCE_MS };
   }
 
-  /** When to see again whether there is something to report, while nothing is known of. */
+  /** The next look for something to report, while there is nothing. */
   get #lookMs(): number | undefined {
     if (this.#isEmpty) return undefined;
     const nowMs = this.#room.now();
@@ -279,7 +279,7 @@ export class Listing implements Feature {
     if (this.#courier.failures === 1) this.#room.report("the lobby could not be told", error);
   }
 
-  /** What the lobby may not know, also while a report is under way. */
+  /** The news that the lobby may not have, those of the report under way included. */
   get #owed(): News {
     return this.#sending > this.#news ? this.#sending : this.#news;
   }

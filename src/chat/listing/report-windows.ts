@@ -9,8 +9,8 @@ export const REPORT_WINDOW_MS_MAX = 60_000;
 export const REPORT_WINDOW_EMPTY_MS = 1000;
 
 /**
- * What there is to report, the more urgent the higher. `aside` wakes no room: another number of connections, failures, how far one
- * of two has read. `change` is news for the list. `soon` is news of who is there where that is wanted, or of a conversation.
+ * Levels of news, the most urgent the highest. `aside` wakes no room: another number of connections, failures, a read mark in a
+ * conversation. `change` is news for the list. `soon` is news of members where the lobby wants them, or of a conversation.
  */
 export const NEWS = { none: 0, aside: 1, change: 2, soon: 3 } as const;
 export type News = (typeof NEWS)[keyof typeof NEWS];
@@ -22,7 +22,7 @@ export class ReportWindows {
   readonly #soon = new Throttle(REPORT_WINDOW_MS_MIN);
   readonly #empty = new Throttle(REPORT_WINDOW_EMPTY_MS);
 
-  /** What of it outlives a sleep. */
+  /** The part that outlives a sleep. */
   get state(): ThrottleState {
     return this.#change.state;
   }

@@ -1,26 +1,26 @@
-// What a room has to say of itself when it reports to the lobby: LOB-1.
+// Describes the room for its reports to the lobby (LOB-1). Called by listing.ts.
 import type { DirectReport } from "../../protocol/direct-room.ts";
 import { marksOf } from "../../protocol/people-marks.ts";
 import { OVERTAKEN_MS_MAX, type RoomReport } from "../../protocol/room-list.ts";
 import type { Members } from "../room/members.ts";
 import type { Room } from "../room/room.ts";
 
-/** LOB-4: even a room that is woken twice an hour says so again before this is over, twice. */
+/** LOB-4: also a room that wakes twice an hour repeats its report twice within this. */
 export const REPORT_BELIEVED_MS = 150 * 60_000;
 
-/** So few are told unasked: they make a report no larger than it is. */
+/** So few members are reported unasked: they hardly make a report larger. */
 const PEOPLE_UNASKED_MAX = 4;
 
 export class RoomFacts {
   readonly #room: Room;
   readonly #members: Members;
   readonly #direct: () => DirectReport | undefined;
-  /** Of the newest message; `undefined` until it is looked up. */
+  /** The moment of the newest message; `undefined` until it is looked up. */
   #lastActivity: number | null | undefined;
   /** When the latest report was made. */
   #madeAtMs = -Infinity;
 
-  /** @param direct whose the room is, where it is between two people */
+  /** @param direct its two users, in a room between two people */
   constructor(room: Room, members: Members, direct: () => DirectReport | undefined) {
     this.#room = room;
     this.#members = members;
@@ -35,7 +35,7 @@ export class RoomFacts {
     this.#lastActivity = atMs;
   }
 
-  /** The log may have forgotten. @returns whether it is news that nothing is left to be listed for */
+  /** The log may have dropped messages. @returns whether the last one is gone since */
   noteTrimmed(): boolean {
     const { firstSeq, lastSeq } = this.#room.log;
     if (firstSeq <= lastSeq || lastSeq === 0 || this.#lastActivity === null) return false;
@@ -64,13 +64,13 @@ export class RoomFacts {
     };
   }
 
-  /** Also where the clock was set back by a little, the lobby has to take it for the later report. */
+  /** Never earlier than the last one where the clock was set back by a little: the lobby takes the later report. */
   #nextMadeAt(nowMs: number): number {
     return this.#madeAtMs - nowMs <= OVERTAKEN_MS_MAX ? Math.max(nowMs, this.#madeAtMs) : nowMs;
   }
 }
 
-/** Whether the lobby was told the same of members and messages. */
+/** Whether the lobby has the same of members and messages. */
 export function isKnown(report: RoomReport, told: Partial<RoomReport> | undefined, wantsPeople: boolean): boolean {
   const { members, lastSeq, lastActivity, people, direct } = report;
   if (told?.direct?.read.join() !== direct?.read.join()) return false;

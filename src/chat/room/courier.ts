@@ -22,7 +22,7 @@ export interface Collected<Parcel> {
   readonly isFull?: boolean;
 }
 
-/** What a courier does, and for whom. */
+/** The task of a courier, handed in by its feature. */
 export interface Errand<Parcel, Receipt> {
   /** How long from one call to the next; `pass` is called after `collect`. */
   readonly throttle: Pick<Throttle, "dueMs" | "pass"> & { readonly reopen?: () => void };
@@ -70,7 +70,7 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
     return this.#failures;
   }
 
-  /** When to call `run`; `undefined` while nothing is due. */
+  /** The time to call `run`; `undefined` while nothing is due. */
   get dueMs(): number | undefined {
     const { timeoutMs = Infinity } = this.#errand;
     switch (this.#state.is) {
