@@ -1,11 +1,11 @@
-// Files as people send them: images of each kind by their first bytes, and the two calls about them.
+// Test files: images of each kind by their first bytes, and the calls to upload and read them.
 import { exports } from "cloudflare:workers";
 
 import type { Attachment } from "../../src/protocol/chat-events.ts";
 import { ORIGIN, type UpgradeOptions } from "./raw-client.ts";
 import { tokenFor } from "./rooms.ts";
 
-/** A PNG of so many pixels, as far as anybody looks; `bytes` long. */
+/** The head of a PNG of so many pixels; `bytes` long. */
 export function png(width: number, height: number, bytes = 64): Uint8Array<ArrayBuffer> {
   const image = new Uint8Array(bytes);
   image.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
@@ -46,7 +46,7 @@ async function call(path: string, body: BodyInit | undefined, options: FileOptio
 export interface UploadOptions extends FileOptions {
   readonly name?: string;
   readonly type?: string;
-  /** For whom a service uploads. */
+  /** The user on whose behalf a service uploads. */
   readonly for?: string;
 }
 
@@ -80,7 +80,7 @@ export async function upload(...args: Parameters<typeof requestUpload>): Promise
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-/** What was uploaded, ready to be posted. */
+/** The attachment of an upload, ready to be posted. */
 export async function uploaded(...args: Parameters<typeof requestUpload>): Promise<Attachment> {
   const { status, body } = await upload(...args);
   if (status !== 201) throw new Error(JSON.stringify(body));

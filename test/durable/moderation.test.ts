@@ -1,4 +1,4 @@
-// Moderation against the real object: what the door answers, what survives eviction, and the rows that it costs.
+// Moderation in a real object: answers to refused requests, eviction, and the rows that it writes.
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
@@ -11,7 +11,7 @@ const OK = { ok: true };
 const post = (client: RawClient): Promise<unknown> => client.ask("chat-message", { content: "hello" });
 const refusalOf = (code: string): object => ({ error: { code } });
 
-/** The ways in which a request can bring a token. */
+/** The ways in which a request can have a token. */
 const WAYS: ReadonlyArray<[way: string, options: (token: string) => UpgradeOptions]> = [
   ["Authorization", (token) => ({ headers: { Authorization: `Bearer ${token}` } })],
   ["?token=", (token) => ({ query: { token } })],
@@ -19,7 +19,7 @@ const WAYS: ReadonlyArray<[way: string, options: (token: string) => UpgradeOptio
 ];
 
 describe("MOD-3: a ban", () => {
-  it("puts every tab out at once: notice, disconnect, close; what is said then reaches them no more", async () => {
+  it("disconnects every connection at once: notice, disconnect, close; later posts do not reach them", async () => {
     const room = freshRoom();
     const [mia, ben] = [await joinModerator(room), await join(room, "ben")];
     const tabs = [await join(room, "ada"), await join(room, "ada")];
@@ -64,14 +64,14 @@ describe("MOD-3: a ban", () => {
       });
       await sleeper.sleep();
     }
-    // Others, and the same user in another room, are not meant.
+    // Others, and the same user in another room, are not banned.
     expect((await upgrade({ room, query: { token: await tokenFor("ben") } })).status).toBe(101);
     expect((await upgrade({ room: freshRoom(), query: { token: await tokenFor("ada") } })).status).toBe(101);
     expect(await mia.ask("unban", { user: "ada" })).toEqual(OK);
     expect((await upgrade({ room, query: { token: await tokenFor("ada") } })).status).toBe(101);
   });
 
-  it("tells a polling client first, and ends its session with the poll that follows", async () => {
+  it("sends a polling client the notice, and ends its session with the poll that follows", async () => {
     const room = freshRoom();
     const mia = await joinModerator(room);
     for (const event of ["kick", "ban"]) {
@@ -85,7 +85,7 @@ describe("MOD-3: a ban", () => {
     }
   });
 
-  it("says no end where there is none", async () => {
+  it("has no retryAfterMs where it does not end", async () => {
     const room = freshRoom();
     await (await joinModerator(room)).ask("ban", { user: "ada" });
     const response = await upgrade({ room, query: { token: await tokenFor("ada") } });
@@ -95,7 +95,7 @@ describe("MOD-3: a ban", () => {
 });
 
 describe("after eviction", () => {
-  it("everything holds as before: mute, slow mode, read-only, grants, lists", async () => {
+  it("mute, slow mode, read-only, grants and lists hold as before", async () => {
     const room = freshRoom();
     const sleeper = new Sleeper(room);
     const mia = await joinModerator(room);
@@ -119,7 +119,7 @@ describe("after eviction", () => {
     await sleeper.see();
   });
 
-  it("user ids of any characters are told apart", async () => {
+  it("user ids of any characters are distinct", async () => {
     const room = freshRoom();
     const sleeper = new Sleeper(room);
     const mia = await joinModerator(room);
@@ -135,7 +135,7 @@ describe("after eviction", () => {
   });
 });
 
-describe("what it costs", () => {
+describe("rows", () => {
   /** Rows that the room writes from now on, by kind. */
   async function countRows(room: string): Promise<{ take(): Promise<number> }> {
     let rows = 0;
@@ -163,10 +163,10 @@ describe("what it costs", () => {
     };
   }
 
-  it("two rows a deed; none for asking, for what is refused, or for what changes nothing", async () => {
+  it("are two for an action; none for a list, a refusal, or an action that changes nothing", async () => {
     const room = freshRoom();
     const [mia, ada] = [await joinModerator(room), await join(room, "ada")];
-    // The first message of a room lays out its log.
+    // The first message of a room creates its log.
     await post(mia);
     const rows = await countRows(room);
     const costOf = async (client: RawClient, event: string, payload: object): Promise<number> => {
@@ -194,7 +194,7 @@ describe("what it costs", () => {
     expect(await costOf(ada, "ban", { user: "mia" })).toBe(0);
     await mia.ask("read-only", { on: false });
     await rows.take();
-    // Slow mode costs a post nothing more.
+    // A post in slow mode writes no row more.
     expect(await costOf(ada, "chat-message", { content: "one row" })).toBe(1);
     expect(await costOf(ada, "chat-message", { content: "too soon" })).toBe(0);
     expect(await costOf(mia, "kick", { user: "ada" })).toBe(2);

@@ -1,16 +1,16 @@
-// What presence, typing and reading cost in rows: values that are stored, and alarms that are set.
+// The rows that presence, typing and reading write: stored values, and alarms.
 import { expect, it, vi } from "vitest";
 
 import { departuresTo, enter } from "./people.ts";
 import { alarmOf, freshRoom, join } from "./rooms.ts";
 import { rowsWritten, type Counted } from "./rows-written.ts";
 
-/** Waits until nothing is due before the next heartbeat, and its alarm is set. */
+/** Waits until the next deadline is the heartbeat, with its alarm set. */
 async function calm(room: string): Promise<void> {
   await vi.waitFor(async () => expect(await alarmOf(room)).toBeGreaterThan(Date.now() + 20_000), { timeout: 30_000 });
 }
 
-/** What a room writes during `life`, until it is calm again. */
+/** The rows that a room writes during `life`, until it is quiet again. */
 async function cost(room: string, life: (soFar: () => Counted) => Promise<unknown>) {
   await calm(room);
   const { rows, alarms } = await rowsWritten(room, async (soFar) => {
@@ -30,7 +30,7 @@ it("typing writes nothing", async () => {
   expect(rows).toEqual({ values: 0, alarms: 0 });
 });
 
-it("reading writes one row for all who read within five seconds", async () => {
+it("reading writes one row for all users who read within five seconds", async () => {
   const room = freshRoom();
   const readers = await enter(room, "ada", "ben", "cleo");
   for (let i = 0; i < 4; i++) await readers[0]!.ask("chat-message", { content: `${i}` });
@@ -40,7 +40,7 @@ it("reading writes one row for all who read within five seconds", async () => {
   expect(rows).toEqual({ values: 1, alarms: 0 });
 });
 
-it("those who leave at once cost an alarm, the heartbeat's that it puts off, and a row for what they read", async () => {
+it("users who leave together cost an alarm, the heartbeat's that it puts off, and a row for their read marks", async () => {
   const room = freshRoom();
   const [ada, ben, cleo] = await enter(room, "ada", "ben", "cleo");
   for (let i = 0; i < 2; i++) await ada!.ask("chat-message", { content: `${i}` });
@@ -58,7 +58,7 @@ it("a reload costs the same two alarms", async () => {
   const [, ben] = await enter(room, "ada", "ben");
   const reload = await cost(room, async (soFar) => {
     ben!.close();
-    // Long enough for the alarm of the grace to be set.
+    // Long enough for the alarm of the grace period to be set.
     await vi.waitFor(() => expect(soFar().alarms).toBe(1));
     await join(room, "ben");
   });

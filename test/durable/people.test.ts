@@ -1,4 +1,4 @@
-// Presence, typing and reading in real objects: what sleeping and dying makes of them.
+// Presence, typing and reading in real objects, through sleep and crashes.
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
@@ -10,7 +10,7 @@ import { freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
 const welcomeOf = (client: RawClient): Welcome => client.received<Welcome>("welcome")[0]!;
 
 describe.concurrent("presence", () => {
-  it("tells who went before a sleep, by the room's own alarm: PRES-4", async () => {
+  it("sends the leave of a member who went before a sleep, by the room's own alarm: PRES-4", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
     ben!.close();
@@ -25,7 +25,7 @@ describe.concurrent("presence", () => {
     expect(await ada!.ask("presence", {})).toMatchObject({ count: 1 });
   });
 
-  it("says nothing of a reload with a sleep in the middle, and `since` stays: PRES-2", async () => {
+  it("sends nothing for a reload with a sleep in the middle, and `since` stays: PRES-2", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
     const before = await ada!.ask<PresenceAnswer>("presence", {});
@@ -42,7 +42,7 @@ describe.concurrent("presence", () => {
     expect(ada!.received("presence"), "one farewell, and nothing before it").toHaveLength(told + 1);
   });
 
-  it("has no ghosts after the object died: PRES-5", async () => {
+  it("is empty after a crash: PRES-5", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
     const died = runInDurableObject(stubOf(room), (_instance, state) => state.abort("died in a test"));
@@ -55,7 +55,7 @@ describe.concurrent("presence", () => {
 });
 
 describe.concurrent("typing", () => {
-  it("is told to others, ends by itself, and begins anew after a sleep: TYP-2, TYP-3", async () => {
+  it("is sent to others, ends by itself, and begins again after a sleep: TYP-2, TYP-3", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
     expect(await ada!.ask("typing", { on: true })).toEqual({ ok: true });
@@ -71,7 +71,7 @@ describe.concurrent("typing", () => {
     expect(ada!.received("typing")).toEqual([]);
   });
 
-  it("ends with a connection that dies", async () => {
+  it("ends with a connection that breaks", async () => {
     const [ada, ben] = await enter(freshRoom(), "ada", "ben");
     ada!.say("typing", { on: true });
     await ben!.receives("typing");
@@ -81,7 +81,7 @@ describe.concurrent("typing", () => {
 });
 
 describe.concurrent("reading", () => {
-  it("is remembered through sleep, and after the reader went: READ-4", async () => {
+  it("is kept through sleep, and after the reader went: READ-4", async () => {
     const room = freshRoom();
     const [ada, ben] = await enter(room, "ada", "ben");
     for (let i = 0; i < 4; i++) await ada!.ask("chat-message", { content: `${i}` });
@@ -95,7 +95,7 @@ describe.concurrent("reading", () => {
     expect(ada!.received("read").at(-1)).toEqual({ user: "ben", seq: 3 });
   });
 
-  it("is remembered after the object died", async () => {
+  it("is kept through a crash", async () => {
     const room = freshRoom();
     const [ada] = await enter(room, "ada");
     for (let i = 0; i < 2; i++) await ada!.ask("chat-message", { content: `${i}` });

@@ -1,9 +1,9 @@
-// People in a room: entering it together, and what they hear of each other's going.
+// Users in a room: joining together, and the events of each other's leaves. Used by the tests of people in workerd.
 import type { PresenceChange } from "../../src/protocol/chat-events.ts";
 import type { RawClient } from "./raw-client.ts";
 import { join } from "./rooms.ts";
 
-/** Enters, and waits until everyone there has heard of it: nothing is pending then. */
+/** Joins, and waits until everyone has the join: nothing is pending then. */
 export async function enter(room: string, ...users: string[]): Promise<RawClient[]> {
   const clients: RawClient[] = [];
   for (const user of users) clients.push(await join(room, user));

@@ -1,4 +1,4 @@
-// Searching in real SQLite: what FTS5 proposes, what it costs in rows, and what is left in the storage.
+// Search in real SQLite: the proposals of FTS5, the rows that it writes, and what is left in the storage.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
@@ -72,7 +72,7 @@ function indexText({ sql }: DurableObjectStorage): string {
 }
 
 describe("the index in FTS5", () => {
-  it("finds what reading everything finds, whatever is written: SRCH-6", async () => {
+  it("proposes all that reading everything finds: SRCH-6", async () => {
     await withStorage((storage, room) => {
       const dice = new Dice(7);
       let found = 0;
@@ -89,7 +89,7 @@ describe("the index in FTS5", () => {
       expect(index.parts.length).toBeGreaterThan(5);
       expect(found).toBeGreaterThan(1000);
 
-      /** As the room does it: the index first. */
+      /** As the room does: the index first. */
       function change(content: string, seq: number): void {
         const part = index.parts.find(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
         if (part) index.drop(part);
@@ -107,7 +107,7 @@ describe("the index in FTS5", () => {
       function compare(text: string, from?: string): void {
         const query = { phrases: parsePhrases(text), from };
         if (query.phrases.length === 0 && from === undefined) return;
-        // Now and then as the room finds it after sleep.
+        // Sometimes opened again, as after sleep.
         if (dice.roll(2)) index = new SqlSearchIndex(storage, SMALL);
         const expected = [...log.ascending(0)].filter((message) => match(query, message)).reverse();
         expect(searchAll({ log, index }, text, from)).toMatchObject(expected);
@@ -116,7 +116,7 @@ describe("the index in FTS5", () => {
     });
   });
 
-  it("of another version is made anew", async () => {
+  it("of another version is dropped and made again", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       for (let i = 0; i < 100; i++) say(log, room, `place ${i + 1}`);
@@ -131,7 +131,7 @@ describe("the index in FTS5", () => {
     });
   });
 
-  it("takes messages as long as they may be: no row is longer than the platform takes", async () => {
+  it("takes the longest messages: no row is longer than the platform takes", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       const dice = new Dice(3);
@@ -147,7 +147,7 @@ describe("the index in FTS5", () => {
     });
   });
 
-  it("that is damaged is done without, and made anew", async () => {
+  it("that is damaged is not used, and made again", async () => {
     await withStorage((storage, room) => {
       const log = openLog(storage, room);
       for (let i = 0; i < 100; i++) say(log, room, `place ${i + 1}`);
@@ -162,7 +162,7 @@ describe("the index in FTS5", () => {
   });
 });
 
-/** A room that has been talking for long, and sleeps. Message n says "place n", and a rare word in every thousandth. */
+/** A sleeping room with a long log. Message n is "place n", with a rare word in every thousandth. */
 async function longRoom(count: number): Promise<string> {
   const room = freshRoom();
   await runInDurableObject(stubOf(room), (_instance, { storage }) => {
@@ -185,14 +185,14 @@ const indexTextOf = (room: string): Promise<string> =>
   runInDurableObject(stubOf(room), (_instance, { storage }) => indexText(storage));
 
 describe("rows: SRCH-7", () => {
-  it("one per 64 messages for who searches a long room first, and none ever after", async () => {
+  it("one per 64 messages for the first search of a long room, and none after it", async () => {
     const room = await longRoom(10_000);
     const ada = await join(room, "ada");
     const parts = Math.floor((10_000 - INDEX_SHAPE.unindexedMessages) / INDEX_SHAPE.partMessages);
     const first = await rowsWritten(room, async () => expect((await search(ada, "nowhere")).messages).toEqual([]));
     const blocks = INDEX_SHAPE.partMessages / INDEX_SHAPE.blockMessages;
     // A table is two rows; each part has one, and a row that lists it.
-    // Besides the alarm of a room whose clients are pinged, which is set soon after they came.
+    // Besides the alarm of a room whose clients are pinged, which is set soon after they join.
     expect(first.rows - first.alarms).toBe(2 + parts * (2 + blocks + 1));
     const later = await rowsWritten(room, async () => {
       for (const query of ["xylograph", "place 17 ", "other", "nowhere", "xylograph3000"]) await search(ada, query);
@@ -216,7 +216,7 @@ describe("rows: SRCH-7", () => {
     expect(rows).toBe(1);
   });
 
-  it("a few for deleting or editing what is indexed: what it held is overwritten", async () => {
+  it("a few for deleting or editing an indexed message: its terms are overwritten", async () => {
     const room = await longRoom(5000);
     const ada = await join(room, "ada");
     await isArmed(room);
@@ -233,13 +233,13 @@ describe("rows: SRCH-7", () => {
 });
 
 describe("what is left in the storage: SRCH-7", () => {
-  it("nothing of a message that was deleted", async () => {
+  it("nothing of a deleted message", async () => {
     const room = await longRoom(5000);
     const ada = await join(room, "ada");
     const { messages } = await search(ada, "xylograph2000");
     expect(seqsOf({ messages } as Page)).toEqual([2000]);
     expect(await indexTextOf(room)).toContain("xylograph1000");
-    // What begins alike is written once.
+    // Common beginnings are written once.
     expect(await indexTextOf(room)).toContain("2000");
     expect(await ada.ask("delete-message", { id: messages[0]!.id })).toEqual({ ok: true });
     expect(await indexTextOf(room)).not.toContain("xylograph");
@@ -249,7 +249,7 @@ describe("what is left in the storage: SRCH-7", () => {
     expect(await indexTextOf(room)).toContain("xylograph1000");
   });
 
-  it("nothing of what the room has forgotten: CHAT-8", async () => {
+  it("nothing of messages that the log dropped: CHAT-8", async () => {
     const room = await longRoom(13_000);
     const ada = await join(room, "ada");
     expect(seqsOf(await search(ada, "xylograph1000z "))).toEqual([1000]);
@@ -263,7 +263,7 @@ describe("what is left in the storage: SRCH-7", () => {
     expect(seqsOf(await search(ada, "xylograph3000"))).toEqual([3000]);
   });
 
-  it("nothing of a room that was deleted, and it can be searched again: API-9", async () => {
+  it("nothing of a deleted room, which can be searched again: API-9", async () => {
     const room = await longRoom(5000);
     await search(await join(room, "ada"), "nowhere");
     expect(await callApi("DELETE", `/api/rooms/${room}`)).toMatchObject({ status: 200 });
@@ -275,8 +275,8 @@ describe("what is left in the storage: SRCH-7", () => {
   });
 });
 
-describe("who asks: SRCH-8", () => {
-  it("one who asks something impossible is told so, and the room goes on", async () => {
+describe("callers: SRCH-8", () => {
+  it("an invalid search gets an error, and the room goes on", async () => {
     const room = await longRoom(4000);
     for (const [at, query] of ['"', "*", '"*"', "^(", "\u0000", "x".repeat(10_000), "- -", "() {}"].entries()) {
       const client = await join(room, `user-${at}`);
@@ -296,7 +296,7 @@ describe("who asks: SRCH-8", () => {
     expect(await search(ada, "pl\u0000ace")).toMatchObject({ ok: true, messages: [] });
   });
 
-  it("everybody sees the same, over HTTP too, page by page", async () => {
+  it("all callers get the same pages, over HTTP too", async () => {
     const room = await longRoom(5000);
     const path = `/api/rooms/${room}/search`;
     const first = await callApi("GET", `${path}?query=xylograph&limit=3`);
@@ -315,7 +315,7 @@ describe("who asks: SRCH-8", () => {
       expect(await callApi("GET", path + query)).toMatchObject({ status: 400, body: refusal("INVALID_PAYLOAD") });
   });
 
-  it("a search that takes several turns keeps the room awake and is answered, while others talk", async () => {
+  it("a search of several turns keeps the room awake and is answered, while others post", async () => {
     const room = await longRoom(10_900);
     const [ada, ben] = [await join(room, "ada"), await join(room, "ben")];
     const asked = search(ada, "xylograph");

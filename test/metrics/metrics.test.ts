@@ -1,4 +1,4 @@
-// What is counted, how it is shown to Prometheus, and what it costs. MET-1, MET-2
+// Meters, the exposition for Prometheus, usage of rooms, and its cost. MET-1, MET-2
 import { spawnSync } from "node:child_process";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ const ROOM_REPORT = { room: "general", members: 1, lastSeq: 1, lastActivity: 1, 
 const PROMTOOL_MS_MAX = 60_000;
 
 describe("a meter", () => {
-  it("adds up, and gives what it has once", () => {
+  it("adds up, and `take` resets it", () => {
     const meter = new Meter();
     expect(meter.isEmpty).toBe(true);
     meter.count("posted");
@@ -46,7 +46,7 @@ describe("a meter", () => {
     expect(meter.take()).toEqual({});
   });
 
-  it("sorts what it observes into buckets: a bound is part of its own", () => {
+  it("sorts observations into buckets: a bound belongs to its own bucket", () => {
     const meter = new Meter();
     for (const size of [1, 2, 3, 64, 65]) meter.observe("batch", size);
     expect(meter.read()).toEqual({
@@ -59,7 +59,7 @@ describe("a meter", () => {
     });
   });
 
-  it("tells only so many series apart, whatever it is given", () => {
+  it("has a bounded number of series, whatever it counts", () => {
     const meter = new Meter();
     for (let i = 0; i < 2 * SERIES_MAX; i++) meter.count(`events:made-up-${i}`, 3);
     const counts = meter.read();
@@ -124,13 +124,13 @@ describe("the exposition: MET-1", () => {
     expect(exposition.valueOf("parley_commit_seconds_sum")).toBeCloseTo(99.06);
   });
 
-  it("has no sum that falls where the clock was set back between a message and its storing", () => {
+  it("has no falling sum where the clock was set back between a message and its write", () => {
     const meter = new Meter();
     countCommit(meter, [-5000, 20]);
     expect(shown(meter.read()).valueOf("parley_commit_seconds_sum")).toBeCloseTo(0.02);
   });
 
-  it("stays readable whatever the labels say, and leaves out what it does not know", () => {
+  it("stays readable with any labels, and leaves out unknown families", () => {
     const evil = 'a"b\\c\nd}';
     const text = expose({
       totals: { "unknown:x": 1, "posted:x": 1, "__proto__:x": 1, "wakes:alarm": 1, "http:a,b,c": 1 },
@@ -143,7 +143,7 @@ describe("the exposition: MET-1", () => {
     expect(exposition.valueOf("parley_messages_posted_total")).toBe(0);
   });
 
-  it("is what promtool takes", { timeout: PROMTOOL_MS_MAX }, (ctx) => {
+  it("passes promtool", { timeout: PROMTOOL_MS_MAX }, (ctx) => {
     const text = expose({ totals: { "wakes:alarm,ping": 3, "commit:0": 1, "commit:sum": 0.1 }, gauges: {}, top: {} });
     const { error, status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
       input: text,
@@ -154,7 +154,7 @@ describe("the exposition: MET-1", () => {
   });
 });
 
-describe("what a room used", () => {
+describe("the usage of a room", () => {
   it("is read from what it counted", () => {
     const counts = {
       posted: 2,
@@ -197,7 +197,7 @@ describe("what a room used", () => {
     expect(costOf(usage, { ...PRICES, perMillionRowsWritten: 2 }).rows).toBeCloseTo(4);
   });
 
-  it("ranks rooms by what they used lately, not since they are there", () => {
+  it("ranks rooms by their recent usage, not by sums since the beginning", () => {
     const lobby = new MemoryLobby();
     const tell = (room: string, counts: Counts): void =>
       void lobby.report({ ...ROOM_REPORT, room, madeAtMs: lobby.nowMs, deltas: [{ id: lobby.nowMs, counts }] });
@@ -210,7 +210,7 @@ describe("what a room used", () => {
     for (const sort of ["traffic", "rows", "wakes"] as const) expect(first(sort), sort).toBe("busy");
   });
 
-  it("an even use is told as it is by the hour, from the first ten minutes on", () => {
+  it("gives the hourly rate of an even use, from the first ten minutes on", () => {
     const hourly = (recent: RecentUsage, nowMs: number): number => recentAt(recent, nowMs)[0]! / recentHours(nowMs);
     for (const everyMs of [5000, 60_000, 1_800_000]) {
       let recent: RecentUsage | undefined;
@@ -230,7 +230,7 @@ describe("what a room used", () => {
     }
   });
 
-  it("names the rooms that are busy, not those that were", () => {
+  it("lists rooms that are busy, not rooms that were", () => {
     const lobby = new MemoryLobby();
     const tell = (room: string, delivered: number): void =>
       void lobby.report({
@@ -252,7 +252,7 @@ describe("what a room used", () => {
     expect(named().slice(0, 2)).toEqual(["once-7", "now"]);
   });
 
-  it("makes a month of what was measured, if that was long enough to say", () => {
+  it("gives the cost of a month, if the room was counted for long enough", () => {
     const usage = { ...NO_USAGE, rows: 1000 };
     expect(monthlyCost(usage, MEASURED_MS_MIN - 1)).toBeUndefined();
     expect(monthlyCost(usage, 24 * 3_600_000)!.total).toBeCloseTo(0.03);
@@ -260,11 +260,11 @@ describe("what a room used", () => {
 });
 
 describe("deltas that are sent again: MET-2", () => {
-  it("count once, however long the lobby's answers were lost for, and though it slept meanwhile", () => {
+  it("count once, however long the lobby's answers were lost, and though it slept meanwhile", () => {
     for (const isAsleepBetween of [false, true]) {
       const lobby = new MemoryLobby();
       const deltas: CounterDelta[] = [];
-      // As a room makes its reports anew: after a minute, then two, then four; none of them is answered.
+      // A room retries its reports after a minute, then two, then four; none of them is answered.
       for (const afterMs of [0, 60_000, 120_000, 240_000]) {
         lobby.advance(afterMs);
         deltas.push({ id: lobby.nowMs, counts: { posted: 1 } });
@@ -277,7 +277,7 @@ describe("deltas that are sent again: MET-2", () => {
     }
   });
 
-  it("no number that was shown is lower after a crash of the lobby, also of the rooms that are named: MET-3", () => {
+  it("no number is lower after a crash of the lobby than it was shown before, also of single rooms: MET-3", () => {
     const lobby = new MemoryLobby();
     const shownOf = (): object => {
       const { totals, top } = lobby.scrape();
@@ -285,7 +285,7 @@ describe("deltas that are sent again: MET-2", () => {
     };
     const tell = (room: string, id: number, delivered: number): void =>
       void lobby.report({ ...ROOM_REPORT, room, deltas: [{ id, counts: { delivered } }] });
-    // Two that stand in different rows, with a row full of rooms between them.
+    // Two rooms in different rows, with a row full of rooms between them.
     tell("first", 1, 10);
     for (let i = 0; i < ENTRIES_PER_PAGE; i++) tell(`room-${i}`, 1, 1);
     tell("last", 1, 10);
@@ -297,7 +297,7 @@ describe("deltas that are sent again: MET-2", () => {
     expect(shownOf()).toEqual(shown);
   });
 
-  it("count once, in whatever order they come", () => {
+  it("count once, in any order", () => {
     const seen = new SeenDeltas();
     const accepted = (source: string, ...ids: readonly number[]): number[] =>
       seen
@@ -315,7 +315,7 @@ describe("deltas that are sent again: MET-2", () => {
     ]);
   });
 
-  it("are known from storage after the lobby slept, and a clock that was set back stops nothing", () => {
+  it("are known from storage after the lobby slept, and a clock that was set back does not stop counting", () => {
     const seen = new SeenDeltas();
     expect(seen.accept("a", [{ id: 1_000_000 }], 1_000_000)).toHaveLength(0);
     expect(seen.accept("a", [{ id: 1_000_001 }], 1_000_000)).toHaveLength(1);

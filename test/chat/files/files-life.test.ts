@@ -1,4 +1,4 @@
-// When files go: with their message, with its being forgotten, with the room. FILE-5, FILE-6
+// Deletion of files: with their message, when the log drops it, and with the room. FILE-5, FILE-6
 import { describe, expect, it } from "vitest";
 
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
@@ -17,7 +17,7 @@ describe("FILE-5: the file of a deleted message", () => {
     return { room, ada, attachment };
   };
 
-  it("goes with it, and leaves nothing in the room", async () => {
+  it("is deleted with it, and leaves nothing in the room", async () => {
     const { room, ada } = await posted();
     await ada.ask("delete-message", { id: `${EPOCH}-1` });
     expect(room.log.messages[0]).not.toHaveProperty("attachment");
@@ -27,7 +27,7 @@ describe("FILE-5: the file of a deleted message", () => {
     expect(JSON.stringify(room.log.batches)).not.toContain("me.png");
   });
 
-  it("goes after a crash in between, and after trouble with the storage", async () => {
+  it("is deleted after a crash in between, and after a failure of the storage", async () => {
     const { room, ada } = await posted();
     room.files.failure = new Error("R2 is away");
     await ada.ask("delete-message", { id: `${EPOCH}-1` });
@@ -40,7 +40,7 @@ describe("FILE-5: the file of a deleted message", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("is read by nobody whom the room is asked about, even while it is still there: FILE-4", async () => {
+  it("may not be read, even while it is still stored: FILE-4", async () => {
     const { room, ada, attachment } = await posted();
     const other = await room.upload("ada");
     const read = ({ key }: Attachment) => room.chat.calls.permitReading(identityOf("ben"), { key, epoch: EPOCH });
@@ -53,7 +53,7 @@ describe("FILE-5: the file of a deleted message", () => {
     expect(read(other)).toEqual({ ok: true });
   });
 
-  it("that was deleted by a moderator goes too; one that stays, stays", async () => {
+  it("is deleted too where a moderator deleted it; files of other messages stay", async () => {
     const { room, ada, attachment } = await posted();
     const other = await room.upload("ada");
     room.quiet();
@@ -67,7 +67,7 @@ describe("FILE-5: the file of a deleted message", () => {
     expect(room.files.keys).not.toContain(attachment.key);
   });
 
-  it("a deletion without a file asks nothing of the storage", async () => {
+  it("a deletion without a file makes no call to the storage", async () => {
     const room = new FileRoom();
     await room.call("chat-message", "ada", { content: "words" });
     await room.call("delete-message", "ada", { id: `${EPOCH}-1` });
@@ -77,7 +77,7 @@ describe("FILE-5: the file of a deleted message", () => {
 });
 
 describe("FILE-6: files that no message can refer to any more", () => {
-  it("go when their messages are forgotten, posted or not, also while nobody is there", async () => {
+  it("are deleted when the log drops their messages, posted or not, also in an empty room", async () => {
     const { room, attachment } = await quietRoomWithFile();
     room.log.retention = { messages: Infinity, ageMs: KEPT_MS };
     await room.call("chat-message", "ada", { content: "", attachment });
@@ -89,17 +89,17 @@ describe("FILE-6: files that no message can refer to any more", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("stay while a message may still stand that carries them", async () => {
+  it("stay while a stored message may have them", async () => {
     const { room, attachment } = await quietRoomWithFile();
     room.shell.advance(POST_WINDOW_MS);
     await room.call("chat-message", "ada", { content: "", attachment });
-    // The log keeps it longer than it has to.
+    // The log keeps the message longer than it has to.
     await room.pass(KEPT_MS + POST_WINDOW_MS);
     expect(room.log.messages).toHaveLength(1);
     expect(room.files.keys).toEqual(new Set([attachment.key]));
   });
 
-  it("go sooner where so many messages are kept, not so long", async () => {
+  it("are deleted sooner where retention is by number and not by age", async () => {
     const { room, attachment } = await quietRoomWithFile();
     await room.call("chat-message", "ada", { content: "", attachment });
     room.shell.advance(POST_WINDOW_MS + DAY_MS);
@@ -114,7 +114,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("go although nothing is said after what made the room forget", async () => {
+  it("are deleted although no post follows the trim", async () => {
     const { room, attachment } = await quietRoomWithFile();
     await room.call("chat-message", "ada", { content: "", attachment });
     room.shell.advance(POST_WINDOW_MS + DAY_MS);
@@ -126,7 +126,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("of an earlier life of the room go at once, as many as there are, and those of its next life stay", async () => {
+  it("of an earlier life of the room are all deleted at once, and those of its next life stay", async () => {
     const room = new FileRoom();
     const ofOthers = fileKey({ ...parseFileKey((await room.upload("ada")).key)!, room: `${ROOM}2` });
     for (let i = 0; i < 9; i++)
@@ -141,7 +141,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     ]);
   });
 
-  it("an upload that was under way when the room was deleted goes within a day", async () => {
+  it("an upload that was under way when the room was deleted is deleted within a day", async () => {
     const room = new FileRoom();
     const late = (await room.upload("ada")).key.replace(`!${EPOCH}!`, "!old!");
     room.files.keys.clear();
@@ -154,7 +154,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("a room without files has nothing to wake for any more, until the next upload", async () => {
+  it("a room without files has no deadline until the next upload", async () => {
     const { room } = await quietRoomWithFile();
     await room.pass(KEPT_MS + POST_WINDOW_MS + DAY_MS);
     expect(room.files.keys.size).toBe(0);
@@ -165,7 +165,7 @@ describe("FILE-6: files that no message can refer to any more", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("whatever is uploaded, posted, deleted and forgotten: no file goes that a message carries, and in the end all go", async () => {
+  it("no file of a stored message is deleted, and in the end all are, after any sequence of uploads, posts, deletions and trims", async () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant("upload" as const), post: fc.boolean(), delayMs: fc.nat(POST_WINDOW_MS - 1000) }),
       fc.record({ do: fc.constant("delete" as const), at: fc.nat(20) }),

@@ -1,4 +1,4 @@
-// Files as the room sees them: whom it lets upload, and which attachments it believes.
+// Uploads that the room permits, and attachments that it accepts. FILE-1, FILE-2
 import { describe, expect, it } from "vitest";
 
 import { POST_WINDOW_MS, UPLOAD_COST } from "../../../src/chat/files/attachments.ts";
@@ -8,7 +8,7 @@ import { ChatRoom, EPOCH } from "../../host/chat-room.ts";
 import { FACTS, FileRoom, LIMITS, roomWithFile } from "../../host/file-room.ts";
 
 describe("FILE-2: an attachment", () => {
-  it("is posted by who uploaded it, heard by everyone, and read back, also after a sleep", async () => {
+  it("is posted by its uploader, sent to everyone, and read back, also after a sleep", async () => {
     const { room, ada, attachment } = await roomWithFile();
     const ben = await room.join("ben");
     room.quiet();
@@ -19,7 +19,7 @@ describe("FILE-2: an attachment", () => {
     expect(room.log.messages[0]!.attachment).toEqual(attachment);
   });
 
-  it("is not another's to post, by either door", async () => {
+  it("may not be posted by another user, by socket or from outside", async () => {
     const { room, attachment } = await roomWithFile();
     const ben = await room.join("ben");
     const refused = { error: { code: "INVALID_PAYLOAD", message: expect.stringMatching(/^attachment: /) } };
@@ -30,7 +30,7 @@ describe("FILE-2: an attachment", () => {
     expect(room.log.lastSeq).toBe(0);
   });
 
-  it("is believed only as it was signed, whatever is changed", async () => {
+  it("is accepted only as it was signed", async () => {
     const { ada, attachment } = await roomWithFile();
     const parsed = parseFileKey(attachment.key)!;
     const { width: _width, ...narrow } = attachment;
@@ -61,7 +61,7 @@ describe("FILE-2: an attachment", () => {
     }
   });
 
-  it("of another room of the same server is none: its key is the room's own", async () => {
+  it("of another room of the same server is refused: each room has its own key", async () => {
     const [{ attachment }, { room, ada }] = [await roomWithFile(), await roomWithFile()];
     Object.assign(room.log, { key: "another key" });
     expect(await ada.ask("chat-message", { content: "x", attachment })).toMatchObject({
@@ -69,13 +69,13 @@ describe("FILE-2: an attachment", () => {
     });
   });
 
-  it("drops what it does not know", async () => {
+  it("drops unknown fields", async () => {
     const { room, ada, attachment } = await roomWithFile();
     await ada.ask("chat-message", { content: "", attachment: { ...attachment, url: "https://evil.test" } });
     expect(room.log.messages[0]!.attachment).toEqual(attachment);
   });
 
-  it("is posted within two days", async () => {
+  it("may be posted for two days", async () => {
     const { room, ada, attachment } = await roomWithFile();
     room.shell.advance(POST_WINDOW_MS);
     expect(await ada.ask("chat-message", { content: "1", attachment })).toMatchObject({ ok: true });
@@ -92,7 +92,7 @@ describe("FILE-2: an attachment", () => {
     expect(await ada.ask("chat-message", post)).toMatchObject({ ok: true, seq: 1, duplicate: true });
   });
 
-  it("makes words needless, in a post and in an edit; without one they are not", async () => {
+  it("allows empty content, in a post and in an edit", async () => {
     const { room, ada, attachment } = await roomWithFile();
     expect(await ada.ask("chat-message", { content: " " })).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
     await ada.ask("chat-message", { content: "look", attachment });
@@ -108,8 +108,8 @@ describe("FILE-2: an attachment", () => {
   });
 });
 
-describe("FILE-1: the room's leave to upload", () => {
-  it("is not for readers, nor for who asks too often, and no event", async () => {
+describe("FILE-1: permission to upload", () => {
+  it("is refused to readers and to users who ask too often, and is no event", async () => {
     const room = new FileRoom();
     expect(await room.permit({ user: "rita", role: "reader" })).toMatchObject({ error: { code: "FORBIDDEN" } });
     const atOnce = Math.floor(REQUEST_LIMIT.burst / UPLOAD_COST);
@@ -137,7 +137,7 @@ describe("FILE-1: the room's leave to upload", () => {
     expect(await room.permit("ada", { size })).toMatchObject({ ok: true });
   });
 
-  it("signs nothing that makes no sense", async () => {
+  it("is refused for an invalid description", async () => {
     const room = new FileRoom();
     for (const facts of [{ name: "" }, { size: 0 }, { size: 1.5 }, { type: "" }, { width: 0 }, { id: "!" }]) {
       expect(await room.permit("ada", facts), JSON.stringify(facts)).toMatchObject({
@@ -159,14 +159,14 @@ describe("FILE-1: the room's leave to upload", () => {
     expect([room.state.writes, room.log.rowsWritten]).toEqual([1, 1]);
   });
 
-  it("that could not be noted is none", async () => {
+  it("is refused where it could not be stored", async () => {
     const room = new FileRoom();
     room.state.failure = new Error("disk full");
     expect(await room.permit("ada")).toMatchObject({ error: { code: "INTERNAL" } });
     expect(room.shell.reports).toHaveLength(1);
   });
 
-  it("is told in welcome, and nowhere where there is no storage of files", async () => {
+  it("has its limits in the welcome, where there is a storage of files", async () => {
     expect((await new FileRoom().join("ada")).received("welcome")).toMatchObject([{ files: LIMITS }]);
     expect((await new ChatRoom().join("ada")).received("welcome")[0]).not.toHaveProperty("files");
   });

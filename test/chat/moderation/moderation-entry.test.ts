@@ -1,4 +1,4 @@
-// MOD-3, MOD-4, MOD-5: who is put out, and who may not come in or come back.
+// Bans and kicks: disconnecting users, refusing banned ones, and no recovery of older connections. MOD-3, MOD-4, MOD-5
 import { describe, expect, it } from "vitest";
 
 import type { Member } from "../../../src/protocol/chat-events.ts";
@@ -11,11 +11,11 @@ const NOW_MS = START_MS + 1000;
 
 const noticeOf = (code: string, more: object = {}): object => ({ code, message: expect.any(String), ...more });
 
-/** What a client heard from a moment on, by names of events. */
+/** Names of the events that a client got from a moment on. */
 const heardSince = ({ packets }: Client, count: number): unknown[] =>
   packets.slice(count).map(({ type, data }) => (Array.isArray(data) ? data[0] : type));
 
-/** A client that knows recovery, of somebody for whom the Worker vouches. */
+/** A client that uses recovery, of a user whose token the Worker has verified. */
 async function joinRecoverably({ shell }: ChatRoom, person: string | Person, auth?: object): Promise<Client> {
   return shell.open({ identity: identityOf(person), canRecover: true }).connect(auth);
 }
@@ -28,8 +28,8 @@ function ticketOf({ packets }: Client): { sid: string; pid: string; offset: stri
 
 const isRecovered = (client: Client, { pid }: { pid: string }): boolean => ticketOf(client).pid === pid;
 
-describe("MOD-3: banned", () => {
-  it("all tabs hear why and are disconnected for good; the others hear of it, and that the user left", async () => {
+describe("MOD-3: a ban", () => {
+  it("sends its reason to all connections of the user and disconnects them; the others get the ban and the leave", async () => {
     const { room, mia, ada, ben } = await cast();
     const tab = await room.join("ada");
     const counts = [ada, tab].map(({ packets }) => packets.length);
@@ -47,7 +47,7 @@ describe("MOD-3: banned", () => {
     expect(heardSince(ada, counts[0]!)).toHaveLength(3);
   });
 
-  it("CONNECT is refused until the ban ends, with every kind of token, through sleep and crash", async () => {
+  it("refuses CONNECT until it ends, with every kind of token, through sleep and crash", async () => {
     const { room, mia } = await cast();
     await mia.ask("ban", { user: "ada", seconds: 60 });
     const tries = (): Array<Promise<Client>> => [
@@ -73,7 +73,7 @@ describe("MOD-3: banned", () => {
     for (const client of await Promise.all(tries())) expect(client.received("welcome")).toHaveLength(1);
   });
 
-  it("a ban without seconds is for good, and says its reason and no end", async () => {
+  it("without seconds does not end, and has a reason and no retryAfterMs", async () => {
     const { room, mia } = await cast();
     await mia.ask("ban", { user: "zoe", reason: "spam" });
     room.shell.crash();
@@ -84,7 +84,7 @@ describe("MOD-3: banned", () => {
     });
   });
 
-  it("unban lets the user in again", async () => {
+  it("ends with unban", async () => {
     const { room, mia, ben } = await cast();
     await mia.ask("ban", { user: "ada" });
     expect(await mia.ask("unban", { user: "ada" })).toEqual(OK);
@@ -93,7 +93,7 @@ describe("MOD-3: banned", () => {
     expect(await post(ada)).toMatchObject(OK);
   });
 
-  it("nothing can be asked from outside either", async () => {
+  it("refuses calls from outside the room, too", async () => {
     const { room, mia } = await cast();
     await mia.ask("ban", { user: "ada", seconds: 60 });
     for (const event of ["chat-message", "history", "presence"])
@@ -101,7 +101,7 @@ describe("MOD-3: banned", () => {
     expect(await room.call("history", "ben", {})).toMatchObject(OK);
   });
 
-  it("a CONNECT that waits for its token's verification while the ban comes is refused", async () => {
+  it("refuses a CONNECT whose token was being verified when the ban came", async () => {
     const { room, mia } = await cast();
     const verifying = Promise.withResolvers<void>();
     room.authenticating = verifying.promise;
@@ -113,7 +113,7 @@ describe("MOD-3: banned", () => {
     expect(late.refusal).toMatchObject({ data: { code: "BANNED" } });
   });
 
-  it("nobody slips in between the verdict on their token and their place, whenever the ban comes", async () => {
+  it("refuses a CONNECT between the verification of its token and its admission, whenever the ban comes", async () => {
     for (let ticks = 0; ticks < 20; ticks++) {
       const { room, mia } = await cast();
       const late = room.shell.open();
@@ -128,7 +128,7 @@ describe("MOD-3: banned", () => {
     }
   });
 
-  it("a post that waits to be stored is answered before its author is out", async () => {
+  it("comes after the answer to a post of the user that waits to be stored", async () => {
     const { room, mia, ada } = await cast({ flushWindowMs: 500 });
     await post(mia);
     const call = ada.call("chat-message", { content: "last words" });
@@ -140,8 +140,8 @@ describe("MOD-3: banned", () => {
   });
 });
 
-describe("MOD-4: kicked", () => {
-  it("all tabs hear why and are disconnected for good, and may come back at once", async () => {
+describe("MOD-4: a kick", () => {
+  it("sends its reason to all connections and disconnects them; the user may come back at once", async () => {
     const { room, mia, ada, ben } = await cast();
     const tab = await room.join("ada");
     expect(await mia.ask("kick", { user: "ada", reason: "calm down" })).toEqual(OK);
@@ -158,26 +158,26 @@ describe("MOD-4: kicked", () => {
   });
 });
 
-describe("PRES-2: who is kicked or banned has left at once", () => {
+describe("PRES-2: a kicked or banned user has left at once", () => {
   const gone = { count: 2, joined: [], left: [{ user: "ada" }] };
   const hush = ({ room, ben }: Cast): void => {
     room.quiet();
     ben.packets.length = 0;
   };
 
-  it.each(["kick", "ban"])("by a %s of all their tabs, once", async (deed) => {
+  it.each(["kick", "ban"])("by a %s of all connections, with one leave", async (action) => {
     const scene = await cast();
     const { room, mia, ben } = scene;
     await room.join("ada");
     hush(scene);
-    expect(await mia.ask(deed, { user: "ada" })).toEqual(OK);
+    expect(await mia.ask(action, { user: "ada" })).toEqual(OK);
     expect(ben.received("presence")).toEqual([gone]);
     expect(await mia.ask("presence", {})).toMatchObject({ count: 2, members: [{ user: "ben" }, { user: "mia" }] });
     room.afterGrace();
     expect(ben.received("presence")).toEqual([gone]);
   });
 
-  it("also when they went a moment before the ban", async () => {
+  it("also when they disconnected a moment before the ban", async () => {
     const scene = await cast();
     const { mia, ada, ben } = scene;
     hush(scene);
@@ -186,7 +186,7 @@ describe("PRES-2: who is kicked or banned has left at once", () => {
     expect(ben.received("presence")).toEqual([gone]);
   });
 
-  it("who comes back after a kick is a newcomer", async () => {
+  it("joins anew when coming back after a kick", async () => {
     const scene = await cast();
     const { room, mia, ben } = scene;
     hush(scene);
@@ -234,7 +234,7 @@ describe("MOD-5: recovery after a kick or a ban", () => {
     const back = await joinRecoverably(room, "rex", ticket);
     expect(isRecovered(back, ticket)).toBe(false);
     expect(back.received("chat-message")).toEqual([]);
-    // What they have now can be recovered as ever, also when the room sleeps.
+    // Their connection from now on can be recovered, also when the room sleeps.
     const fresh = ticketOf(back);
     back.leave();
     await room.call("chat-message", "cyd", { content: "missed" });
@@ -244,7 +244,7 @@ describe("MOD-5: recovery after a kick or a ban", () => {
     expect(again.received("chat-message")).toMatchObject([{ content: "missed" }]);
   });
 
-  it("a line that was broken when the ban came is of no use afterwards", async () => {
+  it("refuses to recover a connection that was broken when the ban came", async () => {
     const { room, mia, ben } = await cast();
     const rex = await joinRecoverably(room, "rex");
     await post(ben);
@@ -259,7 +259,7 @@ describe("MOD-5: recovery after a kick or a ban", () => {
     expect(isRecovered(await joinRecoverably(room, "rex", ticket), ticket)).toBe(false);
   });
 
-  it("a refused CONNECT takes no connection along that a ban does not bind", async () => {
+  it("keeps a connection that a ban does not bind when a CONNECT of the user is refused", async () => {
     const { room, mia } = await cast();
     const granted = await room.join("gil");
     await mia.ask("grant", { user: "gil", role: "moderator" });
@@ -270,7 +270,7 @@ describe("MOD-5: recovery after a kick or a ban", () => {
     expect(max.closing).toBeUndefined();
   });
 
-  it("who is muted comes back muted, with what was missed", async () => {
+  it("recovers a muted user, still muted, with the missed messages", async () => {
     const { room, mia, ben } = await cast();
     const rex = await joinRecoverably(room, "rex");
     await mia.ask("mute", { user: "rex", seconds: 60 });
@@ -286,8 +286,8 @@ describe("MOD-5: recovery after a kick or a ban", () => {
   });
 });
 
-describe("a moderator of the backend", () => {
-  it("bans, and the room answers once it holds", async () => {
+describe("the backend as a moderator", () => {
+  it("bans, and gets its answer once the ban holds", async () => {
     const { room, ada } = await cast();
     expect(await room.call("ban", SERVICE, { user: "ada" })).toEqual(OK);
     expect(ada.closing).toMatchObject({ code: 4003 });

@@ -1,5 +1,5 @@
-// Moderation under random deeds, arrivals, posts, sleeps and crashes: who is silenced is silent, who is banned
-// hears nothing, and a room that slept stands as it did.
+// Moderation under random actions, joins, posts, sleeps and crashes: no post of a muted user is stored, a banned user gets nothing,
+// and a room that slept has the same bans, mutes, grants and modes.
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../../src/protocol/chat-events.ts";
@@ -44,11 +44,11 @@ interface Visitor {
   readonly user: User;
   readonly client: Client;
   hasLeft?: boolean;
-  /** Packets that had come when a ban put this connection out. */
+  /** Packets that had come when a ban disconnected this connection. */
   heardAtBan?: number;
 }
 
-/** What must hold, kept by a model that knows nothing of the room's own bookkeeping. */
+/** A model of what must hold, independent of the room's own records. */
 class Model {
   readonly bannedUntilMs = new Map<User, number>();
   readonly mutedUntilMs = new Map<User, number>();
@@ -74,7 +74,7 @@ class Play {
   readonly #tickets = new Map<User, { readonly pid: string; readonly offset: unknown }>();
   /** Of connections from before a kick or a ban. */
   readonly #deadPids = new Set<string>();
-  /** What happened often enough to mean something. */
+  /** Counts of what happened, to see that enough did. */
   static readonly counts = { refusedPosts: 0, stored: 0, recovered: 0, refusedConnects: 0, sleeps: 0 };
 
   async take(step: Step): Promise<void> {
@@ -198,8 +198,8 @@ class Play {
   }
 }
 
-describe("MOD-3, MOD-6, MOD-7, MOD-8: whatever happens", () => {
-  it("only who may speak is stored, only who may come is let in, and sleep changes nothing", PATIENT, async () => {
+describe("MOD-3, MOD-6, MOD-7, MOD-8: after any sequence of actions", () => {
+  it("stores posts and admits users only where allowed, and sleep changes nothing", PATIENT, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: "max" }), async (steps) => {
         const play = new Play();

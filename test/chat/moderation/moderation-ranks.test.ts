@@ -1,4 +1,4 @@
-// MOD-2, MOD-9: who may act on whom, whose decisions bind whom, and the roles that a room grants.
+// Ranks: a moderator acts on users below, decisions bind users below, and a room grants roles. MOD-2, MOD-9
 import { describe, expect, it } from "vitest";
 
 import { cast, OK, post, refusalOf, SERVICE, sleep, withGranted } from "../../host/moderated-room.ts";
@@ -12,7 +12,7 @@ const ON_SOMEBODY: ReadonlyArray<[event: string, more: object]> = [
 ];
 
 describe("MOD-2: FORBIDDEN", () => {
-  it.each(ON_SOMEBODY)("%s: oneself, an equal, or somebody above", async (event, more) => {
+  it.each(ON_SOMEBODY)("%s: yourself, an equal, or a user of a higher rank", async (event, more) => {
     const given = await withGranted(await cast());
     const { room, mia, gil } = given;
     const [max, hal] = [await room.join({ user: "max", role: "moderator" }), await room.join("hal")];
@@ -27,7 +27,7 @@ describe("MOD-2: FORBIDDEN", () => {
     ] as const;
     for (const [client, user] of tries) {
       const answer = await client.ask(event, { user, ...more });
-      // Nobody granted these anything, which is told first.
+      // They have no grant, which is refused first.
       const isNothing = event === "revoke" && (user === "mia" || user === "max");
       expect(answer, user).toEqual(refusalOf(isNothing ? "NOT_FOUND" : "FORBIDDEN"));
     }
@@ -35,7 +35,7 @@ describe("MOD-2: FORBIDDEN", () => {
     for (const client of [mia, max, gil, hal]) expect(await post(client)).toMatchObject(OK);
   });
 
-  it("somebody who has a moderator's token in one tab and a member's in another", async () => {
+  it("a user with a moderator's token in one tab and a member's in another", async () => {
     const { room, mia } = await cast();
     await room.join("max");
     await room.join({ user: "max", role: "moderator" });
@@ -56,7 +56,7 @@ describe("MOD-2: FORBIDDEN", () => {
     expect(await mia.ask(undo, { user: "ada" })).toEqual(OK);
   });
 
-  it("an equal may end what an equal decided", async () => {
+  it("lets an equal end what an equal decided", async () => {
     const { room, mia } = await cast();
     const max = await room.join({ user: "max", role: "moderator" });
     await mia.ask("mute", { user: "ada", seconds: 60 });
@@ -64,8 +64,8 @@ describe("MOD-2: FORBIDDEN", () => {
   });
 });
 
-describe("MOD-2: what is decided binds who ranks below", () => {
-  it("the backend puts a moderator out, for good", async () => {
+describe("MOD-2: a decision binds users who rank below", () => {
+  it("the backend bans a moderator", async () => {
     const { room, mia } = await cast();
     expect(await room.call("ban", SERVICE, { user: "mia" })).toEqual(OK);
     expect(mia.received("notice")).toMatchObject([{ code: "BANNED" }]);
@@ -73,27 +73,27 @@ describe("MOD-2: what is decided binds who ranks below", () => {
     expect(back.refusal).toMatchObject({ data: { code: "BANNED" } });
   });
 
-  it("the backend takes a moderator's role away, for this room", async () => {
+  it("the backend takes a moderator's role away in this room", async () => {
     const { room, mia } = await cast();
     await room.call("grant", SERVICE, { user: "mia", role: "reader" });
     expect(await mia.ask("ban", { user: "ada" })).toEqual(refusalOf("FORBIDDEN"));
     expect(await post(mia)).toEqual(refusalOf("FORBIDDEN"));
   });
 
-  it("a ban of somebody who was away binds them as a member, and not as a moderator above its author", async () => {
+  it("a ban of an absent user binds them as a member, and not as a moderator above its author", async () => {
     const { room, gil } = await withGranted(await cast());
     expect(await gil.ask("ban", { user: "max" })).toEqual(OK);
     expect((await room.join("max")).refusal).toMatchObject({ data: { code: "BANNED" } });
     const max = await room.join({ user: "max", role: "moderator" });
     expect(await post(max)).toMatchObject(OK);
-    // With a member's token in its place the ban holds from the next thing that is asked.
+    // With a member's token in its place the ban holds from the next request.
     await max.ask("refresh-token", { token: room.token("max") });
     max.emit("presence", {});
     expect(max.received("notice")).toMatchObject([{ code: "BANNED" }]);
     expect(max.closing).toBeDefined();
   });
 
-  it("a ban that a grant kept off holds once the grant is revoked", async () => {
+  it("a ban that a grant outranked holds once the grant is revoked", async () => {
     const { room, gil, mia } = await withGranted(await cast());
     await gil.ask("ban", { user: "hal" });
     await mia.ask("grant", { user: "hal", role: "moderator" });
@@ -104,7 +104,7 @@ describe("MOD-2: what is decided binds who ranks below", () => {
     expect(hal.closing).toBeDefined();
   });
 
-  it("a service is bound by nobody", async () => {
+  it("nothing binds a service", async () => {
     const { room, mia } = await cast();
     await mia.ask("ban", { user: SERVICE.user });
     await mia.ask("grant", { user: SERVICE.user, role: "reader" });
@@ -113,7 +113,7 @@ describe("MOD-2: what is decided binds who ranks below", () => {
   });
 });
 
-describe("MOD-9: a role by grant", () => {
+describe("MOD-9: a granted role", () => {
   it("counts at once, on all connections, through sleep and for newcomers", async () => {
     const { room, mia, ben } = await cast();
     const tabs = [await room.join({ user: "rita", role: "reader" }), await room.join({ user: "rita", role: "reader" })];
@@ -131,14 +131,14 @@ describe("MOD-9: a role by grant", () => {
     expect((await room.join({ user: "rita", role: "reader" })).received("welcome")).toMatchObject([{ role: "reader" }]);
   });
 
-  it("makes a reader of a member", async () => {
+  it("makes a member a reader", async () => {
     const { mia, ada } = await cast();
     await mia.ask("grant", { user: "ada", role: "reader" });
     expect(await post(ada)).toEqual(refusalOf("FORBIDDEN"));
     expect(await ada.ask("history", {})).toMatchObject(OK);
   });
 
-  it("makes a moderator, who cannot make another, and is none once it is revoked", async () => {
+  it("makes a moderator, who cannot make another, until it is revoked", async () => {
     const { mia, gil, ada, room } = await withGranted(await cast());
     expect(await gil.ask("grant", { user: "ada", role: "moderator" })).toEqual(refusalOf("FORBIDDEN"));
     expect(await gil.ask("grant", { user: "ada", role: "reader" })).toEqual(OK);
@@ -149,7 +149,7 @@ describe("MOD-9: a role by grant", () => {
     expect(await gil.ask("ban", { user: "ada" })).toEqual(refusalOf("FORBIDDEN"));
   });
 
-  it("is this room's: it needs no one to be here, and leaves the token as it is", async () => {
+  it("belongs to the room: its user may be absent, and keeps the token's role elsewhere", async () => {
     const { room, mia } = await cast();
     await mia.ask("grant", { user: "yan", role: "moderator" });
     const yan = await room.join("yan");

@@ -1,4 +1,4 @@
-// MOD-6, MOD-7, MOD-8, MOD-10: who may speak when somebody is muted, the room is read-only, or slow mode is on.
+// Mutes, read-only rooms, slow mode, and repeats of earlier posts in them. MOD-6, MOD-7, MOD-8, MOD-10
 import { describe, expect, it, vi } from "vitest";
 
 import type { Client } from "../../host/harness.ts";
@@ -10,7 +10,7 @@ const errorOf = (code: string, retryAfterMs?: number): object => ({
 });
 
 describe("MOD-6: MUTED", () => {
-  it("holds from the next event until its time is over, not a millisecond longer, through sleep", async () => {
+  it("holds from the next event to its last millisecond, through sleep", async () => {
     const { room, mia, ada, ben } = await cast();
     expect(await mia.ask("mute", { user: "ada", seconds: 60 })).toEqual(OK);
     expect(await post(ada)).toEqual(errorOf("MUTED", 60_000));
@@ -23,7 +23,7 @@ describe("MOD-6: MUTED", () => {
     expect(ben.received("chat-message")).toHaveLength(1);
   });
 
-  it("holds on all tabs, for newcomers, from outside, and after a crash; reading and leaving stay free", async () => {
+  it("holds on all connections, from outside, and after a crash; reading and leaving are allowed", async () => {
     const { room, mia, ada } = await cast();
     const tab = await room.join("ada");
     await mia.ask("mute", { user: "ada", seconds: 60 });
@@ -38,7 +38,7 @@ describe("MOD-6: MUTED", () => {
     expect(room.log.messages).toEqual([]);
   });
 
-  it("ends with unmute, and is prolonged or cut short by another mute", async () => {
+  it("ends with unmute; another mute replaces it", async () => {
     const { room, mia, ada } = await cast();
     await mia.ask("mute", { user: "ada", seconds: 60 });
     await mia.ask("mute", { user: "ada", seconds: 5 });
@@ -48,13 +48,13 @@ describe("MOD-6: MUTED", () => {
     expect((await room.join("ada")).received("welcome")[0].moderation).toEqual({ slowModeSeconds: 0, readOnly: false });
   });
 
-  it("mutes a moderator by grant, whom a moderator by token muted", async () => {
+  it("binds a granted moderator whom a moderator by token muted", async () => {
     const { mia, gil } = await withGranted(await cast());
     await mia.ask("mute", { user: "gil", seconds: 5 });
     expect(await post(gil)).toEqual(refusalOf("MUTED"));
   });
 
-  it("comes as event error where the post has no ack", async () => {
+  it("is sent as event `error` where the post has no ack", async () => {
     const { mia, ada } = await cast();
     await mia.ask("mute", { user: "ada", seconds: 5 });
     ada.emit("chat-message", { content: "x" });
@@ -63,7 +63,7 @@ describe("MOD-6: MUTED", () => {
 });
 
 describe("MOD-7: ROOM_READ_ONLY", () => {
-  it("holds for all but moderators, for newcomers, through sleep, until it is off", async () => {
+  it("holds for all but moderators, through sleep, until it is off", async () => {
     const { room, mia, gil, ada } = await withGranted(await cast());
     expect(await mia.ask("read-only", { on: true })).toEqual(OK);
     expect(await post(ada)).toEqual(errorOf("ROOM_READ_ONLY"));
@@ -86,7 +86,7 @@ describe("MOD-8: SLOW_MODE", () => {
     return given;
   };
 
-  it("lets a user post once per interval, each user for themselves, moderators at will", async () => {
+  it("lets each user post once per interval, and moderators at any time", async () => {
     const { room, mia, gil, ada, ben } = await slow();
     expect(await post(ada)).toMatchObject(OK);
     room.shell.advance(10_000);
@@ -100,7 +100,7 @@ describe("MOD-8: SLOW_MODE", () => {
     expect(await post(ada)).toEqual(errorOf("SLOW_MODE", 30_000));
   });
 
-  it("is one for all tabs and for calls from outside", async () => {
+  it("counts all connections of a user and calls from outside together", async () => {
     const { room, ada } = await slow();
     const tab = await room.join("ada");
     expect(await post(ada)).toMatchObject(OK);
@@ -108,7 +108,7 @@ describe("MOD-8: SLOW_MODE", () => {
     expect(await room.call("chat-message", "ada", { content: "x" })).toEqual(refusalOf("SLOW_MODE"));
   });
 
-  it("is not shaken off: by sleep, a crash, or going away until the room has slept", async () => {
+  it("holds through sleep, a crash, and leaving until the room has slept", async () => {
     const { room, ada, ben } = await slow();
     await post(ada);
     sleep(room);
@@ -122,7 +122,7 @@ describe("MOD-8: SLOW_MODE", () => {
     expect(await post(await room.join("ada"))).toEqual(errorOf("SLOW_MODE", 28_000));
   });
 
-  it("counts a post that waits to be stored, and no longer one that could not be", async () => {
+  it("counts a post that waits to be stored, until that fails", async () => {
     const { room, mia, ada, ben } = await slow(30, 50);
     await post(mia);
     const waiting = ada.call("chat-message", { content: "1" });
@@ -138,7 +138,7 @@ describe("MOD-8: SLOW_MODE", () => {
     expect(await post(ben)).toMatchObject(OK);
   });
 
-  it("does not count what was refused", async () => {
+  it("does not count refused posts", async () => {
     const { ada, room } = await slow();
     const bad = [{}, { content: " " }, { content: "x".repeat(1001) }, { content: "x", replyTo: "nothing" }];
     for (const payload of bad) expect(await ada.ask("chat-message", payload)).toHaveProperty("error");
@@ -146,7 +146,7 @@ describe("MOD-8: SLOW_MODE", () => {
     room.quiet();
   });
 
-  it("counts from the last post when the interval changes, also one from before", async () => {
+  it("counts from the last post when the interval changes, also from one before that", async () => {
     const { room, mia, ada } = await slow();
     await post(ada);
     room.shell.advance(40_000);
@@ -158,7 +158,7 @@ describe("MOD-8: SLOW_MODE", () => {
     for (let i = 0; i < 3; i++) expect(await post(ada)).toMatchObject(OK);
   });
 
-  it("forgives what it cannot read, and nobody loses a connection for it", async () => {
+  it("counts no earlier posts where the log cannot be read, and disconnects nobody", async () => {
     const { room, ada } = await slow();
     await post(ada);
     sleep(room);
@@ -171,7 +171,7 @@ describe("MOD-8: SLOW_MODE", () => {
     reading.mockRestore();
   });
 
-  it("stands in the welcome, and in what everyone hears", async () => {
+  it("is in the welcome, and in the event that everyone gets", async () => {
     const { room, ada } = await slow();
     expect(ada.received("moderation").at(-1)).toEqual({ action: "slow-mode", by: "mia", seconds: 30 });
     sleep(room);
@@ -179,7 +179,7 @@ describe("MOD-8: SLOW_MODE", () => {
     expect(late.received("welcome")).toMatchObject([{ moderation: { slowModeSeconds: 30, readOnly: false } }]);
   });
 
-  it("holds among more than a thousand users, and lets them go", async () => {
+  it("holds for more than a thousand users, and forgets them afterwards", async () => {
     const { room } = await slow(1);
     const say = (user: string): Promise<unknown> => room.call("chat-message", user, { content: "x" });
     for (let i = 0; i < 1300; i++) {
@@ -198,7 +198,7 @@ describe("MOD-10: a post sent again", () => {
     SLOW_MODE: (mia) => mia.ask("slow-mode", { seconds: 60 }),
   };
 
-  it.each(Object.keys(silence))("is answered as before where a new one is %s", async (code) => {
+  it.each(Object.keys(silence))("gets the first answer again where a new post is %s", async (code) => {
     const { room, mia, ada, ben } = await cast();
     const first = await ada.ask("chat-message", { content: "x", clientMsgId: "c" });
     await silence[code]!(mia);
@@ -209,7 +209,7 @@ describe("MOD-10: a post sent again", () => {
     expect(ben.received("chat-message")).toHaveLength(1);
   });
 
-  it("and while the first still waits to be stored", async () => {
+  it("gets the answer of the first while that waits to be stored", async () => {
     const { room, mia, ada } = await cast({ flushWindowMs: 50 });
     await mia.ask("slow-mode", { seconds: 60 });
     await post(mia);
@@ -219,7 +219,7 @@ describe("MOD-10: a post sent again", () => {
     expect(await post(ada)).toEqual(errorOf("SLOW_MODE", 59_050));
   });
 
-  it("but nothing new passes for it where the log cannot be read", async () => {
+  it("is refused like a new post where the log cannot be read", async () => {
     const { room, mia, ada } = await cast();
     await mia.ask("mute", { user: "ada", seconds: 60 });
     const reading = vi.spyOn(room.log, "newest").mockImplementation(() => {

@@ -1,4 +1,4 @@
-// MOD-1, MOD-11: what moderators can do at all: who may, what everyone hears, what is refused, what is listed.
+// The actions of moderators: permission, the events they cause, refusals, and the lists. MOD-1, MOD-11
 import { describe, expect, it } from "vitest";
 
 import type { ModerationChange } from "../../../src/protocol/chat-events.ts";
@@ -10,8 +10,8 @@ import { cast, OK, post, refusalOf, SERVICE, sleep, withGranted, type Cast } fro
 /** `cast` takes a second. */
 const NOW_MS = START_MS + 1000;
 
-/** Every deed on ada, the payload that does it, and what everyone hears. */
-const DEEDS: ReadonlyArray<[action: string, payload: object, heard: object]> = [
+/** Every action on ada, its payload, and the event that everyone gets. */
+const ACTIONS: ReadonlyArray<[action: string, payload: object, heard: object]> = [
   ["kick", { user: "ada", reason: " enough " }, { user: "ada", reason: "enough" }],
   ["ban", { user: "ada" }, { user: "ada" }],
   ["ban", { user: "ada", seconds: 60 }, { user: "ada", seconds: 60, until: NOW_MS + 60_000 }],
@@ -21,7 +21,7 @@ const DEEDS: ReadonlyArray<[action: string, payload: object, heard: object]> = [
   ["grant", { user: "ada", role: "reader" }, { user: "ada", role: "reader" }],
 ];
 
-/** Deeds that undo one, after it. */
+/** Actions that undo another, after it. */
 const UNDOINGS: ReadonlyArray<[action: string, payload: object, first: string, given: object]> = [
   ["unban", { user: "zoe" }, "ban", { user: "zoe" }],
   ["unmute", { user: "ada" }, "mute", { user: "ada", seconds: 60 }],
@@ -38,7 +38,7 @@ const LISTS: ReadonlyArray<[event: string, payload: object]> = [
 const told = ({ ben }: Cast): ModerationChange[] => ben.received("moderation");
 
 describe("MOD-1: a moderator", () => {
-  it.each(DEEDS)("%s %j: everyone is told, then it is answered", async (action, payload, heard) => {
+  it.each(ACTIONS)("%s %j: everyone gets the event before the answer", async (action, payload, heard) => {
     const given = await cast();
     const { mia, ada } = given;
     expect(await mia.ask(action, payload)).toEqual(OK);
@@ -56,20 +56,23 @@ describe("MOD-1: a moderator", () => {
     expect(told(room).at(-1)).toEqual({ action, by: "mia", ...payload });
   });
 
-  it.each(DEEDS)("by grant, by a service from outside, and by event without an ack: %s %j", async (action, payload) => {
-    const granted = await withGranted(await cast());
-    expect(await granted.gil.ask(action, payload)).toEqual(OK);
-    const served = await cast();
-    expect(await served.room.call(action, SERVICE, payload)).toEqual(OK);
-    const silent = await cast();
-    silent.mia.emit(action, payload);
-    for (const room of [granted, served, silent]) expect(told(room).at(-1)).toMatchObject({ action });
-    expect(silent.mia.received("error")).toEqual([]);
-  });
+  it.each(ACTIONS)(
+    "by grant, by a service from outside, and by event without an ack: %s %j",
+    async (action, payload) => {
+      const granted = await withGranted(await cast());
+      expect(await granted.gil.ask(action, payload)).toEqual(OK);
+      const served = await cast();
+      expect(await served.room.call(action, SERVICE, payload)).toEqual(OK);
+      const silent = await cast();
+      silent.mia.emit(action, payload);
+      for (const room of [granted, served, silent]) expect(told(room).at(-1)).toMatchObject({ action });
+      expect(silent.mia.received("error")).toEqual([]);
+    },
+  );
 });
 
-describe("MOD-1: nobody else", () => {
-  const EVENTS = [...DEEDS, ...UNDOINGS, ...LISTS].map(([event, payload]) => [event, payload] as const);
+describe("MOD-1: others", () => {
+  const EVENTS = [...ACTIONS, ...UNDOINGS, ...LISTS].map(([event, payload]) => [event, payload] as const);
 
   it.each(EVENTS)("%s %j: FORBIDDEN for members and readers, by socket and from outside", async (event, payload) => {
     const given = await cast();
@@ -137,7 +140,7 @@ describe("INVALID_PAYLOAD", () => {
   });
 });
 
-describe("NOT_FOUND: nothing is there", () => {
+describe("NOT_FOUND", () => {
   it.each([
     ["kick", "zoe"],
     ["unban", "ada"],
@@ -160,7 +163,7 @@ describe("NOT_FOUND: nothing is there", () => {
   });
 });
 
-describe("MOD-1: what changes nothing", () => {
+describe("MOD-1: an action that changes nothing", () => {
   it.each<[event: string, payload: object]>([
     ["slow-mode", { seconds: 0 }],
     ["read-only", { on: false }],
@@ -175,7 +178,7 @@ describe("MOD-1: what changes nothing", () => {
 });
 
 describe("MOD-1: order and storage", () => {
-  it("what was said before a ban is stored and seen before it", async () => {
+  it("stores and shows earlier posts before a ban", async () => {
     const { room, mia, ada, ben } = await cast({ flushWindowMs: 500 });
     await post(ben);
     const waiting = ada.call("chat-message", { content: "just in time" });
@@ -187,7 +190,7 @@ describe("MOD-1: order and storage", () => {
     expect(room.log.messages.at(-1)).toMatchObject({ sender: "ada", content: "just in time" });
   });
 
-  it.each(DEEDS.flatMap(([action, payload]) => [0, 1].map((stored) => [action, payload, stored] as const)))(
+  it.each(ACTIONS.flatMap(([action, payload]) => [0, 1].map((stored) => [action, payload, stored] as const)))(
     "INTERNAL: %s %j of which not everything can be stored has not happened (%d value is)",
     async (action, payload, stored) => {
       const given = await cast();
@@ -207,7 +210,7 @@ describe("MOD-1: order and storage", () => {
 });
 
 describe("MOD-11: audit", () => {
-  it("lists deeds in order, with their time, over sleep, and in pages", async () => {
+  it("lists actions in order, with their time, through sleep, and in pages", async () => {
     const { room, mia } = await cast();
     for (const seconds of [1, 2, 3, 4, 5]) await mia.ask("slow-mode", { seconds });
     sleep(room);
@@ -225,7 +228,7 @@ describe("MOD-11: audit", () => {
     });
   });
 
-  it("keeps the newest 500 in as many rows, also over sleep", async () => {
+  it("keeps the newest 500 in as many rows, also through sleep", async () => {
     const { room } = await cast();
     for (let i = 1; i <= 1203; i++) await room.call("slow-mode", { ...SERVICE, user: `s${i}` }, { seconds: i });
     const numbers = async (): Promise<number[]> => {
@@ -247,7 +250,7 @@ describe("MOD-11: audit", () => {
 });
 
 describe("MOD-11: moderation-state", () => {
-  it("says how the room stands and who is banned, muted or granted a role, until it is over", async () => {
+  it("lists the room's modes, and users with a ban, a mute or a granted role until it ends", async () => {
     const { room, mia } = await cast();
     await mia.ask("ban", { user: "zoe", reason: "spam" });
     await mia.ask("mute", { user: "ada", seconds: 60 });
@@ -307,7 +310,7 @@ describe("MOD-11: moderation-state", () => {
     for (const user of odd) expect(await mia.ask("unban", { user })).toEqual(OK);
   });
 
-  it("hundreds of bans keep nobody out who is not meant, and what is over makes place", async () => {
+  it("has hundreds of bans that bind nobody else, and deletes those that are over", async () => {
     const { room } = await cast();
     const each = async (event: string, prefix: string): Promise<void> => {
       for (let i = 0; i < 400; i++)
@@ -318,7 +321,7 @@ describe("MOD-11: moderation-state", () => {
     expect([await isIn("u17"), await isIn("u399"), await isIn("zoe")]).toEqual([false, false, true]);
     sleep(room);
     expect([await isIn("u17"), await isIn("u399"), await isIn("yan")]).toEqual([false, false, true]);
-    // A day later every change tidies a few rows on its way, wherever the new ones stand.
+    // A day later each change deletes a few old rows, whatever their order.
     room.shell.advance(2 * 86_400_000);
     await each("mute", "a");
     await each("mute", "z");

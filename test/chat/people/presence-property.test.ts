@@ -1,5 +1,5 @@
-// Presence over random lives of a room: people come over several tabs, go, come back, while the room sleeps and
-// crashes. Everyone keeps a list as a client would: the answer to `presence`, and what is told afterwards.
+// Presence over random lives of a room: users join over several connections, leave and come back, while the room sleeps and
+// crashes. Each client keeps a list: the answer to `presence`, and the events after it.
 import { expect, it } from "vitest";
 
 import type { Member, PresenceChange, Welcome } from "../../../src/protocol/chat-events.ts";
@@ -80,7 +80,7 @@ class Life {
     tab!.client.leave();
   }
 
-  /** Everyone keeps up with what was told since. */
+  /** Each client applies the events that came since. */
   #listen(): void {
     for (const { client, listed } of this.#tabs) {
       for (const { count, joined, left } of client.received<PresenceChange>("presence")) {
@@ -95,7 +95,7 @@ class Life {
     }
   }
 
-  /** Once every grace is over. */
+  /** Once every grace period is over. */
   async expectTruth(): Promise<void> {
     this.#room.afterGrace();
     this.#listen();
@@ -109,7 +109,7 @@ class Life {
   }
 }
 
-it("PRES-1 to PRES-5: whoever listens knows who is there", PATIENT, async () => {
+it("PRES-1 to PRES-5: a client that applies all events knows the members", PATIENT, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
       const life = new Life();

@@ -1,4 +1,4 @@
-// Presence is about people. Who hears what of whom, and when.
+// Presence: the events that members get of each other, and when.
 import { describe, expect, it } from "vitest";
 
 import { FIND_LENGTH_MAX } from "../../../src/protocol/limits.ts";
@@ -13,7 +13,7 @@ const LEFT_MS = LEAVE_GRACE_MS + LEAVE_GATHER_MS;
 const benLeft = { count: 1, joined: [], left: [{ user: "ben" }] };
 
 describe("PRES-1, CHAT-5: members are people", () => {
-  it("tells everyone of a newcomer, by name", async () => {
+  it("sends everyone the name of a new member", async () => {
     const { room, people } = await roomWith("ada");
     const ben = await room.join({ user: "ben", name: "Ben" });
     const change = { count: 2, joined: [{ user: "ben", name: "Ben" }], left: [] };
@@ -21,7 +21,7 @@ describe("PRES-1, CHAT-5: members are people", () => {
     expect(ben.received("presence")).toEqual([change]);
   });
 
-  it("says nothing of a member's second tab, or of a tab that goes while another stays", async () => {
+  it("sends nothing for a second connection of a member, or for one that closes while another stays", async () => {
     const { room, people } = await roomWith("ada", "ben");
     const tab = await room.join("ben");
     room.quiet();
@@ -33,7 +33,7 @@ describe("PRES-1, CHAT-5: members are people", () => {
     expect(people[0]!.received("presence")).toEqual([benLeft]);
   });
 
-  it("lists members, their connections, and since when they are there", async () => {
+  it("lists members with their connections and `since`", async () => {
     const room = new ChatRoom();
     const ada = await room.join({ user: "ada", name: "Ada" });
     room.shell.advance(1000);
@@ -53,14 +53,14 @@ describe("PRES-1, CHAT-5: members are people", () => {
     expect(members[1]).toMatchObject({ user: "ben", connections: 1, since: START_MS + 1000 });
   });
 
-  it("is there for a reader, and refuses what is no object", async () => {
+  it("answers a reader, and refuses a payload that is no object", async () => {
     const { people, room } = await roomWith("ada");
     const reader = await room.join({ user: "rita", role: "reader" });
     expect(await reader.ask("presence", {})).toMatchObject({ ok: true, count: 2 });
     expect(await people[0]!.ask("presence", "all")).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
   });
 
-  it.each(["__proto__", "constructor"])("knows a member called %s", async (user) => {
+  it.each(["__proto__", "constructor"])("lists a member called %s", async (user) => {
     const { room, people } = await roomWith("ada");
     (await room.join({ user, name: "P" })).leave();
     room.afterGrace();
@@ -70,7 +70,7 @@ describe("PRES-1, CHAT-5: members are people", () => {
     expect(await odd.ask("presence", {})).toMatchObject({ count: 2 });
   });
 
-  it("does not keep somebody whose line breaks while a new token is verified", async () => {
+  it("removes a user whose connection breaks while a new token is verified", async () => {
     const { room, people } = await roomWith("ada", "ben");
     const verifying = Promise.withResolvers<void>();
     room.authenticating = verifying.promise;
@@ -108,7 +108,7 @@ describe("PRES-6, PRES-7: finding members, and what they may do", () => {
     expect(await people[0]!.ask("presence", { find: "x".repeat(FIND_LENGTH_MAX) })).toMatchObject({ members: [] });
   });
 
-  it("tells roles: of the token, of the room, and the highest of several connections", async () => {
+  it("shows roles: of the token, granted by the room, and the highest of several connections", async () => {
     const { room, people } = await roomWith("ada", "ben");
     const rolesOf = async (): Promise<unknown> =>
       Object.fromEntries(
@@ -141,7 +141,7 @@ describe("PRES-6, PRES-7: finding members, and what they may do", () => {
 });
 
 describe("PRES-2: a reload is no leave", () => {
-  it("tells the others who left, once they had time to come back", async () => {
+  it("sends a leave once the grace period is over", async () => {
     const { room, people } = await roomWith("ada", "ben");
     people[1]!.leave();
     room.shell.advance(LEAVE_GRACE_MS);
@@ -150,7 +150,7 @@ describe("PRES-2: a reload is no leave", () => {
     expect(people[0]!.received("presence")).toEqual([benLeft]);
   });
 
-  it("counts and lists who may be back meanwhile, with no connection", async () => {
+  it("counts and lists members in their grace period, with no connection", async () => {
     const { room, people } = await roomWith("ada", "ben");
     people[1]!.leave();
     const { count, members } = await people[0]!.ask("presence", {});
@@ -160,7 +160,7 @@ describe("PRES-2: a reload is no leave", () => {
     expect(cleo.received("welcome")).toMatchObject([{ presence: { count: 3 } }]);
   });
 
-  it("says nothing of who comes back in time, whose stay goes on", async () => {
+  it("sends nothing for a member who comes back in time, and keeps their `since`", async () => {
     const { room, people } = await roomWith("ada", "ben");
     for (let reloads = 0; reloads < 3; reloads++) {
       people[1]!.leave();
@@ -173,7 +173,7 @@ describe("PRES-2: a reload is no leave", () => {
     expect(members[1]).toEqual({ user: "ben", name: "ben", connections: 1, since: START_MS });
   });
 
-  it("tells of those who went at about the same time in one event", async () => {
+  it("sends leaves of about the same time in one event", async () => {
     const { room, people } = await roomWith("ada", "ben", "cleo", "dan");
     people[1]!.leave();
     room.shell.advance(LEAVE_GATHER_MS);
@@ -202,7 +202,7 @@ describe("PRES-2: a reload is no leave", () => {
     ]);
   });
 
-  it("forgets an emptied room at once, and leaves nothing due in it", async () => {
+  it("forgets the members of an empty room at once, and leaves no deadline", async () => {
     const { room, people } = await roomWith("ada", "ben");
     for (const person of people) person.leave();
     expect(room.shell.quietMs).toBe(Infinity);
@@ -211,7 +211,7 @@ describe("PRES-2: a reload is no leave", () => {
     expect(await cleo.ask("presence", {})).toMatchObject({ members: [{ user: "cleo" }] });
   });
 
-  it("leaves nothing due when everyone was told, or is back", async () => {
+  it("has no deadline when all leaves were sent, or their users are back", async () => {
     const { room, people } = await roomWith("ada", "ben");
     const quietMs = (): number => room.shell.quietMs;
     const before = quietMs();
@@ -221,7 +221,7 @@ describe("PRES-2: a reload is no leave", () => {
     expect(quietMs()).toBe(before);
   });
 
-  it("gives no grace where more go than those who stay can remember: 8 each", async () => {
+  it("gives no grace period where more users go than the remaining connections can hold: 8 each", async () => {
     const users = Array.from({ length: 10 }, (_, i) => `u${i}`);
     const { room, people } = await roomWith("ada", ...users);
     for (const person of people.slice(1)) person.leave();
@@ -248,7 +248,7 @@ describe("PRES-3: a large room", () => {
     return { room, people };
   }
 
-  it("tells how many are there, not who; one member fewer, and it tells who", async () => {
+  it("sends the count and no names; with one member fewer, names", async () => {
     const { room, people } = await largeRoom();
     const [ada] = people as [Client];
     const last = await room.join("last");
@@ -262,7 +262,7 @@ describe("PRES-3: a large room", () => {
     expect(ada.received("presence")[2]).toEqual({ count: MEMBERS_LISTED_MAX, joined: [], left });
   });
 
-  it("tells it at most once a second", async () => {
+  it("sends it at most once a second", async () => {
     const { room, people } = await largeRoom();
     await room.join("one");
     await room.join("two");
@@ -272,14 +272,14 @@ describe("PRES-3: a large room", () => {
     expect(people[0]!.received("presence")[1]).toMatchObject({ count: MEMBERS_LISTED_MAX + 3 });
   });
 
-  it("lists those who have been there longest, before and after sleep", async () => {
+  it("lists the members of the longest stay, before and after sleep", async () => {
     const { room, people } = await largeRoom();
     const first = await people.at(-1)!.ask("presence", {});
     expect(first.count).toBe(MEMBERS_LISTED_MAX + 1);
     expect(first.members.map(({ user }: { user: string }) => user)).toEqual(
       Array.from({ length: MEMBERS_LISTED_MAX }, (_, i) => `user-${i}`),
     );
-    // Whoever reloads comes last among the records, and keeps the place.
+    // A member who reloads has the newest connection, and keeps the place in the list.
     people[0]!.leave();
     await room.join("user-0");
     room.shell.evict();
@@ -289,7 +289,7 @@ describe("PRES-3: a large room", () => {
 });
 
 describe("PRES-4: presence after sleep", () => {
-  it("announces nobody a second time", async () => {
+  it("sends no join a second time", async () => {
     const { room, people } = await roomWith("ada", "ben");
     for (let i = 0; i < 3; i++) {
       room.shell.evict();
@@ -298,7 +298,7 @@ describe("PRES-4: presence after sleep", () => {
     for (const person of people) expect(person.received("presence")).toEqual([]);
   });
 
-  it("counts and lists the same people", async () => {
+  it("counts and lists the same members", async () => {
     const { room, people } = await roomWith("ada", "ben", "ben");
     const before = await people[0]!.ask("presence", {});
     room.shell.evict();
@@ -306,7 +306,7 @@ describe("PRES-4: presence after sleep", () => {
     expect(before).toMatchObject({ count: 2 });
   });
 
-  it("tells who leaves, once their last tab is gone", async () => {
+  it("sends a leave when the last connection of a member has closed", async () => {
     const { room, people } = await roomWith("ada", "ben", "ben");
     room.shell.evict();
     people[1]!.leave();
@@ -318,7 +318,7 @@ describe("PRES-4: presence after sleep", () => {
     expect(people[0]!.received("presence")).toEqual([benLeft]);
   });
 
-  it("tells who went before it slept, when their time is over", async () => {
+  it("sends the leave of a member who went before the sleep, when the grace period is over", async () => {
     const { room, people } = await roomWith("ada", "ben");
     people[1]!.leave();
     room.shell.advance(2000);
@@ -336,7 +336,7 @@ describe("PRES-4: presence after sleep", () => {
     expect(people[0]!.received("presence"), "and only once").toHaveLength(1);
   });
 
-  it("says nothing of who went before it slept and is back in time", async () => {
+  it("sends nothing for a member who went before the sleep and is back in time", async () => {
     const { room, people } = await roomWith("ada", "ben");
     people[1]!.leave();
     room.shell.advance(2000);
@@ -348,7 +348,7 @@ describe("PRES-4: presence after sleep", () => {
     expect(await ben.ask("presence", {})).toMatchObject({ members: [{}, { connections: 1, since: START_MS }] });
   });
 
-  it("remembers who went also when those who remember go themselves", async () => {
+  it("hands recently left users over when the connection that holds them closes", async () => {
     const { room, people } = await roomWith("ada", "ben", "cleo", "dan");
     const last = people.pop()!;
     for (const person of people) {
@@ -381,7 +381,7 @@ describe("PRES-4: presence after sleep", () => {
   });
 });
 
-it("PRES-5: after a crash nobody is there until they come back, and everyone is counted right", async () => {
+it("PRES-5: after a crash the room is empty until its members come back, and counts them right", async () => {
   const { room, people } = await roomWith("ada", "ben", "cleo");
   people[2]!.leave();
   room.shell.crash();

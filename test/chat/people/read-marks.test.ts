@@ -1,4 +1,4 @@
-// READ-4: how marks are kept: many in a row, and no more than so many in all.
+// Read marks in storage: many to a row, and a bounded number of rows. READ-4
 import { describe, expect, it } from "vitest";
 
 import { READ_MARK_PAGES_MAX, ReadMarks } from "../../../src/chat/people/read-marks.ts";
@@ -25,7 +25,7 @@ describe("the marks of many readers", () => {
     expect(rowsOf(readBy(readers).state)).toBe(rows);
   });
 
-  it("cost one row for those who moved, and none where nobody did", () => {
+  it("cost one row where some moved, and none where none did", () => {
     const { state, marks } = readBy(ENTRIES_PER_PAGE + 1);
     state.writes = 0;
     marks.save();
@@ -36,7 +36,7 @@ describe("the marks of many readers", () => {
     expect(state.writes).toBe(1);
   });
 
-  it("are bounded: the oldest page is given up, and its readers begin anew", () => {
+  it("are bounded: the oldest page is dropped, and its readers begin at 0", () => {
     const readers = ENTRIES_PER_PAGE * READ_MARK_PAGES_MAX;
     const { state, marks } = readBy(readers);
     expect(rowsOf(state)).toBe(READ_MARK_PAGES_MAX);
@@ -49,7 +49,7 @@ describe("the marks of many readers", () => {
     expect(kept).toEqual([7, 0, 8, ENTRIES_PER_PAGE + 1]);
   });
 
-  it.each(["__proto__", "constructor", ""])("may be of somebody called %j", (user) => {
+  it.each(["__proto__", "constructor", ""])("may be of a user called %j", (user) => {
     const { marks } = readBy(1);
     expect(marks.get(user)).toBe(0);
     marks.advance({ user, seq: 5 });
@@ -57,7 +57,7 @@ describe("the marks of many readers", () => {
   });
 });
 
-it("whatever is read, stored and forgotten: a mark is the highest that was stored or brought along", () => {
+it("a mark is the highest that was stored or restored, after any sequence of reads, writes and sleeps", () => {
   const step = fc.oneof(
     fc.record({ user: fc.constantFrom("ada", "ben", "cleo"), seq: fc.nat(20) }),
     fc.constantFrom("store", "sleep"),

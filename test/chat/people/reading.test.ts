@@ -1,4 +1,4 @@
-// Reading: marks that only move forward, what others hear of them, and what is left to read.
+// Reading: marks that only move forward, the events about them, and the number of unread messages.
 import { describe, expect, it } from "vitest";
 
 import {
@@ -30,7 +30,7 @@ const welcomeOf = (client: Client): { readSeq: number; unread: number } => {
 const marksOf = async (client: Client): Promise<unknown> => (await client.ask("read-marks", {})).marks;
 
 describe("READ-1: a mark", () => {
-  it("is told to everyone, the reader's own tabs too", async () => {
+  it("is sent to everyone, the reader's own connections too", async () => {
     const { people } = await roomToRead(3, "ada", "ben", "ben");
     expect(await people[1]!.ask("read", { seq: 2 })).toEqual({ ok: true });
     for (const person of people) expect(person.received("read")).toEqual([{ user: "ben", seq: 2 }]);
@@ -46,7 +46,7 @@ describe("READ-1: a mark", () => {
     expect(await marksOf(people[0]!)).toEqual([{ user: "ben", seq: 2 }]);
   });
 
-  it("may be set by a reader, and is one for all tabs of a user", async () => {
+  it("may be set by a reader, and is one for all connections of a user", async () => {
     const { room, people } = await roomToRead(3, "ada");
     const [first, second] = [await room.join({ user: "rita", role: "reader" }), await room.join("rita")];
     await first.ask("read", { seq: 3 });
@@ -56,7 +56,7 @@ describe("READ-1: a mark", () => {
   });
 });
 
-describe("READ-2: marks are told in bursts", () => {
+describe("READ-2: marks are sent in bursts", () => {
   it("the newest of each user, at once in a quiet room and then once a second", async () => {
     const { room, people } = await roomToRead(5, "ada", "ben", "cleo");
     for (const seq of [1, 2, 3]) {
@@ -73,7 +73,7 @@ describe("READ-2: marks are told in bursts", () => {
     ]);
   });
 
-  it("to nobody but the user's own tabs in a large room", async () => {
+  it("in a large room to the user's own connections only", async () => {
     const users = Array.from({ length: READ_SHARED_MEMBERS_MAX + 1 }, (_, i) => `user-${i}`);
     const { room, people } = await roomToRead(2, ...users, "user-1");
     const [other, first, second] = [people[0]!, people[1]!, people.at(-1)!];
@@ -87,8 +87,8 @@ describe("READ-2: marks are told in bursts", () => {
   });
 });
 
-describe("READ-3: what is left to read", () => {
-  it("is what came after the mark, one's own messages too", async () => {
+describe("READ-3: the number of unread messages", () => {
+  it("counts messages after the mark, the user's own too", async () => {
     const { room, people } = await roomToRead(3, "ada");
     expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 0, unread: 3 });
     people[0]!.emit("read", { seq: 2 });
@@ -97,7 +97,7 @@ describe("READ-3: what is left to read", () => {
     expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 3, unread: 0 });
   });
 
-  it("does not count what the room no longer keeps", async () => {
+  it("does not count messages that the room no longer keeps", async () => {
     const { room, people } = await roomToRead(5, "ada");
     people[0]!.emit("read", { seq: 1 });
     room.log.batches.splice(0, 3);
@@ -105,14 +105,14 @@ describe("READ-3: what is left to read", () => {
     expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 1, unread: 2 });
   });
 
-  it("is nothing in a new room", async () => {
+  it("is 0 in a new room", async () => {
     const room = new ChatRoom();
     expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 0, unread: 0 });
   });
 });
 
 describe("READ-4: a mark is kept", () => {
-  it("through sleep, wherever it was set", async () => {
+  it("through sleep, whichever connection set it", async () => {
     const { room, people } = await roomToRead(4, "ada", "ben", "ben");
     for (const seq of [1, 2]) people[1]!.emit("read", { seq });
     people[2]!.emit("read", { seq: 3 });
@@ -135,7 +135,7 @@ describe("READ-4: a mark is kept", () => {
     expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 3, unread: 1 });
   });
 
-  it("through a crash, but for what was read in the last seconds", async () => {
+  it("through a crash, except for the last seconds", async () => {
     const { room, people } = await roomToRead(4, "ada");
     people[0]!.emit("read", { seq: 1 });
     people[0]!.emit("read", { seq: 2 });
@@ -149,7 +149,7 @@ describe("READ-4: a mark is kept", () => {
     expect(welcomeOf(await room.join("ada"))).toEqual({ readSeq: 3, unread: 1 });
   });
 
-  it("also when it could not be stored at first: the operator hears of it, the reader does not", async () => {
+  it("also when it could not be stored at first: that is logged, and the reader gets no error", async () => {
     const { room, people } = await roomToRead(4, "ada");
     room.state.failure = new Error("disk full");
     expect(await people[0]!.ask("read", { seq: 2 })).toEqual({ ok: true });
@@ -163,7 +163,7 @@ describe("READ-4: a mark is kept", () => {
 });
 
 describe("READ-4: a mark that could not be stored when its user went", () => {
-  it("is stored as soon as that can be done, and the room does not sleep before", async () => {
+  it("is stored as soon as possible, and the room does not sleep before", async () => {
     const { room, people } = await roomToRead(4, "ada", "ben");
     for (const seq of [1, 2, 3]) people[1]!.emit("read", { seq });
     people[1]!.leave();
@@ -176,7 +176,7 @@ describe("READ-4: a mark that could not be stored when its user went", () => {
     expect(welcomeOf(await room.join("ben"))).toEqual({ readSeq: 3, unread: 1 });
   });
 
-  it("is given up after a minute: a room whose storage is broken may sleep", async () => {
+  it("is dropped after a minute: a room whose storage is broken may sleep", async () => {
     const { room, people } = await roomToRead(4, "ada");
     for (const seq of [1, 2]) people[0]!.emit("read", { seq });
     room.state.failure = new Error("disk full");
@@ -190,7 +190,7 @@ describe("READ-4: a mark that could not be stored when its user went", () => {
 });
 
 describe("READ-5: read-marks", () => {
-  it("lists the furthest first, for anybody", async () => {
+  it("lists the furthest first, for any caller", async () => {
     const { room, people } = await roomToRead(3, "ada", "ben", "cleo");
     expect(await marksOf(people[0]!)).toEqual([]);
     for (const [i, person] of people.entries()) person.emit("read", { seq: [1, 3, 3][i]! });
@@ -223,7 +223,7 @@ describe("read is refused", () => {
     },
   );
 
-  it("FORBIDDEN: to who asks from outside, and sees nothing", async () => {
+  it("FORBIDDEN: from outside the room, without a connection", async () => {
     const { room } = await roomToRead(3, "ada");
     expect(await room.call("read", "ada", { seq: 1 })).toMatchObject({ error: { code: "FORBIDDEN" } });
   });
@@ -234,7 +234,7 @@ describe("read is refused", () => {
     expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
   });
 
-  it.each(["read", "read-marks"])("to a stranger, whose session it ends: %s, SIO-4", async (event) => {
+  it.each(["read", "read-marks"])("in an unjoined session, which it ends: %s, SIO-4", async (event) => {
     const { room, people } = await roomToRead(3, "ada");
     const stranger = await room.join({ user: "sam", rooms: ["elsewhere"] });
     stranger.emit(event, { seq: 1 });

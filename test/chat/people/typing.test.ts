@@ -1,4 +1,4 @@
-// Typing: told once, ended in time, and never to the one who types.
+// Typing notices: sent once, ended in time, and never sent to their own user.
 import { describe, expect, it } from "vitest";
 
 import { MEMBERS_LISTED_MAX } from "../../../src/chat/room/members.ts";
@@ -10,8 +10,8 @@ const adaTypes = (on: boolean): object => ({ user: "ada", name: "Ada", on });
 
 const trio = () => roomWith({ user: "ada", name: "Ada" }, "ben", { user: "ada", name: "Ada on her phone" });
 
-describe("TYP-1: who types", () => {
-  it("is told to the others, and to no tab of the one who types", async () => {
+describe("TYP-1: a typing notice", () => {
+  it("is sent to the others, and to no connection of its user", async () => {
     const { people } = await trio();
     expect(await people[0]!.ask("typing", { on: true })).toEqual({ ok: true });
     expect(people.map((person) => person.received("typing"))).toEqual([[], [adaTypes(true)], []]);
@@ -19,14 +19,14 @@ describe("TYP-1: who types", () => {
     expect(people.map((person) => person.received("typing"))).toEqual([[], [adaTypes(true), adaTypes(false)], []]);
   });
 
-  it("is told once, however often it is said", async () => {
+  it("is sent once, however often the client repeats it", async () => {
     const { people } = await trio();
     for (const on of [false, true, true, true, false, false]) people[0]!.emit("typing", { on });
     expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false)]);
     expect(people[0]!.received("error")).toEqual([]);
   });
 
-  it("is told to everyone who comes", async () => {
+  it("is in the welcome of each new connection", async () => {
     const { room, people } = await trio();
     people[0]!.emit("typing", { on: true });
     const cleo = await room.join("cleo");
@@ -35,7 +35,7 @@ describe("TYP-1: who types", () => {
     expect(tab.received("welcome"), "but not of themselves").toMatchObject([{ typing: [] }]);
   });
 
-  it("is told to a newcomer within bounds", async () => {
+  it("is in the welcome for a bounded number of users", async () => {
     const users = Array.from({ length: TYPISTS_SHOWN_MAX + 1 }, (_, i) => `user-${i}`);
     const { room, people } = await roomWith(...users);
     for (const person of people) person.emit("typing", { on: true });
@@ -43,7 +43,7 @@ describe("TYP-1: who types", () => {
     expect(welcome.typing).toHaveLength(TYPISTS_SHOWN_MAX);
   });
 
-  it("is told to nobody in a large room", async () => {
+  it("is sent to nobody in a large room", async () => {
     const users = Array.from({ length: MEMBERS_LISTED_MAX + 1 }, (_, i) => `user-${i}`);
     const { room, people } = await roomWith(...users);
     expect(await people[0]!.ask("typing", { on: true })).toEqual({ ok: true });
@@ -54,7 +54,7 @@ describe("TYP-1: who types", () => {
 });
 
 describe("TYP-2: typing ends", () => {
-  it("when nothing more is said of it", async () => {
+  it("when the client does not repeat it", async () => {
     const { room, people } = await trio();
     people[0]!.emit("typing", { on: true });
     room.shell.advance(TYPING_MS - 1);
@@ -65,14 +65,14 @@ describe("TYP-2: typing ends", () => {
     expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false)]);
   });
 
-  it("with the message", async () => {
+  it("with a post", async () => {
     const { people } = await trio();
     people[0]!.emit("typing", { on: true });
     people[0]!.emit("chat-message", { content: "there" });
     expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false)]);
   });
 
-  it("when the message could not be stored, only in time", async () => {
+  it("in time, and not before, when the post could not be stored", async () => {
     const { room, people } = await trio();
     people[0]!.emit("typing", { on: true });
     room.log.failure = new Error("disk full");
@@ -80,7 +80,7 @@ describe("TYP-2: typing ends", () => {
     expect(people[1]!.received("typing")).toEqual([adaTypes(true)]);
   });
 
-  it("with the connection that said so, and not with another", async () => {
+  it("with the connection that sent it, and not with another", async () => {
     const { people } = await trio();
     people[0]!.emit("typing", { on: true });
     people[2]!.emit("typing", { on: false });
@@ -90,7 +90,7 @@ describe("TYP-2: typing ends", () => {
     expect(people[1]!.received("typing")).toEqual([adaTypes(true), adaTypes(false)]);
   });
 
-  it("for each at their own time", async () => {
+  it("for each user at their own time", async () => {
     const { room, people } = await roomWith("ada", "ben", "cleo");
     people[0]!.emit("typing", { on: true });
     room.shell.advance(1000);
@@ -101,7 +101,7 @@ describe("TYP-2: typing ends", () => {
     expect(people[2]!.received("typing").slice(3)).toMatchObject([{ user: "ben", on: false }]);
   });
 
-  it("TYP-3: and the room may sleep as soon as nobody types", async () => {
+  it("TYP-3: and the room may sleep when no user types", async () => {
     const { room, people } = await trio();
     room.shell.advance(2000);
     expect(room.shell.canSleep).toBe(true);
@@ -131,12 +131,12 @@ describe("typing is refused", () => {
     expect(people[1]!.received("typing")).toEqual([]);
   });
 
-  it("FORBIDDEN: to who asks from outside, and is not there to type", async () => {
+  it("FORBIDDEN: from outside the room, without a connection", async () => {
     const room = new ChatRoom();
     expect(await room.call("typing", "ada", { on: true })).toMatchObject({ error: { code: "FORBIDDEN" } });
   });
 
-  it("RATE_LIMITED: to who flickers", async () => {
+  it("RATE_LIMITED: to a client that toggles it too often", async () => {
     const { people } = await trio();
     const changes = REQUEST_LIMIT.burst / TYPING_COST;
     for (let i = 0; i < changes; i++) expect(await people[0]!.ask("typing", { on: i % 2 === 0 })).toEqual({ ok: true });
@@ -144,7 +144,7 @@ describe("typing is refused", () => {
     expect(people[1]!.received("typing")).toHaveLength(changes);
   });
 
-  it("to a stranger, whose session it ends: SIO-4", async () => {
+  it("in an unjoined session, which it ends: SIO-4", async () => {
     const { room, people } = await trio();
     const stranger = await room.join({ user: "sam", rooms: ["elsewhere"] });
     stranger.emit("typing", { on: true });

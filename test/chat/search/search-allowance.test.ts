@@ -1,4 +1,4 @@
-// Limits of searching: what a user's searches may look at, and how long searches rest between two turns.
+// Limits of searching: the messages that a user's searches may read, and the rest between two turns.
 import { describe, expect, it } from "vitest";
 
 import { messageId } from "../../../src/chat/log/message-id.ts";
@@ -15,7 +15,7 @@ import { START_MS } from "../../host/harness.ts";
 const MESSAGES = 20_000;
 const { perSecond, burst } = SEARCHED_MESSAGES_LIMIT;
 
-/** Nothing is indexed there, so that every search looks at everything. */
+/** A room without an index, so that every search reads all messages. */
 async function roomOf(
   count: number,
   searchAllowance = new SearchAllowance(),
@@ -30,7 +30,7 @@ async function roomOf(
   return { room, ada: await room.join("ada") };
 }
 
-/** In which somebody has just searched so much that no rest can come later. */
+/** A room in which so much was just searched that no rest can be put off. */
 function spent(): SearchAllowance {
   const allowance = new SearchAllowance();
   allowance.pay("zoe", { looked: SEARCH_REST_LATER_MS / SEARCH_REST_MS_PER_MESSAGE, reckoned: 0 }, START_MS);
@@ -53,7 +53,7 @@ function wait(room: ChatRoom, call: Call<Answer>): number {
 const nowhere = (client: Client): Call<Answer> => client.call<Answer>("search", { query: "nowhere " });
 
 describe("SRCH-9: a user's searches", () => {
-  it("are paid for when it is known what they looked at, and refused while that is owed", async () => {
+  it("are charged by the messages that they read, and refused while a charge is owed", async () => {
     const { room, ada } = await roomOf(MESSAGES);
     const began = room.shell.nowMs;
     let searches = 0;
@@ -78,7 +78,7 @@ describe("SRCH-9: a user's searches", () => {
     expect(call.answer).toMatchObject({ ok: true });
   });
 
-  it("owe what several at a time looked at beyond what there was", async () => {
+  it("owe the messages that several at a time read beyond the limit", async () => {
     const { room, ada } = await roomOf(100_000);
     const calls = Array.from({ length: 4 }, () => nowhere(ada));
     for (const call of calls) wait(room, call);
@@ -89,7 +89,7 @@ describe("SRCH-9: a user's searches", () => {
     expect(Math.abs(retryAfterMs - (owed * 1000) / perSecond)).toBeLessThan(1000);
   });
 
-  it("are counted together in all rooms of the isolate, and apart from those of others", async () => {
+  it("are counted together in all rooms of the isolate, separately per user", async () => {
     const shared = new SearchAllowance();
     const one = await roomOf(MESSAGES, shared);
     const other = await roomOf(MESSAGES, shared);
@@ -104,7 +104,7 @@ describe("SRCH-9: a user's searches", () => {
     expect(call.answer).toMatchObject({ ok: true });
   });
 
-  it("of what is near cost next to nothing", async () => {
+  it("among the newest messages cost next to nothing", async () => {
     const { room, ada } = await roomOf(MESSAGES);
     for (let searches = 0; searches < 200; searches++) {
       expect(ada.call<Answer>("search", { query: "word " }).answer).toMatchObject({ ok: true });
@@ -114,7 +114,7 @@ describe("SRCH-9: a user's searches", () => {
 });
 
 describe("SRCH-5: searches rest between two turns", () => {
-  it("for as long as their turns took three times over, however many there are", async () => {
+  it("for three times as long as their turns took, however many there are", async () => {
     for (const count of [1, 4]) {
       const { room, ada } = await roomOf(MESSAGES, spent());
       const calls = Array.from({ length: count }, () => nowhere(ada));
@@ -124,7 +124,7 @@ describe("SRCH-5: searches rest between two turns", () => {
     }
   });
 
-  it("so that what is said meanwhile is stored and answered between two turns", async () => {
+  it("so that posts are stored and answered between two turns", async () => {
     const { room, ada } = await roomOf(MESSAGES, spent());
     const ben = await room.join("ben");
     const search = nowhere(ada);
@@ -144,7 +144,7 @@ describe("SRCH-5: searches rest between two turns", () => {
     expect(tookMs).toBeGreaterThan(0.95 * 3 * MESSAGES * SEARCH_REST_MS_PER_MESSAGE);
   });
 
-  it("but after quiet their rest comes later: a search of 50,000 messages is done at once, the next one waits", async () => {
+  it("but after quiet the rest is put off: a search of 50,000 messages is done at once, the next one waits", async () => {
     const messages = SEARCH_REST_LATER_MS / SEARCH_REST_MS_PER_MESSAGE;
     const { room, ada } = await roomOf(messages - 1000);
     expect(wait(room, nowhere(ada))).toBeLessThan(50);
@@ -155,7 +155,7 @@ describe("SRCH-5: searches rest between two turns", () => {
 });
 
 describe("the allowance", () => {
-  it("gives out turns one behind the other, and more room behind one that looked at more than was reckoned", () => {
+  it("gives out turns one behind the other, with a longer rest behind one that read more than reckoned", () => {
     const allowance = spent();
     const turns = [allowance.takeTurn(500, START_MS), allowance.takeTurn(500, START_MS)];
     expect(turns).toEqual([START_MS, START_MS + 10]);
@@ -163,7 +163,7 @@ describe("the allowance", () => {
     expect(allowance.takeTurn(500, START_MS + 10)).toBe(START_MS + 20 + 30);
   });
 
-  it("saves up no more rest than for a second, however long nobody searched", () => {
+  it("puts off a second of rest at most, however long no search ran", () => {
     const allowance = new SearchAllowance();
     const laterMs = START_MS + 3_600_000;
     allowance.takeTurn(500, START_MS);
@@ -178,7 +178,7 @@ describe("the allowance", () => {
     expect(allowance.takeTurn(500, START_MS)).toBe(START_MS);
   });
 
-  it("refuses from the message on that is owed", () => {
+  it("refuses a user who owes one message", () => {
     const allowance = new SearchAllowance();
     allowance.pay("ada", { looked: burst - 1, reckoned: 0 }, START_MS);
     expect(allowance.ask("ada", START_MS).ok).toBe(true);

@@ -1,4 +1,4 @@
-// Searching a long history: what is indexed when, what that costs, and that the index never shows in what is found.
+// Searching a long history: when messages are indexed, what that costs, and that results do not depend on the index.
 import { describe, expect, it } from "vitest";
 
 import { messageId } from "../../../src/chat/log/message-id.ts";
@@ -31,7 +31,7 @@ function fill(room: ChatRoom, count: number, contentOf: (seq: number) => string)
     room.log.append(Array.from({ length: Math.min(64, end - from) }, (_, i) => message(from + i)));
 }
 
-/** Every message says its own place, every tenth one that it is round. */
+/** Every message has its own place as text, every tenth one a further word. */
 async function longRoom(shape = SHAPE, messages = MESSAGES): Promise<{ room: ChatRoom; ada: Client }> {
   const room = new ChatRoom({ messageRate: UNLIMITED });
   room.index.shape = shape;
@@ -51,7 +51,7 @@ const seqsOf = ({ messages }: { messages: FoundMessage[] }): number[] => message
 const ROUND = [100, 90, 80, 70, 60, 50, 40, 30, 20, 10];
 
 describe("SRCH-5: a search that takes several turns", () => {
-  it("answers completely, and lets others have their turns meanwhile", async () => {
+  it("answers completely, and other events run between its turns", async () => {
     const { room, ada } = await longRoom();
     const first = ada.call("search", { query: "round" });
     const second = ada.call("search", { query: "place 1 " });
@@ -68,7 +68,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(room.shell.quietMs).toBeGreaterThan(1000);
   });
 
-  // What a word of plain English costs has been measured, and what others cost: this holds the measure, not the time.
+  // The costs of words have been measured. This test holds the number of messages, and no time.
   it.each<[what: string, content: string, query: string, messagesMax: number]>([
     ["plain words", "a b ", "zzz ", 50],
     ["the same word 31 times", "a b ", `${"a ".repeat(31)}zzz `, 35],
@@ -88,7 +88,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(1001 - before).toBeGreaterThan(messagesMax / 3);
   });
 
-  it("what is much work to index is indexed in smaller parts", async () => {
+  it("indexes messages that are much work in smaller parts", async () => {
     const room = new ChatRoom();
     fill(room, 4000, () => "हि ".repeat(30));
     const ada = await room.join("ada");
@@ -98,9 +98,9 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(lengths.reduce((sum, length) => sum + length)).toBeGreaterThan(900);
   });
 
-  it("leaves what is beyond its measure to the next question, and says so", async () => {
+  it("leaves older messages than it may read to the next search, with `hasMore`", async () => {
     const room = new ChatRoom();
-    // As if the log were long: all that was said stands at its end.
+    // As if the log were long: all messages are at its end.
     fill(room, 2, () => "old");
     room.log.skip(SEARCH_MESSAGES_MAX + 10_000);
     fill(room, 1, () => "new");
@@ -125,7 +125,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(seqsOf(search(room, ada, { query: "round" }))).toEqual(ROUND);
   });
 
-  it("is RATE_LIMITED where one user has too many, and nobody else is", async () => {
+  it("is RATE_LIMITED where one user has too many, and for that user only", async () => {
     const { room, ada } = await longRoom();
     const calls = Array.from({ length: SEARCHES_PER_USER_MAX + 1 }, () => ada.call("search", { query: "nowhere" }));
     expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED", retryAfterMs: expect.any(Number) } });
@@ -135,7 +135,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(seqsOf(ben.answer)).toEqual(ROUND);
   });
 
-  it("does no work for who is gone", async () => {
+  it("does no work for a connection that is gone", async () => {
     const { room, ada } = await longRoom();
     ada.call("search", { query: "round" });
     const before = room.index.rowsWritten;
@@ -145,7 +145,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(room.shell.quietMs).toBeGreaterThan(1000);
   });
 
-  it("is answered with what it has by a room that sends everybody away: API-9, API-10", async () => {
+  it("is answered with what it found when the room disconnects everyone: API-9, API-10", async () => {
     const { room } = await longRoom();
     const asked = room.ask("backend", "search", { query: "round" });
     expect(asked.answer).toBeUndefined();
@@ -154,7 +154,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     room.quiet();
   });
 
-  it("shows what it found as it stands in the end: SRCH-6", async () => {
+  it("answers with messages as they stand in the end: SRCH-6", async () => {
     const { room, ada } = await longRoom();
     const [round, places] = [{ query: "round" }, { query: "place", limit: 50 }].map((q) => ada.call("search", q));
     expect([...round!.acks, ...places!.acks]).toEqual([]);
@@ -168,7 +168,7 @@ describe("SRCH-5: a search that takes several turns", () => {
     expect(seqsOf(places!.answer).slice(0, 5)).toEqual([99, 98, 97, 96, 94]);
   });
 
-  it("goes on though its part of the log was forgotten meanwhile: CHAT-8", async () => {
+  it("goes on though its part of the log was dropped meanwhile: CHAT-8", async () => {
     const { room, ada } = await longRoom();
     const call = ada.call("search", { query: "round" });
     room.log.retention = { messages: 5, ageMs: Infinity };
@@ -180,7 +180,7 @@ describe("SRCH-5: a search that takes several turns", () => {
 });
 
 describe("SRCH-7: the index", () => {
-  it("is made by a search that comes so far, and written once", async () => {
+  it("is written once, by the first search that comes so far", async () => {
     const { room, ada } = await longRoom();
     expect(seqsOf(search(room, ada, { query: "100" }))).toEqual([100]);
     expect(room.index.parts).toHaveLength(PARTS);
@@ -193,13 +193,13 @@ describe("SRCH-7: the index", () => {
     expect(room.index.rowsWritten).toBe(rowsWritten);
   });
 
-  it("is not made by a search that finds enough among the newest", async () => {
+  it("is not written by a search that finds enough among the newest messages", async () => {
     const { room, ada } = await longRoom();
     expect(seqsOf(search(room, ada, { query: "place", limit: 5 }))).toEqual([100, 99, 98, 97, 96]);
     expect(room.index).toMatchObject({ rowsWritten: 0, parts: [] });
   });
 
-  it("is not made where nobody searches", async () => {
+  it("is not written without a search", async () => {
     const room = new ChatRoom({ messageRate: UNLIMITED });
     room.index.shape = SHAPE;
     const ada = await room.join("ada");
@@ -210,7 +210,7 @@ describe("SRCH-7: the index", () => {
     expect(room.index).toMatchObject({ rowsWritten: 0, parts: [] });
   });
 
-  it("keeps nothing of what was deleted, and finds what was edited", async () => {
+  it("keeps nothing of deleted messages, and finds edited ones", async () => {
     const { room, ada } = await longRoom();
     search(room, ada, { query: "nowhere" });
     expect(room.index.terms).toContain("20");
@@ -226,7 +226,7 @@ describe("SRCH-7: the index", () => {
     expect(room.index.terms).not.toContain("20");
   });
 
-  it("stays as it is where people react", async () => {
+  it("does not change with reactions", async () => {
     const { room, ada } = await longRoom();
     search(room, ada, { query: "nowhere" });
     const { rowsWritten } = room.index;
@@ -235,7 +235,7 @@ describe("SRCH-7: the index", () => {
     expect(room.index.rowsWritten).toBe(rowsWritten);
   });
 
-  it("forgets what the room forgets, at once: CHAT-8", async () => {
+  it("drops messages as soon as the log does: CHAT-8", async () => {
     const { room, ada } = await longRoom();
     search(room, ada, { query: "nowhere" });
     room.log.retention = { messages: 45, ageMs: Infinity };
@@ -256,7 +256,7 @@ describe("SRCH-7: the index", () => {
     expect(room.index.rowsWritten).toBe(written);
   });
 
-  it("has as many parts as may be, those of the newest messages", async () => {
+  it("has a bounded number of parts, those of the newest messages", async () => {
     const { room, ada } = await longRoom({ ...SHAPE, partsMax: 2 });
     expect(seqsOf(search(room, ada, { query: "round" }))).toEqual(ROUND);
     expect(room.index.parts.map(({ firstSeq }) => firstSeq)).toEqual([49, 65]);
@@ -266,7 +266,7 @@ describe("SRCH-7: the index", () => {
     expect(room.index.parts.at(-1)!.firstSeq).toBeGreaterThan(100);
   });
 
-  it("that cannot be used is done without, and reported", async () => {
+  it("is not used, and reported, where it fails", async () => {
     const { room, ada } = await longRoom();
     room.index.failure = new Error("disk full");
     expect(seqsOf(search(room, ada, { query: "round" }))).toEqual(ROUND);

@@ -1,5 +1,5 @@
-// The property that searching rests on: whatever was posted, edited, deleted and forgotten, however the room slept, and whatever
-// was indexed on the way, a search finds what reading everything would find.
+// Search compared with reading everything, after any sequence of posts, edits, deletions, trims and sleeps, and whatever was indexed
+// on the way.
 import { expect, it } from "vitest";
 
 import type { FoundMessage, SearchPayload } from "../../../src/protocol/chat-events.ts";
@@ -104,7 +104,7 @@ class Run {
   #search(payload: SearchPayload): void {
     const found: FoundMessage[] = [];
     for (let { before = 1e6 } = payload, hasMore = true; hasMore;) {
-      // Each of them another user's, so that no bucket runs dry.
+      // Each by another user, so that no bucket runs dry.
       const asked = this.room.ask(`user-${this.#asked++}`, "search", { ...payload, before });
       this.room.shell.advance(50);
       const answer = asked.answer as unknown as { messages: FoundMessage[]; hasMore: boolean; before: number };
@@ -128,6 +128,7 @@ class Run {
 }
 
 it("SRCH-6: a search finds what reading everything finds", PATIENT, async () => {
+  const campaign = runs(500);
   let parts = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
@@ -136,7 +137,7 @@ it("SRCH-6: a search finds what reading everything finds", PATIENT, async () => 
       expect(run.room.shell.reports).toEqual([]);
       parts += run.room.index.parts.length;
     }),
-    runs(500),
+    campaign,
   );
-  expect(parts, "there was an index to be wrong").toBeGreaterThan(100);
+  expect(parts, "parts of an index that a search could be wrong with").toBeGreaterThan(campaign.numRuns / 5);
 });

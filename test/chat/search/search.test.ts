@@ -1,4 +1,4 @@
-// Searching as a client asks for it: what is found by which words, in which order, and what is refused.
+// Search from the client's side: matches, their order, pages, and refusals.
 import { describe, expect, it } from "vitest";
 
 import type { FoundMessage } from "../../../src/protocol/chat-events.ts";
@@ -22,7 +22,7 @@ async function roomThatHeard(...contents: string[]): Promise<{ room: ChatRoom; a
   return { room, ada };
 }
 
-/** What was found, as the texts of the matches. */
+/** The texts of the matches. */
 const matched = ({ content, matches }: FoundMessage): string[] => matches.map(([from, to]) => content.slice(from, to));
 
 describe("SRCH-1: a word is found whatever its case and accents", () => {
@@ -72,7 +72,7 @@ describe("SRCH-1: a word is found whatever its case and accents", () => {
   });
 });
 
-describe("SRCH-2: what a query may say", () => {
+describe("SRCH-2: a query", () => {
   const contents = ["the quick brown fox", "the brown, quick fox", "quicksilver", "fox: the quick. Brown!"];
   it.each<[query: string, seqs: number[]]>([
     ["quick fox ", [4, 2, 1]],
@@ -102,7 +102,7 @@ describe("SRCH-2: what a query may say", () => {
     expect(answer.messages.map(({ seq }: FoundMessage) => seq)).toEqual(seqs);
   });
 
-  it("only of one author, with or without words", async () => {
+  it("finds messages of one author, with or without words", async () => {
     const { room, ada } = await roomThatHeard("tea", "coffee");
     const odd = { user: 'b"e*n', name: "Ben" };
     const ben = await room.join(odd);
@@ -118,7 +118,7 @@ describe("SRCH-2: what a query may say", () => {
     expect(await ada.ask("search", { from: odd.user })).toMatchObject({ messages: [{ matches: [] }] });
   });
 
-  it("only of a time, both bounds exclusive", async () => {
+  it("finds messages of a time, both bounds exclusive", async () => {
     const room = new ChatRoom({ messageRate: UNLIMITED });
     const ada = await room.join("ada");
     for (let i = 0; i < 5; i++) {
@@ -158,7 +158,7 @@ describe("SRCH-3: scripts without spaces are found by any of their characters", 
   });
 });
 
-describe("what is refused", () => {
+describe("refusals", () => {
   it.each([
     {},
     { query: "" },
@@ -187,7 +187,7 @@ describe("what is refused", () => {
     expect(ada.closing).toBeUndefined();
   });
 
-  it("RATE_LIMITED answers who searches too much: CHAT-6", async () => {
+  it("RATE_LIMITED: too many searches, CHAT-6", async () => {
     const { ada } = await roomThatHeard("a");
     const codes = [];
     for (let i = 0; i <= REQUEST_LIMIT.burst / SEARCH_COST; i++)
@@ -196,14 +196,14 @@ describe("what is refused", () => {
     expect(codes.at(-1)).toBe("RATE_LIMITED");
   });
 
-  it("INTERNAL answers where the log cannot be read", async () => {
+  it("INTERNAL: the log cannot be read", async () => {
     const { room, ada } = await roomThatHeard("a");
     room.log.unreadable = new Error("damaged");
     expect(await ada.ask("search", { query: "a" })).toMatchObject({ error: { code: "INTERNAL" } });
     expect(room.shell.reports).toMatchObject([{ problem: "what is stored could not be read" }]);
   });
 
-  it("SRCH-8: readers may search, the banned may not, by no door", async () => {
+  it("SRCH-8: readers may search; banned users may not, by socket or from outside", async () => {
     const { room } = await roomThatHeard("a");
     const reader = await room.join({ user: "rita", role: "reader" });
     expect(await reader.ask("search", { query: "a" })).toMatchObject({ messages: [{ seq: 1 }] });
@@ -234,7 +234,7 @@ describe("SRCH-4: a page", () => {
     });
   });
 
-  it("is gone on from where it ended", async () => {
+  it("continues where the page before ended", async () => {
     const { ada } = await roomThatHeard(...Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? "even" : "odd")));
     const first = await ada.ask("search", { query: "odd" });
     expect(first.messages).toHaveLength(SEARCH_LIMIT_DEFAULT);
@@ -246,7 +246,7 @@ describe("SRCH-4: a page", () => {
     );
   });
 
-  it("names the first ranges of many, and overlapping ones as one", async () => {
+  it("has the first ranges of many, and overlapping ones as one", async () => {
     const { ada } = await roomThatHeard("na ".repeat(100), "ab bc ab bc");
     const many = await ada.ask("search", { query: "na " });
     expect(many.messages[0].matches).toHaveLength(MATCHES_MAX);
@@ -254,7 +254,7 @@ describe("SRCH-4: a page", () => {
     expect(messages.flatMap(matched)).toEqual(["ab bc", "ab bc"]);
   });
 
-  it("is between the room and who asked: nobody else hears of it", async () => {
+  it("is sent to its caller only", async () => {
     const { room, ada } = await roomThatHeard("tea");
     const ben = await room.join("ben");
     room.quiet();
@@ -274,7 +274,7 @@ describe("SRCH-4: a page", () => {
 });
 
 describe("SRCH-6: a message is found as it stands now", () => {
-  it("an edited one by its new words, a deleted one not at all", async () => {
+  it("an edited one by its new words, a deleted one never", async () => {
     const { room, ada } = await roomThatHeard("tea", "tea", "tea");
     await ada.ask("edit-message", { id: `${EPOCH}-1`, content: "coffee" });
     await ada.ask("delete-message", { id: `${EPOCH}-2` });
@@ -289,7 +289,7 @@ describe("SRCH-6: a message is found as it stands now", () => {
     }
   });
 
-  it("in a relaxed room also what was seen and not stored: CHAT-7", async () => {
+  it("in a relaxed room also before it is stored: CHAT-7", async () => {
     const room = new ChatRoom({ messageRate: UNLIMITED, durability: "relaxed" });
     const ada = await room.join("ada");
     for (let i = 0; i < 14; i++) {
