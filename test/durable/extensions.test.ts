@@ -2,7 +2,8 @@
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
-import { messagesIn, Poller, say, SEPARATOR } from "./poller.ts";
+import { SEPARATOR } from "../wire/packets.ts";
+import { messagesIn, Poller, say } from "./poller.ts";
 import { RawClient } from "./raw-client.ts";
 import { alarmOf, freshRoom, join, Sleeper, stubOf } from "./rooms.ts";
 

@@ -1,11 +1,11 @@
-// A long-polling client that says what it is told to, for the tests of polling and of the upgrade.
+// A long-polling client that sends what a test tells it to. Called by the tests of polling and of the upgrade.
 import { exports } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import type { Message } from "../../src/protocol/chat-events.ts";
+import { readPacket, SEPARATOR } from "../wire/packets.ts";
 import { ORIGIN, upgrade, type UpgradeOptions } from "./raw-client.ts";
 import { freshRoom, tokenFor } from "./rooms.ts";
 
-export const SEPARATOR = "\x1e";
 /** MAX_PAYLOAD of a server that is told nothing else. */
 export const PAYLOAD_BYTES_MAX = 65_536;
 /** A poll that has nothing to bring is still waiting after this. */
@@ -167,6 +167,6 @@ export const say = (content: string, ackId: number | "" = ""): string =>
 /** The messages among packets, in the order in which they came. */
 export function messagesIn(packets: readonly string[]): Message[] {
   return packets
-    .filter((packet) => packet.startsWith('42["chat-message"'))
-    .map((packet) => (JSON.parse(packet.slice(2)) as [string, Message])[1]);
+    .map((packet) => readPacket(packet)?.data as [name: string, message: Message] | undefined)
+    .flatMap((event) => (event?.[0] === "chat-message" ? [event[1]] : []));
 }

@@ -4,8 +4,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { upgrade } from "./raw-client.ts";
 import { freshRoom, join, stubOf, tokenFor, workerWith } from "./rooms.ts";
+import { SEPARATOR } from "../wire/packets.ts";
 import {
-  SEPARATOR,
   PAYLOAD_BYTES_MAX,
   UNKNOWN_SID,
   BAD_REQUEST,

@@ -4,17 +4,8 @@ import { describe, expect, it, vi } from "vitest";
 import { callApi } from "./api-caller.ts";
 import { upgrade } from "./raw-client.ts";
 import { freshRoom, join, stubOf } from "./rooms.ts";
-import {
-  SEPARATOR,
-  PAYLOAD_BYTES_MAX,
-  BAD_REQUEST,
-  answerOf,
-  textOf,
-  Poller,
-  isStillWaiting,
-  say,
-  messagesIn,
-} from "./poller.ts";
+import { SEPARATOR } from "../wire/packets.ts";
+import { PAYLOAD_BYTES_MAX, BAD_REQUEST, answerOf, textOf, Poller, isStillWaiting, say, messagesIn } from "./poller.ts";
 
 describe("the upgrade: EIO-9", () => {
   it("probe, noop for the poll that waits, upgrade: then the WebSocket alone speaks", async () => {

@@ -4,7 +4,8 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
 import app from "../../../src/worker/socketio.ts";
-import { Probe, request, SEPARATOR, textOf } from "../poller.ts";
+import { SEPARATOR } from "../../wire/packets.ts";
+import { Probe, request, textOf } from "../poller.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
 
 const fetcher = { fetch: (asked: Request) => app.fetch(asked, { ...env, CHAT_ROOM: env.GUESTBOOK }) };

@@ -1,4 +1,4 @@
-// Painters on the whiteboard, over bare WebSockets: how the tests speak to it.
+// Painters on the whiteboard over bare WebSockets. Called by the tests of the whiteboard, of tokens and of recovery.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
@@ -39,46 +39,29 @@ export async function enter(room: string, auth?: Partial<Ticket> & { readonly to
   return client;
 }
 
-let calls = 1000;
 /** Emits with an ack callback, and as many arguments as it takes. */
-export async function call<Answer>(client: RawClient, event: string, ...args: unknown[]): Promise<Answer> {
-  const id = ++calls;
-  client.send(`42${id}${JSON.stringify([event, ...args])}`);
-  return answerTo<Answer>(client, id);
-}
+export const call = <Answer>(client: RawClient, event: string, ...args: unknown[]): Promise<Answer> =>
+  client.call("/", event, ...args);
 
-async function answerTo<Answer>(client: RawClient, id: number): Promise<Answer> {
-  const ack = await client.until(`ack ${id}`, () =>
-    client.packets().find((packet) => packet.digit === "3" && packet.id === id),
-  );
-  return (ack.data as Answer[])[0]!;
-}
-
-export const say = (client: RawClient, ...event: unknown[]): void => client.send(`42${JSON.stringify(event)}`);
+export const say = (client: RawClient, event: string, ...args: unknown[]): void => client.say(event, ...args);
 
 /** Everything that the client was told without being asked, less the offsets. */
 export const heard = (client: RawClient): unknown[][] =>
-  client
-    .packets()
-    .flatMap(({ digit, id, data }) => (digit === "2" && id === undefined ? [(data as unknown[]).slice(0, -1)] : []));
+  client.events().flatMap(({ id, event }) => (id === undefined ? [event.slice(0, -1)] : []));
 
 export const ticketOf = (client: RawClient): Ticket => {
-  const packets = client.packets();
-  const events = packets.filter(({ digit, id }) => digit === "2" && id === undefined);
+  const last = client.events().findLast(({ id }) => id === undefined);
   return {
-    ...(packets.find(({ digit }) => digit === "0")!.data as { sid: string; pid: string }),
-    ...(events.length > 0 && { offset: (events.at(-1)!.data as string[]).at(-1)! }),
+    ...(client.packets().find(({ digit }) => digit === "0")!.data as { sid: string; pid: string }),
+    ...(last && { offset: last.event.at(-1) as string }),
   };
 };
 
 /** Asked by the server, with an ack id. */
-export const question = (client: RawClient, event: string): Promise<number> =>
+export const question = (client: RawClient, name: string): Promise<number> =>
   client.until(
-    `the question ${event}`,
-    () =>
-      client
-        .packets()
-        .find(({ digit, id, data }) => digit === "2" && id !== undefined && (data as string[])[0] === event)?.id,
+    `the question ${name}`,
+    () => client.events().find(({ id, event }) => id !== undefined && event[0] === name)?.id,
   );
 
 /** A painter on the red board, who was on the green one, and heard one stroke. */

@@ -1,7 +1,8 @@
 // Tokens at the door of an application of one's own, over real keys: the whiteboard, which has no line for it.
 import { expect, it } from "vitest";
 
-import { request, SEPARATOR, textOf } from "../poller.ts";
+import { SEPARATOR } from "../../wire/packets.ts";
+import { request, textOf } from "../poller.ts";
 import { RawClient, upgrade } from "../raw-client.ts";
 import { begin, call, drop, enter, evict, tokenFor, whoami } from "./painters.ts";
 
