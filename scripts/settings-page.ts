@@ -17,7 +17,7 @@ const INTRODUCTION = `# Settings
 
 A setting is a variable of the Worker. An empty value counts as none.
 
-- **Deployed:** write variables into \`[vars]\` of \`wrangler.toml\`, and set secrets with \`npx wrangler secret put NAME\`. \`npm run deploy\` deploys both.
+- **Deployed:** write variables into \`[vars]\` of \`wrangler.toml\` and deploy them with \`npm run deploy\`. Set secrets with \`npx wrangler secret put NAME\`.
 - **\`npm start\`:** variables come from \`.dev.vars\`, and those of the environment win. \`ENVIRONMENT\` is \`development\` there.
 - **\`npm run serve\`:** the same two places, with the rules of production.
 
