@@ -1,4 +1,4 @@
-// Clocks that jump, and alarms that come early, late or twice: nobody notices but by the times that messages bear.
+// Clocks that jump, and alarms that come early, late or twice: members notice only the timestamps of messages.
 import { expect, it } from "vitest";
 
 import type { Message, PostAnswer } from "../../src/protocol/chat-events.ts";

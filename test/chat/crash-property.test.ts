@@ -1,5 +1,4 @@
-// The property that trust rests on: an ack is a promise that survives the death of the process, and a client
-// that sends again until it is answered has said everything exactly once.
+// Acks survive the death of the process, and a client that retries until it gets an answer posts each message exactly once.
 import { describe, expect, it } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";

@@ -1,4 +1,4 @@
-// Who gets into a room, and who does not.
+// Admission to a room, and its refusals.
 import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../src/socketio/wire/closings.ts";
@@ -32,7 +32,7 @@ describe("a CONNECT is refused", () => {
     }
   });
 
-  it("SIO-13: while keys cannot be had the connection is closed, so that a stock client comes back; who is in stays", async () => {
+  it("SIO-13: without keys the connection is closed, so that a stock client comes back; members stay", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     const token = room.token("ben");
@@ -70,7 +70,7 @@ describe("a CONNECT is refused", () => {
     expect(late.received("welcome")).toHaveLength(1);
   });
 
-  it("ROOM_FULL: two who ask for the last place at the same moment do not both get it", async () => {
+  it("ROOM_FULL: of two users who ask for the last place at the same moment one gets it", async () => {
     const room = new ChatRoom({ maxMembers: 1 });
     const clients = await Promise.all(["ada", "ben"].map((user) => room.joinWithToken(room.token(user))));
     expect(clients.flatMap((client) => client.received("welcome"))).toHaveLength(1);
@@ -88,7 +88,7 @@ describe("a CONNECT is refused", () => {
     expect(third.received("welcome")).toHaveLength(1);
   });
 
-  it("LIM-7: who recovers takes the place of the socket that is recovered", async () => {
+  it("LIM-7: a recovering client takes the place of the socket that it recovers", async () => {
     const room = new ChatRoom({ maxConnectionsPerUser: 1 });
     const handshake = { canRecover: true, identity: identityOf("ada") };
     const ada = await room.shell.connect(handshake);
@@ -99,7 +99,7 @@ describe("a CONNECT is refused", () => {
     expect(back.packets[0]!.data).toMatchObject({ pid });
   });
 
-  it("and leaves no trace: nobody hears of it, and the client may try again with a good token", async () => {
+  it("and leaves no trace: members get no event, and the client may try again with a good token", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     room.quiet();

@@ -1,4 +1,4 @@
-// What each event may be refused for besides its payload, event by event: too often, unreadable, and where nobody may speak.
+// Refusals of each event besides its payload: too many requests, an unreadable log, muted users and read-only rooms.
 import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../src/chat/room/requests.ts";
@@ -40,7 +40,7 @@ describe("RATE_LIMITED: asked too often", () => {
   });
 });
 
-describe("INTERNAL: what is stored could not be read", () => {
+describe("INTERNAL: the storage could not be read", () => {
   it.each<[event: string, payload: object]>([
     ["get-message", { id: ID }],
     ["audit", {}],
@@ -77,7 +77,7 @@ describe("get-message: MSG-10", () => {
   );
 });
 
-describe("who may not speak: MOD-6, MOD-7", () => {
+describe("muted users and read-only rooms: MOD-6, MOD-7", () => {
   const SAYING: ReadonlyArray<[event: string, payload: object, heard: string]> = [
     ["react", { id: ID, emoji: "👍", on: true }, "reaction"],
     ["typing", { on: true }, "typing"],

@@ -1,4 +1,4 @@
-// What one feature does to another: files, search, webhooks and forgetting in one room.
+// Effects of one feature on another: files, search, webhooks and retention in one room.
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
@@ -49,7 +49,7 @@ async function roomWithOldFile() {
 const FIRST = { id: `${EPOCH}-1` };
 
 describe("a message with a file, indexed, in a room with a webhook", () => {
-  it("that is deleted is gone from storage, index and search, and is told as deleted: FILE-5, SRCH-7, HOOK-1", async () => {
+  it("that is deleted is gone from storage, index and search, and its webhook says deleted: FILE-5, SRCH-7, HOOK-1", async () => {
     const { room, queue, pass } = await roomWithOldFile();
     expect(await search(room, "secret ")).toEqual([1]);
     expect(room.index.terms).toContain("secret");
@@ -62,7 +62,7 @@ describe("a message with a file, indexed, in a room with a webhook", () => {
     expect(JSON.stringify(queue.of("message.deleted"))).not.toMatch(/secret|me\.png/);
   });
 
-  it("that is deleted before the webhook was told is told as it stands: nothing of it", async () => {
+  it("that is deleted before its webhook went out: the webhook has no text of it", async () => {
     const { room, queue, pass } = roomWithAll();
     queue.mood = "refuses";
     const attachment = await room.upload("ada");
@@ -76,7 +76,7 @@ describe("a message with a file, indexed, in a room with a webhook", () => {
     expect(room.files.keys.size).toBe(0);
   });
 
-  it("that is edited to no words keeps its file, is found by none of them, and is told so: FILE-2, SRCH-6", async () => {
+  it("that is edited to no words keeps its file, is found by no search, and its webhook says edited: FILE-2, SRCH-6", async () => {
     const { room, queue, pass, attachment } = await roomWithOldFile();
     expect(await search(room, "secret ")).toEqual([1]);
     expect(await room.call("edit-message", "ada", { ...FIRST, content: "" })).toMatchObject({ ok: true });
@@ -89,8 +89,8 @@ describe("a message with a file, indexed, in a room with a webhook", () => {
   });
 });
 
-describe("what is forgotten, in a room with a webhook: CHAT-8", () => {
-  it("is not told as deleted, and what is left is told as before", async () => {
+describe("trimmed messages, in a room with a webhook: CHAT-8", () => {
+  it("make no webhook of deletion; the others make theirs as before", async () => {
     const { room, queue, pass } = roomWithAll();
     for (const content of ["1", "2", "3"]) await room.call("chat-message", "ada", { content });
     await pass(1500);
@@ -101,7 +101,7 @@ describe("what is forgotten, in a room with a webhook: CHAT-8", () => {
     expect(queue.story).toEqual(["posted 1 1", "posted 2 2", "posted 3 3", "posted 4 4", "posted 5 5"]);
   });
 
-  it("while the queue was away is told of no more, and holds up nothing: posts, edits and deletions", async () => {
+  it("while the queue was away make no webhook, and delay none: posts, edits and deletions", async () => {
     const { room, queue, pass } = roomWithAll();
     for (const content of ["1", "2", "3"]) await room.call("chat-message", "ada", { content });
     await pass(1500);

@@ -1,4 +1,4 @@
-// MSG-11: what is asked for is answered in pieces that any connection can take, however long the messages are.
+// MSG-11: answers come in pieces that any connection can take, however long the messages are.
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { ANSWER_BYTES_MAX, fitFirst, fitLast } from "../../src/chat/room/fitting.ts";
@@ -78,7 +78,7 @@ describe("a list in an answer", () => {
     expect(around).toMatchObject({ hasMore: true, hasMoreAfter: true });
   });
 
-  it("can be walked to its end, and nothing is left out or told twice", async () => {
+  it("can be walked to its end, each message once", async () => {
     const forth: number[] = [];
     for (let hasMore = true; hasMore;) {
       const page = await ask("history", { after: forth.at(-1) ?? 0, limit: 200 });
@@ -144,7 +144,7 @@ describe("a list in an answer", () => {
   });
 });
 
-describe("what has no further page", () => {
+describe("an answer without a further page", () => {
   it("leaves out the oldest versions of a message", async () => {
     const long = new ChatRoom({ messageRate: UNLIMITED, maxContentLength: 10_000 });
     const eve = await long.join({ user: "eve", role: "moderator" });

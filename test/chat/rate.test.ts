@@ -1,4 +1,4 @@
-// RATE_LIMITED: one token bucket per user and room, whatever the user does to get another.
+// RATE_LIMITED: one token bucket per user and room; reconnecting and sleep do not fill it.
 import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../src/chat/room/requests.ts";
@@ -137,7 +137,7 @@ describe("RATE_LIMITED", () => {
     expect(await postsUntilLimited(ada)).toBe(0);
   });
 
-  it("is not filled by others who come and go in hundreds", async () => {
+  it("is not filled by hundreds of other users who come and go", async () => {
     const room = slowRoom();
     const ada = await room.join("ada");
     await postsUntilLimited(ada);
@@ -217,7 +217,7 @@ describe("CHAT-6: guests of one address", () => {
     expect(await editsUntilLimited(lines.ada)).toBeGreaterThan(SLOW.burst - 1);
   });
 
-  it("of one IPv6 network count as one; members behind the same address are nobody's guests", async () => {
+  it("of one IPv6 network count as one; members behind the same address do not count", async () => {
     const room = guestRoom();
     const one = await room.join(guest("g1"), { address: "2001:db8::1" });
     const other = await room.join(guest("g2"), { address: "2001:db8::2:1" });
@@ -236,7 +236,7 @@ describe("CHAT-6: guests of one address", () => {
     expect(await postsUntilLimited(other)).toBe(0);
   });
 
-  it("a fresh token decides anew who is one; without the setting nobody is asked to share", async () => {
+  it("a fresh token makes or ends a guest; without the setting guests share no limit", async () => {
     const room = guestRoom();
     const one = await room.join(guest("g1"), { address: "192.0.2.1" });
     const other = await room.join("g2", { address: "192.0.2.1" });
@@ -250,7 +250,7 @@ describe("CHAT-6: guests of one address", () => {
 });
 
 describe("DM-5: conversations that a user begins", () => {
-  it("20 at once, then ten a minute; what is given back counts for nothing, and is no more than there was", () => {
+  it("20 at once, then ten a minute; returned tokens count, up to a full bucket", () => {
     const openings = new TokenBuckets(DIRECT_OPENINGS);
     const takes = (atMs: number, times = 1): boolean[] =>
       Array.from({ length: times }, () => openings.take("ada", START_MS + atMs).ok);

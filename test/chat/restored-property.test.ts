@@ -140,7 +140,7 @@ class Story {
 
 const heardBy = (client: Client): string[] => client.received<Message>("chat-message").map(({ id }) => id);
 
-it("recovered is told to those who lost nothing, and no id means two messages", PATIENT, async () => {
+it("only clients without a loss are recovered, and no id means two messages", PATIENT, async () => {
   let recovered = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {

@@ -1,5 +1,5 @@
-// The property that sleep rests on: a room that is thrown away and restored whenever the platform could do
-// so cannot be told from one that never slept. Random programs, run both ways.
+// A room that is evicted and restored whenever the platform could do so behaves as one that never sleeps. Random programs, run
+// both ways.
 import { PacketType } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
@@ -61,7 +61,7 @@ function expectSeenInOrder({ clients, departed, room: { log } }: Run): void {
 }
 
 describe("a room that sleeps whenever it can", () => {
-  it("cannot be told from one that never sleeps, by anybody in it", PATIENT, async () => {
+  it("behaves as one that never sleeps, for each member", PATIENT, async () => {
     let sleeps = 0;
     await fc.assert(
       fc.asyncProperty(programs, async (steps) => {

@@ -1,5 +1,5 @@
-// Storage that fails at any call, whatever is asked: everybody is answered or sent away, nothing is acked or seen that is not
-// stored, and the room goes on when storage does.
+// Storage that fails at any call: each client gets an answer or is disconnected, only stored messages are acked or shown, and the
+// room goes on once the storage does.
 import { expect, it } from "vitest";
 
 import { seededRandom } from "../../scripts/crash/random.ts";

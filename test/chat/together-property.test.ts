@@ -1,5 +1,5 @@
-// Files, search, webhooks and the lobby in one room that lives at random, whatever of its surroundings is away meanwhile:
-// while it lives no file goes that a message carries and a search finds what is there, and in the end everybody was told the truth.
+// Files, search, webhooks and the lobby in one room that lives at random, while its surroundings fail: no file of a message is
+// deleted, searches find all messages, and in the end the webhook and the lobby have the truth.
 import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 

@@ -1,4 +1,4 @@
-// What becomes of a message, as it is written down: whatever is written can be read, and nothing else.
+// The stored format of changes: every written change can be read, and nothing else.
 import { describe, expect, it } from "vitest";
 
 import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";

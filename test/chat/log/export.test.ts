@@ -1,4 +1,4 @@
-// A room's log as text, piece by piece.
+// Export of a room's log as text, piece by piece.
 import { describe, expect, it } from "vitest";
 
 import { EXPORT_CHARS_MAX, exportPiece, type ExportPlace } from "../../../src/chat/log/export.ts";
@@ -64,7 +64,7 @@ describe("an export: API-8", () => {
     );
   });
 
-  it("ends with what was there when it began, however busy the room is", () => {
+  it("ends with the newest message of its beginning, however busy the room is", () => {
     const log = logOf([long, long, long, long, long]);
     const before = log.messages;
     const pieces = piecesOf(log, () => log.append([messageAt(log.lastSeq + 1, long)]));
@@ -72,7 +72,7 @@ describe("an export: API-8", () => {
     expect(parsed(pieces)).toEqual(before);
   });
 
-  it("begins with what is still kept", () => {
+  it("begins with the oldest message that is kept", () => {
     const log = logOf(["a", "b", "c"]);
     log.batches.splice(0, 2);
     expect(parsed(piecesOf(log)).map(({ seq }) => seq)).toEqual([3]);

@@ -1,4 +1,4 @@
-// Mentions: whom a message speaks to.
+// Mentions: the users that a message names.
 import { describe, expect, it } from "vitest";
 
 import { MENTIONS_MAX, mentionsIn } from "../../../src/chat/log/mentions.ts";
@@ -61,7 +61,7 @@ describe("MSG-8: mentions", () => {
     expect((await people[1]!.ask("history", {})).messages).toEqual(heard);
   });
 
-  it("go with an edit that names nobody", async () => {
+  it("go with an edit that names no user", async () => {
     const { people } = await roomWith("ada");
     await people[0]!.ask("chat-message", { content: "@ben, look" });
     await people[0]!.ask("edit-message", { id: `${EPOCH}-1`, content: "look" });

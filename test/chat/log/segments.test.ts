@@ -1,4 +1,4 @@
-// Retention by whole segments: at least what was asked for is kept, and about a tenth more at most.
+// Retention by whole segments: keeps at least the setting, and about a tenth more at most.
 import { describe, expect, it } from "vitest";
 
 import {
@@ -64,7 +64,7 @@ const appends = fc.array(
 const sum = (kept: readonly Kept[]): number => kept.reduce((all, { count }) => all + count, 0);
 
 describe("CHAT-8: segments", () => {
-  it("keep what is asked for, and at most a tenth and a batch more", PATIENT, () => {
+  it("keep the retention, and at most a tenth and a batch more", PATIENT, () => {
     fc.assert(
       fc.property(retention, appends, (limits, program) => {
         const tally = new Tally(limits);

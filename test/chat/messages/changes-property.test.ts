@@ -1,5 +1,5 @@
-// The property that `changes` rests on: a client that heard the room, went, and asks on its return what changed after the
-// newest point it was told, knows every message as it stands, whatever the room and its clock did meanwhile.
+// A client that returns and asks for the changes after the newest `rev` it has knows every message as it stands, whatever the room
+// and its clock did meanwhile.
 import { expect, it } from "vitest";
 
 import { CLOCK_SLACK_MS } from "../../../src/chat/messages/message-changes.ts";
@@ -144,7 +144,7 @@ async function play(steps: readonly Step[], clockSteps: number): Promise<{ room:
   return { room, reader };
 }
 
-it("MSG-6: who asks what changed knows every message as it stands", PATIENT, async () => {
+it("MSG-6: a client that asks for changes knows every message as it stands", PATIENT, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), fc.nat(2), async (steps, clockSteps) => {
       const { room, reader } = await play(steps, clockSteps);

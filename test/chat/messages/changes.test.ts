@@ -1,4 +1,4 @@
-// What changed while somebody was away: the point that a client remembers, and the pages that follow it.
+// Changes while a client was away: the `rev` that it remembers, and the pages that follow it.
 import { describe, expect, it } from "vitest";
 
 import { CHANGES_COST, CHANGES_PER_TOKEN } from "../../../src/chat/messages/message-changes.ts";
@@ -24,7 +24,7 @@ async function talk(messages: number): Promise<{ room: ChatRoom; ada: Client; be
 const revOf = (client: Client): number => (client.received("welcome").at(-1) as { rev: number }).rev;
 
 describe("MSG-6: changes", () => {
-  it("are what became of messages after the newest rev that a client was told", async () => {
+  it("are the changes of messages after the newest rev that a client has", async () => {
     const { room, ada, ben } = await talk(4);
     await ada.ask("edit-message", { id: idOf(1), content: "before" });
     const { rev } = ben.received("message-edited")[0] as { rev: number };
@@ -57,7 +57,7 @@ describe("MSG-6: changes", () => {
     expect(seen).toEqual([1, 3, 2, 5]);
   });
 
-  it("are told rather twice than never, also where the clock went back between two lives of a room", async () => {
+  it("come twice rather than never, also where the clock went back between two lives of a room", async () => {
     const { room, ada, ben } = await talk(2);
     await ada.ask("edit-message", { id: idOf(1), content: "edited" });
     const { rev } = ben.received("message-edited")[0] as { rev: number };
@@ -147,7 +147,7 @@ describe("MSG-7: recovery", () => {
     ]);
   });
 
-  it("replays no message that was deleted after somebody else was replayed it", async () => {
+  it("replays no message that was deleted after it was replayed to another client", async () => {
     const { room, ada } = await talk(1);
     const travellers = [await traveller(room, "cleo"), await traveller(room, "dora")];
     ada.emit("chat-message", { content: "missed" });

@@ -1,4 +1,4 @@
-// MOD-2 of messages: ranks decide who may edit and delete what somebody else wrote; events, history and audit list name who did.
+// MOD-2 of messages: ranks decide about edits and deletions of others' messages; events, history and audit list name the actor.
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../../src/protocol/chat-events.ts";
@@ -24,7 +24,7 @@ const audit = async ({ room }: Pick<Cast, "room">): Promise<unknown> =>
 describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
   const tries = (client: Client, id: string): Promise<unknown> => client.ask(deed, { id, content: "rewritten" });
 
-  it("is refused of an equal, of somebody above and of a service, here or away", async () => {
+  it("is refused for messages of an equal, of a higher rank and of a service, here or away", async () => {
     const given = await withGranted(await cast());
     const { room, mia, gil, ben } = given;
     const [max, hal] = [await room.join({ user: "max", role: "moderator" }), await room.join("hal")];
@@ -74,7 +74,7 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
     expect(await room.call(deed, SERVICE, { id: byOther, content: "corrected" })).toMatchObject(OK);
   });
 
-  it("is refused of a copy as of what it is a copy of", async () => {
+  it("is refused for a copy as for its original", async () => {
     const world = linked();
     // As a service.
     world.room("a").ask(SERVICE.user, "chat-message", { content: "official" });
@@ -87,7 +87,7 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
     expect(await tries(mo, copy!.id)).toEqual(refusalOf("FORBIDDEN"));
   });
 
-  it("MOD-11: stands in the audit list; one's own does not, nor what could not be stored", async () => {
+  it("MOD-11: is in the audit list; edits of authors are not, nor changes that could not be stored", async () => {
     const given = await cast();
     const { room, mia, ada } = given;
     const [first, own] = [await says(ada, "first"), await says(ada, "second")];
@@ -114,8 +114,8 @@ describe.each(DEEDS)("MOD-2: %s of what somebody else wrote", (deed) => {
   });
 });
 
-describe("who did it", () => {
-  it("MSG-1: is told with every edit, and stands in the history where it was not the author", async () => {
+describe("the actor", () => {
+  it("MSG-1: is in every edit event, and in the history where it was not the author", async () => {
     const { room, mia, ada, ben } = await cast();
     const id = await says(ada, "hello");
     await ada.ask("edit-message", { id, content: "hello!" });

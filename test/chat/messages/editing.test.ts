@@ -107,7 +107,7 @@ describe("MSG-2: versions", () => {
     });
   });
 
-  it("are bounded by number, and what was posted stays", async () => {
+  it("are bounded by number, and the first text stays", async () => {
     const { room, ada, mona } = await talk();
     for (let i = 1; i <= EDITS_KEPT_MAX + 2; i++) {
       await ada.ask("edit-message", { id: ID, content: `edit ${i}` });
@@ -133,7 +133,7 @@ describe("MSG-2: versions", () => {
     expect(versions.map(({ content }: { content: string }) => content[0]).join("")).toBe("hbcd");
   });
 
-  it("are nobody else's", async () => {
+  it("are refused to other users", async () => {
     const { ada, rita } = await talk();
     for (const client of [ada, rita])
       expect(await client.ask("versions", { id: ID })).toMatchObject({ error: { code: "FORBIDDEN" } });
@@ -174,7 +174,7 @@ describe("MSG-3: delete-message", () => {
     expect(await mona.ask("versions", { id })).toEqual({ ok: true, versions: [] });
   });
 
-  it("may be said again, and is told once", async () => {
+  it("may be requested again, and is sent once", async () => {
     const { ada, ben, mona } = await talk();
     for (const client of [ada, mona, ada]) expect(await client.ask("delete-message", { id: ID })).toEqual({ ok: true });
     expect(ben.received("message-deleted")).toHaveLength(1);
@@ -225,7 +225,7 @@ describe("changing a message is refused", () => {
     expect(await history(ada)).toMatchObject([{ content: "hello" }]);
   });
 
-  it("FORBIDDEN: to an author who may only read now", async () => {
+  it("FORBIDDEN: to an author who is a reader now", async () => {
     const { room } = await talk();
     const ada = await room.join({ user: "ada", role: "reader" });
     for (const [event, payload] of [EDIT, DELETE])

@@ -1,4 +1,4 @@
-// History: pages of the log, as a client asks for them, and the welcome that says where to start.
+// History: pages of the log, and the welcome with the place to start.
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX } from "../../../src/protocol/limits.ts";

@@ -47,7 +47,7 @@ describe("MSG-4: react", () => {
     expect(await reactionsIn(ada)).toBeUndefined();
   });
 
-  it("is told once, however often it is said", async () => {
+  it("is sent once, however often it is requested", async () => {
     const { room, ada, ben } = await talk();
     for (const on of [false, true, true, false, false]) {
       expect(await ben.ask("react", { id: ID, emoji: "🎉", on })).toEqual({ ok: true });
@@ -74,7 +74,7 @@ describe("MSG-4: react", () => {
 });
 
 describe("MSG-5: reactions", () => {
-  it("names all users, of whom a message names the first", async () => {
+  it("names all users; a message names the first", async () => {
     const { room, ada } = await talk();
     const users = Array.from({ length: REACTION_USERS_SHOWN_MAX + 2 }, (_, i) => `user-${i}`);
     for (const user of users) await room.call("react", user, { id: ID, emoji: "👍", on: true });
@@ -158,7 +158,7 @@ describe("a reaction is refused", () => {
     expect(calls.at(-1)!.answer).toMatchObject({ error: { code: "RATE_LIMITED" } });
   });
 
-  it("INTERNAL: it could not be stored, and nobody hears of it; or not be read", async () => {
+  it("INTERNAL: it could not be stored, and no member gets it; or not be read", async () => {
     const { room, ada, ben } = await talk();
     room.log.failure = new Error("disk full");
     const failed = { error: { code: "INTERNAL" } };

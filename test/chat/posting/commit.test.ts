@@ -1,5 +1,4 @@
-// Group commit: what is stored together, in which order the world learns of it, and what happens when
-// storing fails.
+// Group commit: posts of one batch, the order of storing, showing and acks, and failures of the storage.
 import { describe, expect, it } from "vitest";
 
 import { BATCH_POSTS_MAX } from "../../../src/chat/posting/posts.ts";
@@ -19,7 +18,7 @@ describe("a batch", () => {
     expect(sizes(room)).toEqual([1, 1]);
   });
 
-  it("gathers what comes within the window of the last one, and is committed when it ends", async () => {
+  it("gathers posts within the window of the last one, and is committed when it ends", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     const ben = await room.join("ben");
@@ -87,7 +86,7 @@ describe("a batch", () => {
     expect(room.shell.quietMs).toBeGreaterThan(1000);
   });
 
-  it("shows up in nobody's history before it is stored", async () => {
+  it("is in no history before it is stored", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     ada.emit("chat-message", { content: "1" });
@@ -130,7 +129,7 @@ describe("CHAT-2: the order of truth", () => {
 });
 
 describe("while storing fails", () => {
-  it("each sender is answered INTERNAL and nobody sees the message", async () => {
+  it("each sender gets INTERNAL and no member gets the message", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     const ben = await room.join("ben");
@@ -164,7 +163,7 @@ describe("while storing fails", () => {
     expect(room.log.messages.map(({ content }) => content)).toEqual(["1", "2"]);
   });
 
-  it("everyone who waits for the same post is answered", async () => {
+  it("every retry of the same post gets an answer", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     const tab = await room.join("ada");
@@ -176,7 +175,7 @@ describe("while storing fails", () => {
   });
 });
 
-describe("what goes wrong in showing what is stored", () => {
+describe("a failure to show stored messages", () => {
   it.each(["strict", "relaxed"] as const)("keeps nobody waiting for the ack (%s)", async (durability) => {
     const broken = (): never => {
       throw new Error("not on this platform");
@@ -198,7 +197,7 @@ describe("what goes wrong in showing what is stored", () => {
   });
 });
 
-describe("a sender who goes before the commit", () => {
+describe("a sender who leaves before the commit", () => {
   it("is stored and seen all the same, and its ack goes nowhere", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");

@@ -8,7 +8,7 @@ const busyRoom = (): ChatRoom => new ChatRoom({ messageRate: UNLIMITED });
 const POST = { content: "hello", clientMsgId: "c-1" };
 
 describe("CHAT-4: a post sent again", () => {
-  it("is answered with the first message, and nobody else hears of it", async () => {
+  it("is answered with the first message, and no other member gets it", async () => {
     const room = busyRoom();
     const ada = await room.join("ada");
     const ben = await room.join("ben");
@@ -21,7 +21,7 @@ describe("CHAT-4: a post sent again", () => {
     expect(room.log.messages).toHaveLength(1);
   });
 
-  it("is answered as such to whom it would be refused by now: MOD-10", async () => {
+  it("is answered as such where a new post would be refused by now: MOD-10", async () => {
     const room = new ChatRoom({ messageRate: { perSecond: 0.001, burst: 1 } });
     const ada = await room.join("ada");
     const first = await ada.ask("chat-message", POST);

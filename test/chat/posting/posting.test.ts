@@ -1,4 +1,4 @@
-// What a post is, what the room refuses, and how it says so.
+// Posts, and their refusals.
 import { describe, expect, it } from "vitest";
 
 import type { Role } from "../../../src/protocol/chat-events.ts";
@@ -26,7 +26,7 @@ describe("a post", () => {
     expect(room.log.messages).toEqual([message]);
   });
 
-  it("keeps its clientMsgId and replyTo, and drops what the room does not know", async () => {
+  it("keeps its clientMsgId and replyTo, and drops unknown keys", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     const { id } = await ada.ask("chat-message", { content: "first" });
@@ -155,7 +155,7 @@ describe("TOO_LONG", () => {
     },
   );
 
-  it("does not count what trimming takes away", async () => {
+  it("does not count trimmed messages", async () => {
     const ada = await new ChatRoom({ maxContentLength: LIMIT }).join("ada");
     const answer = await ada.ask("chat-message", { content: ` ${"x".repeat(LIMIT)}\n` });
     expect(answer).toMatchObject({ ok: true });

@@ -1,5 +1,5 @@
-// CHAT-7, whatever happens: random lives of a relaxed room, in which the process dies between any two steps and
-// storage comes and goes. What is acked is stored once; no place is ever given to two messages.
+// CHAT-7: random lives of a relaxed room, in which the process dies between any two steps and the storage fails. Acked messages are
+// stored once; no place is ever given to two messages.
 import { describe, expect, it } from "vitest";
 
 import type { Message, PostAnswer, Welcome } from "../../../src/protocol/chat-events.ts";
@@ -192,7 +192,7 @@ describe("a relaxed room whose process dies between any two steps", () => {
     },
   );
 
-  it("also where storage comes and goes; what is seen comes in order", PATIENT, async () => {
+  it("also while the storage fails; messages come in order", PATIENT, async () => {
     await fc.assert(
       fc.asyncProperty(steps(true), async (program) => {
         const life = await live(program);

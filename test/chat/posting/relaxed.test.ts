@@ -1,5 +1,5 @@
-// CHAT-7: `DURABILITY=relaxed`. A busy room shows messages before it stores them, many to a row; what a crash
-// or a full disk takes from it was never acked, and its places are never given to other messages.
+// CHAT-7: `DURABILITY=relaxed`. A busy room shows messages before it stores them, many to a row; messages lost in a crash or by a
+// full disk were never acked, and their places are never given to other messages.
 import { describe, expect, it } from "vitest";
 
 import { BATCH_CHARS_MAX } from "../../../src/chat/posting/posts.ts";
@@ -98,7 +98,7 @@ describe("a busy relaxed room", () => {
     expect(room.log.messages.map(({ seq }) => seq)).toEqual(upTo(4));
   });
 
-  it(`stores early what is more than ${UNSTORED_POSTS_MAX} posts`, async () => {
+  it(`stores early beyond ${UNSTORED_POSTS_MAX} posts`, async () => {
     const { room, ada } = await busyRoom();
     for (let i = 0; i <= UNSTORED_POSTS_MAX; i++) ada.emit("chat-message", { content: `${i}` });
     expect(room.log.batches.map(({ length }) => length)).toEqual([1, 1, 1, expect.any(Number)]);
@@ -107,7 +107,7 @@ describe("a busy relaxed room", () => {
     expect(early!.length).toBeLessThanOrEqual(UNSTORED_POSTS_MAX);
   });
 
-  it("stores early what is more than a row takes", async () => {
+  it("stores early beyond the size of a row", async () => {
     const { room, ada } = await busyRoom({ maxContentLength: 30_000 });
     for (let i = 0; i < 40; i++) {
       ada.emit("chat-message", { content: "x".repeat(30_000) });
@@ -120,7 +120,7 @@ describe("a busy relaxed room", () => {
   });
 });
 
-describe("whoever reads the log of a busy relaxed room", () => {
+describe("a reader of the log of a busy relaxed room", () => {
   it("finds in history all that was seen, and it is stored by then", async () => {
     const { room, ada, ben } = await busyRoom();
     const call = ada.call("chat-message", { content: "4" });
@@ -130,7 +130,7 @@ describe("whoever reads the log of a busy relaxed room", () => {
     expect(call.answer).toMatchObject({ ok: true, seq: 4 });
   });
 
-  it("is welcomed with what the others have seen, and misses nothing after it", async () => {
+  it("is welcomed with the messages that the others have seen, and misses none after them", async () => {
     const { room, ada } = await busyRoom();
     ada.emit("chat-message", { content: "4" });
     const late = await room.join("late");
@@ -173,7 +173,7 @@ const offsetsOf = (client: Client): string[] =>
   client.packets.flatMap(({ data }) => (Array.isArray(data) ? [data.at(-1) as string] : []));
 
 describe("recovery while something is not stored", () => {
-  it("replays exactly what was missed, seen by others or not", async () => {
+  it("replays exactly the missed messages, seen by others or not", async () => {
     const { room, ada } = await busyRoom();
     const cleo = await recoverable(room);
     room.shell.advance(WINDOW_MS);
@@ -205,7 +205,7 @@ describe("recovery while something is not stored", () => {
 });
 
 describe("a crash of a busy relaxed room", () => {
-  it("loses only what was never acked, and gives its places to no other message", async () => {
+  it("loses only messages without an ack, and gives their places to no other", async () => {
     const { room, ada, ben } = await busyRoom();
     const lost = ada.call("chat-message", { content: "lost", clientMsgId: "c" });
     room.shell.crash();
@@ -245,7 +245,7 @@ describe("a crash of a busy relaxed room", () => {
 });
 
 describe("a busy relaxed room that cannot store", () => {
-  it("answers INTERNAL, leaves the places of what was seen empty, and shows nothing more before it is stored", async () => {
+  it("answers INTERNAL, leaves the places of shown messages empty, and stores before it shows from then on", async () => {
     const { room, ada, ben } = await busyRoom();
     const lost = ada.call("chat-message", { content: "seen and lost", clientMsgId: "c" });
     room.log.failure = new Error("disk full");
@@ -264,7 +264,7 @@ describe("a busy relaxed room that cannot store", () => {
     expect(ada.closing).toBeUndefined();
   });
 
-  it("stores first what it could not reserve a place for", async () => {
+  it("stores a message first where it could not reserve a place", async () => {
     const { room, ada, ben } = await busyRoom();
     room.log.reserve = () => {
       throw new Error("disk full");

@@ -1,5 +1,4 @@
-// A room that forgets: old messages go in time, by themselves too, and what is left is still right. And a log
-// that cannot be read, which harms only those who read it.
+// Retention: old messages go in time, in quiet rooms too, and the rest stays whole. An unreadable log harms only its readers.
 import { describe, expect, it } from "vitest";
 
 import { UnreadableBatch } from "../../../src/chat/log/batch-format.ts";
@@ -36,7 +35,7 @@ describe("CHAT-8: a room with more than HISTORY_MESSAGES", () => {
     expect(await ada.ask("history", { before: 16 })).toEqual({ ok: true, messages: [], hasMore: false });
   });
 
-  it("answers nobody to a message that is gone", async () => {
+  it("refuses an answer to a message that is gone", async () => {
     const { room, ada } = await roomOf(25, { messages: 10 });
     const [gone, kept] = [15, 16].map((seq) => ada.call("chat-message", { content: "re", replyTo: idOf(seq) }));
     room.quiet();
@@ -85,7 +84,7 @@ describe("CHAT-8: a room with more than HISTORY_MESSAGES", () => {
 });
 
 describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
-  it("forgets them though nobody speaks, and goes on counting where it was", async () => {
+  it("trims them without a post, and goes on counting where it was", async () => {
     const { room, ada } = await roomOf(3, { ageMs: DAY_MS });
     ada.leave();
     room.quiet();
@@ -167,7 +166,7 @@ describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
     expect(room.log.messages[0]).toMatchObject({ seq: 4 });
   });
 
-  it("forgets what is more than HISTORY_MESSAGES at once, whatever the clock says", async () => {
+  it("trims messages beyond HISTORY_MESSAGES at once, whatever the clock says", async () => {
     const { room } = await roomOf(25, { messages: 10, ageMs: 30 * DAY_MS });
     expect(room.log.messages).toHaveLength(10);
     expect(room.state.writes).toBe(0);
@@ -200,7 +199,7 @@ describe("CHAT-8: a room with messages older than HISTORY_DAYS", () => {
 });
 
 describe("a log that cannot be read", () => {
-  it("is INTERNAL to those who read it, and posting goes on", async () => {
+  it("is INTERNAL to its readers, and posting goes on", async () => {
     const { room, ada } = await roomOf(3, {});
     room.quiet();
     room.shell.evict();

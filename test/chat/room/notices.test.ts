@@ -1,4 +1,4 @@
-// Sending everybody away, and what a room says of itself to those outside.
+// Notices before all connections are closed, and the overview for callers from outside.
 import { describe, expect, it } from "vitest";
 
 import { ROOM_DELETED, shutdownNotice } from "../../../src/chat/room/notices.ts";
@@ -8,7 +8,7 @@ import { START_MS } from "../../host/harness.ts";
 import { fc } from "../../host/properties.ts";
 
 describe("a goodbye", () => {
-  it("comes after the acks of all who wait for one: API-9, API-10", async () => {
+  it("comes after the acks of all open posts: API-9, API-10", async () => {
     const room = new ChatRoom();
     const ada = await room.join("ada");
     await ada.ask("chat-message", { content: "opens the window" });
@@ -46,7 +46,7 @@ describe("a goodbye", () => {
 });
 
 describe("a room seen from outside: API-2", () => {
-  it("says who is there and how far it got", async () => {
+  it("has the members and the newest message", async () => {
     const room = new ChatRoom();
     expect(room.chat.calls.overview()).toEqual({ room: ROOM, members: 0, lastSeq: 0, lastActivity: null });
     const ada = await room.join("ada");
