@@ -128,7 +128,7 @@ export const COUNTERS = {
 } as const satisfies Record<string, CounterFamily>;
 
 /** Whether a series counts refusals or failures: a room reports them soon, whatever else happens (MET-2). */
-export const isTrouble = (series: string): boolean => /^(?:rejects|problems):|^connects:(?!accepted$)/.test(series);
+export const isFailure = (series: string): boolean => /^(?:rejects|problems):|^connects:(?!accepted$)/.test(series);
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -1,5 +1,5 @@
 // A meter counts in memory: one number per series. Rooms and Workers send what they counted to a lobby, which adds it up.
-import { HISTOGRAMS, isTrouble, type HistogramName } from "./families.ts";
+import { HISTOGRAMS, isFailure, type HistogramName } from "./families.ts";
 
 /**
  * Counts by series: a family's name, a colon and the values of its labels (`closed:ping timeout`, `wakes:alarm,ping`). A
@@ -14,7 +14,7 @@ export const OVERFLOW = "overflow";
 export class Meter {
   readonly #seriesMax: number;
   #counts = new Map<string, number>();
-  #hasTrouble = false;
+  #hasFailures = false;
 
   constructor(seriesMax = SERIES_MAX) {
     this.#seriesMax = seriesMax;
@@ -26,15 +26,15 @@ export class Meter {
   }
 
   /** Whether a refusal or a failure was counted since the last `take`. */
-  get hasTrouble(): boolean {
-    return this.#hasTrouble;
+  get hasFailures(): boolean {
+    return this.#hasFailures;
   }
 
   count(series: string, by = 1): void {
     const counted = this.#counts.get(series);
     if (counted === undefined && series !== OVERFLOW && this.#counts.size >= this.#seriesMax)
       return this.count(OVERFLOW);
-    if (counted === undefined && isTrouble(series)) this.#hasTrouble = true;
+    if (counted === undefined && isFailure(series)) this.#hasFailures = true;
     this.#counts.set(series, (counted ?? 0) + by);
   }
 
@@ -59,7 +59,7 @@ export class Meter {
   take(): Counts {
     const counts = this.read();
     this.#counts = new Map();
-    this.#hasTrouble = false;
+    this.#hasFailures = false;
     return counts;
   }
 }

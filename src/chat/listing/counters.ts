@@ -42,12 +42,12 @@ export class Counters implements Feature {
 
   /** Whether a refusal or a failure waits to be reported. */
   get hasFailures(): boolean {
-    return this.#meter.hasTrouble;
+    return this.#meter.hasFailures;
   }
 
   /** Counts that the lobby may not have. */
-  get unreported(): { readonly told: readonly CounterDelta[]; readonly counts: Counts } {
-    return { told: this.#sent, counts: this.#meter.read() };
+  get unreported(): { readonly sent: readonly CounterDelta[]; readonly counts: Counts } {
+    return { sent: this.#sent, counts: this.#meter.read() };
   }
 
   /** The batches for a report: those that may have been lost, and what was counted since. */

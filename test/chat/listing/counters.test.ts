@@ -283,14 +283,14 @@ describe("what is remembered", () => {
 
   it("fits the connection that carries it, however much was counted", () => {
     const { meter, counters, client } = fresh();
-    for (let told = 0; told < SENT_MAX; told++) {
-      for (let i = 0; i < 500; i++) meter.count(`events:something-with-a-long-name-${told}-${i}`, 1e6);
-      counters.take(told);
+    for (let sent = 0; sent < SENT_MAX; sent++) {
+      for (let i = 0; i < 500; i++) meter.count(`events:something-with-a-long-name-${sent}-${i}`, 1e6);
+      counters.take(sent);
     }
     expect(JSON.stringify(client.data).length).toBeLessThan(RECORD_BYTES_MAX / 3);
-    const { told } = fresh(structuredClone(client.data)).counters.unreported;
-    expect(told).toHaveLength(SENT_MAX);
-    expect(told.reduce((sum, { counts }) => sum + Object.keys(counts).length, 0)).toBe(KEPT_SERIES_MAX);
+    const { sent } = fresh(structuredClone(client.data)).counters.unreported;
+    expect(sent).toHaveLength(SENT_MAX);
+    expect(sent.reduce((sum, { counts }) => sum + Object.keys(counts).length, 0)).toBe(KEPT_SERIES_MAX);
   });
 
   it("with lost reports, lost answers and sleeps, the lobby counts all of it once", () => {

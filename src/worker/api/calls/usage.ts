@@ -142,8 +142,8 @@ export const STATS_CALLS: readonly ApiCall[] = [
       const nowMs = Date.now();
       const rooms = ranked(uses, sort)
         .slice(0, limit)
-        .map(({ sinceMs, usage, recent, deltaId: _deltaId, ...told }) => ({
-          ...told,
+        .map(({ sinceMs, usage, recent, deltaId: _deltaId, ...overview }) => ({
+          ...overview,
           ...shown({ sinceMs, usage, recent }, nowMs),
         }));
       return Response.json({ ok: true, rooms });
@@ -154,8 +154,8 @@ export const STATS_CALLS: readonly ApiCall[] = [
 type Used = Pick<RoomUsage, "usage" | "recent">;
 
 /** Adds the deltas that the lobby does not have yet to its sums: those under way, and those not sent. */
-function withUnreported(known: RoomUsage | undefined, { told, counts }: RoomStats["unreported"]): Used {
-  const missing = told.filter(({ id }) => id > (known?.deltaId ?? 0)).map((delta) => delta.counts);
+function withUnreported(known: RoomUsage | undefined, { sent, counts }: RoomStats["unreported"]): Used {
+  const missing = sent.filter(({ id }) => id > (known?.deltaId ?? 0)).map((delta) => delta.counts);
   const whole = (before: Usage | undefined): Usage => {
     const numbers = before ? USAGE_NAMES.map((name) => before[name]) : [];
     return usageOf([...missing, counts].reduce(addUsage, numbers));
