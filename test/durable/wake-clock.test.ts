@@ -46,7 +46,7 @@ async function clocked() {
     fire();
     await clock.arm();
   };
-  return { alarms, closed, unjoined, come, ring };
+  return { alarms, closed, deadlines, unjoined, come, ring };
 }
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
@@ -91,4 +91,17 @@ it("whoever does not say CONNECT for a second is left to an alarm, and put out w
   await ring();
   expect(closed).toEqual([session]);
   expect(alarms).toEqual([CONNECT_TIMEOUT_MS - 1000, PING_INTERVAL_MS - CONNECT_TIMEOUT_MS]);
+});
+
+it("a deadline in memory that is set while the alarm is about to be set is met, and no alarm is set before", async () => {
+  const { alarms, deadlines, unjoined, come } = await clocked();
+  unjoined.joined(come());
+  await pass(100);
+  const met: number[] = [];
+  const inMemory = deadlines.add("in memory", () => met.push(alarms.length), { keepsAwake: true });
+  inMemory.set(Date.now() + 1000);
+  await pass(1000);
+  expect(met).toEqual([0]);
+  await pass(1000);
+  expect(alarms).toHaveLength(1);
 });

@@ -169,7 +169,7 @@ export class Listing implements Feature {
   onTurnEnd(): void {
     const nowMs = this.#room.now();
     if (this.#counters.hasFailures) this.#courier.request(nowMs);
-    this.#courier.run(nowMs);
+    if (this.#counters.hasFailures || this.#isEmpty) this.#courier.run(nowMs);
     this.#counters.keepSometimes(nowMs);
   }
 
