@@ -1,4 +1,4 @@
-// A log in segments, in real SQLite: what is trimmed, what that costs, and logs that began without segments.
+// A log in segments, in real SQLite: what is trimmed, and what that costs.
 import { describe, expect, it } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";
