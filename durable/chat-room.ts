@@ -9,7 +9,14 @@ import type { UploadAnswer } from "../src/chat/files/attachments.ts";
 import { outcomeOfPost } from "../src/chat/announce/announced.ts";
 import { ROOM_DELETED, shutdownNotice } from "../src/chat/room/notices.ts";
 import { POSTED_EVENT, type AnnouncedHere, type AnnounceOutcome } from "../src/protocol/announcement.ts";
-import type { Answer, ErrorAnswer, OpenDirectAnswer, RoomOverview } from "../src/protocol/chat-events.ts";
+import type {
+  Answer,
+  AnswerTo,
+  ClientToServerEvents,
+  ErrorAnswer,
+  OpenDirectAnswer,
+  RoomOverview,
+} from "../src/protocol/chat-events.ts";
 import { CLOSINGS } from "../src/socketio/wire/closings.ts";
 import type { DirectUsers } from "../src/protocol/direct-room.ts";
 import type { LinkName, Reached, RelayBatch, RelayOutcome, RoomLinks } from "../src/protocol/relay-batch.ts";
@@ -26,9 +33,13 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     super(ctx, env, (...given) => createChat(...given, () => this.#awake));
   }
 
-  ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
+  ask<Event extends keyof ClientToServerEvents>(
+    event: Event,
+    caller: OutsideCaller,
+    given: unknown,
+  ): Promise<AnswerTo<Event>> {
     this.activity.request("call", event);
-    return this.#ask(event, caller, given);
+    return this.#ask(event, caller, given) as Promise<AnswerTo<Event>>;
   }
 
   #ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {

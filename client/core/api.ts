@@ -1,5 +1,6 @@
 // The types of the client that applications see. The build puts them into client.d.ts, below those of src/protocol.
 import type {
+  AnswerTo,
   Attachment,
   ClientToServerEvents,
   ErrorAnswer,
@@ -144,11 +145,6 @@ export type MessageState = Draft &
     /** Another tab of this browser has dealt with it, or another user wrote it. */
     | { readonly state: "elsewhere" }
   );
-
-/** What the room answers to an event. */
-export type AnswerTo<Event extends keyof ClientToServerEvents> = Parameters<
-  NonNullable<Parameters<ClientToServerEvents[Event]>[1]>
->[0];
 
 /** A message that is waiting, in flight or failed. */
 export type Unsent = Extract<MessageState, { readonly state: "pending" | "failed" }>;

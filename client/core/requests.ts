@@ -2,12 +2,12 @@
 import type { Socket } from "socket.io-client";
 
 import type {
+  AnswerTo,
   ClientToServerEvents,
   PostAnswer,
   PostPayload,
   ServerToClientEvents,
 } from "../../src/protocol/chat-events.ts";
-import type { AnswerTo } from "./api.ts";
 import { maxPayloadOf } from "./extended-transports.ts";
 import type { FetchDone } from "./ordered-messages.ts";
 import { tooLong } from "./post-limits.ts";

@@ -1,6 +1,7 @@
 // A chat room for applications: joins connection, outbox and ordered messages. The page imports it directly, applications
 // through client.ts (/client.js).
 import type {
+  AnswerTo,
   Attachment,
   ClientToServerEvents,
   HistoryAnswer,
@@ -13,7 +14,6 @@ import type {
 } from "../../src/protocol/chat-events.ts";
 import { isRoomName } from "../../src/protocol/room-name.ts";
 import type {
-  AnswerTo,
   Connection,
   ConnectOptions,
   DownloadOptions,

@@ -102,6 +102,11 @@ export interface ClientToServerEvents extends ModerationActions {
   "open-dm": Ask<{ readonly user: string }, OpenDirectAnswer>;
 }
 
+/** The answer of the room to an event. */
+export type AnswerTo<Event extends keyof ClientToServerEvents> = Parameters<
+  NonNullable<Parameters<ClientToServerEvents[Event]>[1]>
+>[0];
+
 type ModerationActions = { readonly [Action in ModerationAction]: Ask<ActionPayload<Action>> };
 
 /** The fields of every change of a message. */

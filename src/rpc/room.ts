@@ -1,6 +1,15 @@
 // The calls of a room's object besides connections. The Worker calls them once it has checked the caller, and passes the answers on.
 
-import type { Answer, Attachment, ErrorAnswer, OpenDirectAnswer, Role, RoomOverview } from "../protocol/chat-events.ts";
+import type {
+  Answer,
+  AnswerTo,
+  Attachment,
+  ClientToServerEvents,
+  ErrorAnswer,
+  OpenDirectAnswer,
+  Role,
+  RoomOverview,
+} from "../protocol/chat-events.ts";
 import type { RoomStats, StatsQuery } from "../protocol/watching.ts";
 import type { DirectUsers } from "../protocol/direct-room.ts";
 
@@ -13,7 +22,11 @@ export interface OutsideCaller {
 
 export interface RoomRpc<Place = unknown> {
   /** Does what the event of that name does, and answers as its ack would. Resolves when the answer is durable. */
-  ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>>;
+  ask<Event extends keyof ClientToServerEvents>(
+    event: Event,
+    caller: OutsideCaller,
+    given: unknown,
+  ): Promise<AnswerTo<Event>>;
 
   /**
    * Asks the room's permission to store a file, before a byte of it is stored.

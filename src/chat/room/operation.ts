@@ -1,7 +1,7 @@
 // An operation of a room: a schema for the payload, and the rule that answers. Features declare operations; requests.ts runs them.
 import type { z } from "zod";
 
-import type { Answer, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
+import type { Answer, AnswerTo, ClientToServerEvents, Role } from "../../protocol/chat-events.ts";
 import type { Client } from "./room.ts";
 
 /** A user as their token describes them. */
@@ -29,9 +29,6 @@ const SPEECH: ReadonlySet<string> = new Set(["chat-message", "edit-message", "re
 export const isSpeech = (event: string): boolean => SPEECH.has(event);
 
 export type ChatEvent = keyof ClientToServerEvents;
-
-/** The answer to an event. */
-export type AnswerTo<Event extends ChatEvent> = Parameters<NonNullable<Parameters<ClientToServerEvents[Event]>[1]>>[0];
 
 export type Reply<Given> = (answer: Given) => void;
 

@@ -1,7 +1,7 @@
 // Calls about messages. Each asks the room for the event of the same meaning (API-2), so rights, limits and broadcasts are the room's.
 import { z } from "zod";
 
-import type { HistoryAnswer, PostAnswer } from "../../../protocol/chat-events.ts";
+import type { ClientToServerEvents, HistoryAnswer } from "../../../protocol/chat-events.ts";
 import { editSchema, reactSchema, versionSchema, whichMessageSchema } from "../../../protocol/schemas/changes.ts";
 import { atMs } from "../../../protocol/schemas/fields.ts";
 import {
@@ -42,7 +42,7 @@ interface Request {
 
 /** Asks the room for an event, on behalf of whom the caller names, if anybody. */
 const asking =
-  (event: string) =>
+  (event: keyof ClientToServerEvents) =>
   async ({ identity, given: { as, ...payload }, roomRpc }: Request): Promise<Response> => {
     const caller = callerFor(identity, as);
     if (caller instanceof Response) return caller;
@@ -68,7 +68,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
       },
     },
     run: async ({ identity, given, url, roomRpc }) => {
-      const answer = (await roomRpc(given.room).ask("history", identity, given)) as HistoryAnswer;
+      const answer = await roomRpc(given.room).ask("history", identity, given);
       return respond(answer, (page) => Response.json(page, { headers: linkToNext(url, page) }));
     },
   }),
@@ -88,7 +88,7 @@ export const MESSAGE_CALLS: readonly ApiCall[] = [
     run: async ({ identity, given: { as, ...payload }, roomRpc }) => {
       const caller = callerFor(identity, as);
       if (caller instanceof Response) return caller;
-      const answer = (await roomRpc(payload.room).ask("chat-message", caller, payload)) as PostAnswer;
+      const answer = await roomRpc(payload.room).ask("chat-message", caller, payload);
       return respond(answer, (good) => Response.json(good, { status: good.duplicate ? 200 : 201 }));
     },
   }),

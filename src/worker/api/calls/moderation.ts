@@ -1,7 +1,7 @@
 // Calls of moderators: the events of moderation, told apart by `action` (API-14), and the room's lists: MOD-1, MOD-11.
 import { z } from "zod";
 
-import type { AuditAnswer, ModerationAction, ModerationStateAnswer } from "../../../protocol/chat-events.ts";
+import type { ModerationAction } from "../../../protocol/chat-events.ts";
 import {
   ACTION_SCHEMAS,
   auditPageSchema,
@@ -58,7 +58,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     given: moderationStateSchema.extend({ room }),
     answers: { 200: { description: "What holds now", schema: answering(moderationPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
-      const answer = (await roomRpc(given.room).ask("moderation-state", identity, given)) as ModerationStateAnswer;
+      const answer = await roomRpc(given.room).ask("moderation-state", identity, given);
       return respond(answer, (page) => {
         const headers = page.hasMore ? linkFrom(url, "after", page.users.at(-1)!.user) : {};
         return Response.json(page, { headers });
@@ -75,7 +75,7 @@ export const MODERATION_CALLS: readonly ApiCall[] = [
     given: auditSchema.extend({ room }),
     answers: { 200: { description: "The page", schema: answering(auditPageSchema), headers: LINK_HEADER } },
     run: async ({ identity, given, url, roomRpc }) => {
-      const answer = (await roomRpc(given.room).ask("audit", identity, given)) as AuditAnswer;
+      const answer = await roomRpc(given.room).ask("audit", identity, given);
       return respond(answer, (page) => {
         const headers = page.hasMore ? linkFrom(url, "before", page.entries[0]!.number) : {};
         return Response.json(page, { headers });

@@ -2,7 +2,6 @@
 import { z } from "zod";
 
 import type { RoomRpc } from "../../../rpc/room.ts";
-import type { PresenceAnswer } from "../../../protocol/chat-events.ts";
 import { filesOf } from "../../../protocol/file-key.ts";
 import { count } from "../../../protocol/schemas/fields.ts";
 import { memberSchema, overviewSchema, presenceSchema } from "../../../protocol/schemas/presence.ts";
@@ -51,8 +50,7 @@ export const ROOM_CALLS: readonly ApiCall[] = [
         schema: answering(z.object({ count, members: z.array(memberSchema) })),
       },
     },
-    run: async ({ identity, given, roomRpc }) =>
-      respond((await roomRpc(given.room).ask("presence", identity, given)) as PresenceAnswer),
+    run: async ({ identity, given, roomRpc }) => respond(await roomRpc(given.room).ask("presence", identity, given)),
   }),
   call({
     id: "exportRoom",

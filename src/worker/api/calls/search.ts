@@ -1,5 +1,4 @@
 // The call that searches a room: the event `search` over HTTP (SRCH-1).
-import type { SearchAnswer } from "../../../protocol/chat-events.ts";
 import { foundSchema, searchSchema } from "../../../protocol/schemas/search.ts";
 import { answering, call, room, type ApiCall } from "../call.ts";
 import { STAFF } from "../callers.ts";
@@ -24,7 +23,7 @@ export const SEARCH_CALLS: readonly ApiCall[] = [
       },
     },
     run: async ({ identity, given, url, roomRpc }) => {
-      const answer = (await roomRpc(given.room).ask("search", identity, given)) as SearchAnswer;
+      const answer = await roomRpc(given.room).ask("search", identity, given);
       return respond(answer, (page) =>
         Response.json(page, { headers: page.hasMore ? linkFrom(url, "before", page.before) : {} }),
       );

@@ -1,4 +1,4 @@
-// The door into a room: what comes in there is checked by the room as well, whoever knocked.
+// Calls to a room by RPC: the room checks their input as well, whoever calls.
 import { expect, it } from "vitest";
 
 import { CALLS } from "../../src/worker/api/calls.ts";
@@ -7,7 +7,7 @@ import { freshRoom, join, stubOf } from "./rooms.ts";
 
 const BACKEND = { user: "backend", name: "backend", role: "service" } as const;
 
-it("a room checks what a call gives, and the answer becomes a refusal that names each field: API-2, API-3", async () => {
+it("a room checks the input of a call, and the answer becomes a refusal that names each field: API-2, API-3", async () => {
   const stub = stubOf(freshRoom());
   const answer = await stub.ask("history", BACKEND, { limit: 0, before: -1 });
   expect(answer).toMatchObject({ error: { code: "INVALID_PAYLOAD" } });
@@ -17,11 +17,11 @@ it("a room checks what a call gives, and the answer becomes a refusal that names
   expect(error.issues.map(({ path }) => path).sort()).toEqual(["before", "limit"]);
 });
 
-it("knows no event that clients do not know", async () => {
+it("takes no event that clients cannot send", async () => {
   const room = freshRoom();
   const ada = await join(room, "ada");
   for (const event of ["overview", "deleteRoom", "constructor", "__proto__", "disconnect"]) {
-    const answer = await stubOf(room).ask(event, BACKEND, {});
+    const answer = await stubOf(room).ask(event as "history", BACKEND, {});
     expect(answer).toMatchObject({ error: { code: "UNKNOWN_EVENT" } });
     expect(respond(answer).status).toBe(404);
   }
