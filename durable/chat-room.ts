@@ -39,7 +39,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
     given: unknown,
   ): Promise<AnswerTo<Event>> {
     this.activity.request("call", event);
-    return this.#ask(event, caller, given) as Promise<AnswerTo<Event>>;
+    return this.#ask(event, caller, given);
   }
 
   #ask(event: string, caller: OutsideCaller, given: unknown): Promise<Answer<object>> {
