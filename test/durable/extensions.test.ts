@@ -1,4 +1,4 @@
-// Clients with extensions against the real object: batches, heartbeats that wake nobody, the upgrade.
+// Clients with extensions against the real object: batches, heartbeats that do not wake the object, the upgrade.
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 
@@ -61,10 +61,10 @@ describe("EXT-2: a busy room", () => {
 });
 
 describe("EXT-3: the heartbeat", () => {
-  it("wakes nobody and sets no alarm within ten minutes", async () => {
+  it("does not wake the object and sets no alarm within ten minutes", async () => {
     const room = freshRoom();
     const ada = await join(room, "ada", EXTENDED);
-    // The alarm of the CONNECT's own deadline may still be set; nothing is set anew for a client with extensions.
+    // The alarm of the CONNECT's own deadline may still be set; none is set for a client with extensions.
     await vi.waitFor(async () => expect(await alarmOf(room)).toBeGreaterThan(Date.now() + 10 * MINUTES_MS));
     await new Sleeper(room).sleep();
     ada.send("3");

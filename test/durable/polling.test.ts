@@ -93,7 +93,7 @@ describe("a polling session: EIO-8", () => {
     await poller.isGone();
   });
 
-  it("a second poll ends the session: the first one is told, the second refused", async () => {
+  it("a second poll ends the session: the first one gets the close packet, the second is refused", async () => {
     const poller = await Poller.open();
     const first = poller.poll();
     expect(await isStillWaiting(first)).toBe(true);
@@ -150,7 +150,7 @@ describe("a polling session: EIO-8", () => {
     await poller.isGone();
   });
 
-  it("last words: what an ended session had not heard comes with one more poll, and its end with another", async () => {
+  it("final payload: frames that an ended session had not fetched come with one more poll, and its end with another", async () => {
     const poller = await Poller.open();
     await poller.post(`40${JSON.stringify({ token: "no token at all" })}`);
     await poller.post("abc");
@@ -171,14 +171,14 @@ describe("a polling session: EIO-8", () => {
 });
 
 describe("a session id", () => {
-  it("that nobody has: 400, for polls, posts and WebSockets", async () => {
-    const stranger = { room: freshRoom(), sid: "x".repeat(20) };
-    expect(await answerOf(request(stranger))).toEqual({ status: 400, body: UNKNOWN_SID });
-    expect(await answerOf(request({ ...stranger, method: "POST", body: "40" }))).toEqual({
+  it("that is unknown: 400, for polls, posts and WebSockets", async () => {
+    const unknown = { room: freshRoom(), sid: "x".repeat(20) };
+    expect(await answerOf(request(unknown))).toEqual({ status: 400, body: UNKNOWN_SID });
+    expect(await answerOf(request({ ...unknown, method: "POST", body: "40" }))).toEqual({
       status: 400,
       body: UNKNOWN_SID,
     });
-    const refused = await upgrade({ room: stranger.room, query: { sid: stranger.sid } });
+    const refused = await upgrade({ room: unknown.room, query: { sid: unknown.sid } });
     expect(await answerOf(refused)).toEqual({ status: 400, body: UNKNOWN_SID });
   });
 
@@ -186,10 +186,10 @@ describe("a session id", () => {
     "that cannot be one (%j): 400, and no room is asked",
     async (sid) => {
       const before = await listDurableObjectIds(env.CHAT_ROOM);
-      const stranger = { room: freshRoom(), sid };
-      expect(await answerOf(request(stranger))).toEqual({ status: 400, body: UNKNOWN_SID });
-      expect((await request({ ...stranger, method: "POST", body: "40" })).status).toBe(400);
-      expect((await upgrade({ room: stranger.room, query: { sid } })).status).toBe(400);
+      const unknown = { room: freshRoom(), sid };
+      expect(await answerOf(request(unknown))).toEqual({ status: 400, body: UNKNOWN_SID });
+      expect((await request({ ...unknown, method: "POST", body: "40" })).status).toBe(400);
+      expect((await upgrade({ room: unknown.room, query: { sid } })).status).toBe(400);
       expect(await listDurableObjectIds(env.CHAT_ROOM)).toHaveLength(before.length);
     },
   );

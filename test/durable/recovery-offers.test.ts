@@ -89,7 +89,7 @@ describe("is offered to clients that know it: REC-1, REC-2", () => {
 describe("RECOVERY_WINDOW_SECONDS=0", () => {
   useSettings({ RECOVERY_WINDOW_SECONDS: "0" });
 
-  it("nobody is offered a pid or an offset, and a made-up pid is ignored", async () => {
+  it("no client gets a pid or an offset, and a made-up pid is ignored", async () => {
     const room = freshRoom();
     const events = await hearAll(room, RECOVERING);
     expect(new Set(events.map((event) => event.length))).toEqual(new Set([2]));

@@ -51,7 +51,7 @@ function advance(seconds: number): void {
   vi.spyOn(Date, "now").mockImplementation(() => realNow() + skewMs);
 }
 
-/** The process dies: nobody is told, and nothing in memory survives. */
+/** The process dies: no closing is sent, and nothing in memory survives. */
 const crash: Step = async ({ room, ada }) => {
   await evictDurableObject(stubOf(room), { webSockets: "close" });
   await ada.closes();

@@ -32,7 +32,7 @@ export const OPTIONS: ServerOptions = {
 /** The platform takes longer than this to put an object to sleep; a timer waits for what is due any sooner. */
 const SLEEPY_MS = 1000;
 
-/** Deadlines that may fall due in one `advance`; more of them are a deadline that sets itself anew for ever. */
+/** Deadlines that may fall due in one `advance`; more of them are a deadline that sets itself again for ever. */
 const TICKS_MAX = 100_000;
 
 export interface Report {
@@ -67,7 +67,7 @@ export class FakeShell {
   /** How often the room slept. */
   sleeps = 0;
 
-  /** @param create makes the application, anew after each sleep, with what it counts by */
+  /** @param create makes the application, again after each sleep, with its meter */
   constructor(
     create: (meter: Meter) => Readonly<Record<string, Namespace>>,
     {
@@ -212,7 +212,7 @@ export class FakeShell {
   advance(ms: number): void {
     const endMs = this.nowMs + ms;
     for (let ticks = 0; this.nowMs + this.quietMs <= endMs; ticks++) {
-      if (ticks > TICKS_MAX) throw new Error(`a deadline sets itself anew for ever: ${this.#server.tick().join()}`);
+      if (ticks > TICKS_MAX) throw new Error(`a deadline sets itself again for ever: ${this.#server.tick().join()}`);
       this.nowMs += Math.max(0, this.quietMs);
       this.activeAtMs = this.nowMs;
       this.#server.tick();

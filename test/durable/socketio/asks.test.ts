@@ -44,7 +44,7 @@ describe("acks that the server asks for", () => {
     expect(await verdict).toBe("Error: operation has timed out");
   });
 
-  it("nobody else can answer it", async () => {
+  it("no other client can answer it", async () => {
     const { ada, ben } = await begin();
     say(ada, "review", ticketOf(ben).sid, 600_000);
     const id = await question(ben, "review?");
@@ -65,7 +65,7 @@ describe("acks that the server asks for", () => {
     expect(answer).toEqual({ kind: "ack", args: ["fine"] });
   });
 
-  it("a long one that nobody answers is timed out by the alarm of a sleeping object", async () => {
+  it("a long one without an answer is timed out by the alarm of a sleeping object", async () => {
     const { room, ada, ben } = await begin();
     say(ada, "review", ticketOf(ben).sid, 3000);
     const id = await question(ben, "review?");
@@ -135,7 +135,7 @@ describe("acks that the server asks for", () => {
       expect(reviews(ada)).toEqual([["reviewed", ticket.sid, { kind: "disconnected" }, expect.anything()]]);
     });
 
-    it("but not with the object's own death, of which nobody is told: who recovers is not asked again", async () => {
+    it("but not with the object's own death: a socket that recovers is not asked again", async () => {
       const { room, ada, ben } = await begin();
       const [adaTicket, benTicket] = [ticketOf(ada), ticketOf(ben)];
       say(ada, "review", benTicket.sid, 600_000);

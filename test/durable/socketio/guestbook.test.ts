@@ -1,4 +1,4 @@
-// Who was there when an object fell asleep and is not when it wakes: onWake.
+// onWake: finds the sockets that were there when an object fell asleep, and are gone when it wakes.
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
@@ -26,7 +26,7 @@ async function enter(room: string, name: string): Promise<RawClient> {
   return client;
 }
 
-it("guests by long-polling who died with the sleep of their object are told as left, once; the others stay", async () => {
+it("guests by long-polling whose sessions died with the sleep of their object are announced as left, once; the others stay", async () => {
   const room = "guests";
   const [ada, ben] = [await enter(room, "ada"), await enter(room, "ben")];
   await enterByPolling(room, "cleo");
@@ -39,7 +39,7 @@ it("guests by long-polling who died with the sleep of their object are told as l
   expect(await ada.receives("left", 2)).toEqual(["cleo", "ben"]);
 });
 
-it("one that went before, or sits on a WebSocket since, is not told as left by the waking", async () => {
+it("one that went before, or moved to a WebSocket, is not announced as left on waking", async () => {
   const room = "leavers";
   const ada = await enter(room, "ada");
   const cleo = await enterByPolling(room, "cleo");

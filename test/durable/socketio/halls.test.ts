@@ -1,5 +1,5 @@
-// Several namespaces over one database: each recovers what was said in it, and nothing else. And: a ban counts
-// for those who come back, too.
+// Several namespaces over one database: each recovers its own events, and nothing else. And: a ban holds for
+// recovering clients, too.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -106,8 +106,8 @@ describe("each namespace recovers its own: REC-3, REC-4", () => {
   });
 });
 
-describe("what is left of namespaces made on demand", () => {
-  it("goes after a window, also where the object died with somebody in it; what is in use stays", async () => {
+describe("the log of a namespace made on demand", () => {
+  it("is dropped after a window, also where the object died with a socket in it; logs in use stay", async () => {
     const house = freshHouse();
     const ada = await arrive(house, "ada", ["/hall-died"]);
     await ada.call("/hall-died", "say", "anybody?");
@@ -127,7 +127,7 @@ describe("what is left of namespaces made on demand", () => {
     expect(await ben.call("/hall-kept", "say", "still")).toEqual(["here", "still"]);
   });
 
-  it("is nothing where nobody was let in", async () => {
+  it("stores nothing before the first socket", async () => {
     const house = freshHouse();
     const ada = await arrive(house, "ada", ["/"]);
     await ada.call("/", "ban", "mallory", 60);
@@ -169,7 +169,7 @@ describe("banned between going and coming back: REC-3", () => {
     expect(back.said("/")).toEqual(["ben: missed"]);
   });
 
-  it("put out by the ban itself: afterwards a fresh connection, and nothing of what was missed", async () => {
+  it("put out by the ban itself: afterwards a fresh connection, without missed events", async () => {
     const house = freshHouse();
     const [ada, ben] = [await arrive(house, "ada", ["/"]), await arrive(house, "ben", ["/"])];
     const ticket = ada.ticket("/");

@@ -20,7 +20,7 @@ async function enter(room: string, name: string): Promise<RawClient> {
 const scores = (fan: RawClient): unknown[] =>
   fan.packets().flatMap(({ digit, data }) => (digit === "2" ? [(data as unknown[]).slice(1)] : []));
 
-it("SIO-12: races tell the league, which slept meanwhile, and its fans hear of it", async () => {
+it("SIO-12: races emit to the league, which slept meanwhile, and it emits to its fans", async () => {
   const [fan, ada, ben] = [await enter("league", "fan"), await enter("race-1", "ada"), await enter("race-2", "ben")];
   ada.say("finish", 3);
   await fan.receives("scored", 1);
@@ -34,7 +34,7 @@ it("SIO-12: races tell the league, which slept meanwhile, and its fans hear of i
   expect([...ada.received("scored"), ...ben.received("scored")]).toEqual([]);
 });
 
-it("SIO-12: the league asks races, in their order; nobody needs to be there", async () => {
+it("SIO-12: the league asks races, in their order, also without connections", async () => {
   const [fan, ada] = [await enter("league-b", "fan"), await enter("race-3", "ada")];
   ada.say("finish", 7);
   // Whoever hears this has been heard before.
@@ -42,7 +42,7 @@ it("SIO-12: the league asks races, in their order; nobody needs to be there", as
   expect(await fan.ask("standings", ["race-4", "race-3"])).toEqual([0, 7]);
 });
 
-it("SIO-12: what a room is told is a request, and wakes it", async () => {
+it("SIO-12: an event of another room is a request, and wakes the object", async () => {
   const ada = await enter("race-5", "ada");
   await evictDurableObject(env.LEAGUE.getByName("league"));
   const heard = vi.spyOn(LeagueRoom.prototype, "hear");

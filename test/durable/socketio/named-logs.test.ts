@@ -1,4 +1,4 @@
-// Names of recovery logs: which there may be, whose log is whose, and what was there before there were names.
+// Named recovery logs: valid names, one log per name, and the log without a name.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
@@ -134,7 +134,7 @@ describe("two namespaces cannot write one log", () => {
   );
 });
 
-it("a namespace that cannot be made again after sleep sends away who was in it, to come back, and nobody else", async () => {
+it("a namespace that cannot be made again after sleep closes the sessions in it, which may come back, and no others", async () => {
   await withStorage(async (storage) => {
     let isBroken = false;
     const shell = new Shell(() => ({

@@ -1,4 +1,4 @@
-// Recovery of long-polling sessions, which leave nothing behind but what was remembered while they lasted.
+// Recovery of long-polling sessions, which leave nothing but their remembered state.
 import { exports } from "cloudflare:workers";
 import { expect, it } from "vitest";
 
@@ -87,7 +87,7 @@ it.each(goings)("channels and data of a polling socket come back when %s: REC-4"
   expect(await back.call("whoami")).toMatchObject({ rooms: [ada.answer.sid, "red"], recovered: true, boards: 1 });
 });
 
-it("what a channel was told before one joined it, or after one left it, is not missed: REC-4", async () => {
+it("events of a channel from before a socket joined it, or after it left, are not missed: REC-4", async () => {
   const room = freshRoom();
   const [ada, ben] = [await enter(room), await enter(room)];
   say(ben, "draw", "admins", "before ada was let in");

@@ -1,4 +1,4 @@
-// The recovery log in real SQLite against a plain list: what it says is exact, or it says that it cannot tell.
+// The recovery log in real SQLite against a plain list: its answers are exact, or `undefined`.
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
@@ -97,7 +97,7 @@ it("an offset before the oldest row that is left leads nowhere, also where the t
   });
 });
 
-it("what is remembered of a socket comes back as it was: channels, plain data, when it went", async () => {
+it("the remembered state of a socket comes back as it was: channels, plain data, the time of its going", async () => {
   await withStorage("log-memory", (storage) => {
     let nowMs = 1000;
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => nowMs, newName: () => "a-name" });
@@ -160,7 +160,7 @@ it("more than MISSED_BYTES_MAX is a fresh start, however few broadcasts it is: R
   });
 });
 
-it("a reserved name is not kept, and costs nobody else the recovery: SIO-7", async () => {
+it("a reserved name is not kept, and costs no other client the recovery: SIO-7", async () => {
   await withStorage("log-reserved", (storage) => {
     const log = new SqlRecoveryLog(storage, { windowMs: WINDOW_MS, now: () => 1000, newName: () => "a-name" });
     expect(() => log.append({ event: "connect", args: [] })).toThrow('"connect" is a reserved event name');
@@ -169,7 +169,7 @@ it("a reserved name is not kept, and costs nobody else the recovery: SIO-7", asy
   });
 });
 
-it("an offset of what a restored backup does not have leads nowhere, others still do", async () => {
+it("an offset that a restored backup does not have is refused, others still recover", async () => {
   await withStorage("log-restored", (storage) => {
     const nowMs = 1000;
     const open = (): Recovery => {

@@ -1,4 +1,4 @@
-// Tokens at the door of an application of one's own, over real keys: the whiteboard, which has no line for it.
+// Tokens in an application of one's own, over real keys: the whiteboard, which has no code for them.
 import { expect, it } from "vitest";
 
 import { SEPARATOR } from "../../wire/packets.ts";
@@ -10,7 +10,7 @@ const codeOf = (error: unknown): unknown => (error as { data?: { code?: unknown 
 const refused = (room: string, auth: object): Promise<unknown> =>
   RawClient.open({ room }).then((client) => client.connect(auth).then(() => "let in", codeOf));
 
-it("TOK-4: by default nobody gets in without a token that is good for the room", async () => {
+it("TOK-4: by default a CONNECT needs a token that opens the room", async () => {
   const tokens: Array<[auth: object, code: string]> = [
     [{}, "UNAUTHORIZED"],
     [{ token: "forged" }, "UNAUTHORIZED"],
@@ -55,7 +55,7 @@ it("TOK-2, TOK-3: a token ends, also in an object that slept; refreshed, it goes
   expect(long.received("notice")).toEqual([]);
 });
 
-it("REC-3: nobody recovers another user's socket", async () => {
+it("REC-3: a client cannot recover another user's socket", async () => {
   const { room, ada, ticket } = await begin();
   await drop(ada);
   const thief = await enter(room, { ...ticket, token: await tokenFor("thief") });

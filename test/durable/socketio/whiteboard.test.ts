@@ -1,4 +1,4 @@
-// An application that knows nothing of chat: what it gets from the layers below, across sleep and death.
+// An application that knows nothing of chat, over the core and the shell, across sleep and death.
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import type { RawClient } from "../raw-client.ts";
@@ -34,7 +34,7 @@ async function sayMissed(speaker: RawClient): Promise<unknown[][]> {
   ];
 }
 
-describe("recovers what its channels were told, in order, and the channels and data with it: REC-3, REC-4", () => {
+describe("recovers the events of its channels, in order, and the channels and data with it: REC-3, REC-4", () => {
   type Step = (room: string, ada: RawClient) => Promise<unknown> | void;
   const causes: Array<[cause: string, before: Step[], after: Step[]]> = [
     ["the line breaks", [(_room, ada) => drop(ada)], []],
@@ -83,7 +83,7 @@ describe("recovers what its channels were told, in order, and the channels and d
     expect(await whoami(await enter(room, ticket))).toMatchObject({ strokes: 1, recovered: true });
   });
 
-  it("what the object's death took with it is not said to be recovered: data is whole or the connection fresh", async () => {
+  it("state that died with the object is not reported as recovered: data is whole or the connection fresh", async () => {
     const { room, ada, ticket } = await begin();
     say(ada, "draw", "red", "mine");
     expect(await whoami(ada)).toMatchObject({ strokes: 1 });

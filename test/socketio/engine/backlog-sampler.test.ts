@@ -1,4 +1,4 @@
-// What a room has for clients that do not take it, as it is counted for those who watch: `parley_room_unread_bytes`.
+// BacklogSampler: the bytes that a room buffers for clients that do not take them, as in `parley_room_unread_bytes`.
 import { expect, it } from "vitest";
 
 import { Meter } from "../../../src/metrics/meter.ts";
@@ -51,7 +51,7 @@ function room() {
   return { enter, give, samples, advance: (ms: number) => void (nowMs += ms), server };
 }
 
-it("counts what a WebSocket has not proven to have read for long, and nothing of one that reads", () => {
+it("counts bytes that a WebSocket left unproven for long, and none of one that reads", () => {
   const { enter, give, samples, advance, server } = room();
   const session = enter("websocket");
   give(DRAIN_PING_BYTES + 1);
@@ -72,7 +72,7 @@ it("counts what a WebSocket has not proven to have read for long, and nothing of
   expect(samples()).toEqual({ count: 0, bytes: 0 });
 });
 
-it("counts what long-polling has not fetched, once a second at most", () => {
+it("counts bytes that long-polling has not fetched, once a second at most", () => {
   const { enter, give, samples, advance, server } = room();
   const sessions = [enter("polling"), enter("polling")];
   for (const session of sessions) server.poll(session);

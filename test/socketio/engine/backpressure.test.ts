@@ -1,4 +1,4 @@
-// EIO-10: what a client leaves unread is bounded, and who reads, however late, is left alone.
+// EIO-10: unread bytes are bounded, and a client that reads, however late, stays connected.
 import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
@@ -96,7 +96,7 @@ describe("EIO-10: a client that does not read", () => {
     expect(stuck.every(({ closing }) => closing === CLOSINGS.queueTooLong)).toBe(true);
   });
 
-  it("costs nobody else anything", async () => {
+  it("costs no other session anything", async () => {
     const { shell, give } = await room();
     const [stuck, reader] = [await stuckIn(shell), await shell.connect()];
     giveFor(shell, give, { chunks: 100, everyMs: 50 });
@@ -105,7 +105,7 @@ describe("EIO-10: a client that does not read", () => {
     expect(reader.heard("given")).toHaveLength(100);
   });
 
-  it("does not get by with pongs that nobody asked for", async () => {
+  it("is not saved by pongs without pings", async () => {
     const { shell, give } = await room();
     const liar = await stuckIn(shell);
     for (let i = 0; i < 100 && !liar.closing; i++) {
@@ -183,7 +183,7 @@ describe("EIO-10: a client that reads", () => {
     expect(reader.closing).toBeUndefined();
   });
 
-  it("begins anew after a sleep of its room", async () => {
+  it("starts at zero after a sleep of its room", async () => {
     const { shell, give } = await room();
     const stuck = await stuckIn(shell);
     give(DRAIN_PING_BYTES + 1);

@@ -1,4 +1,4 @@
-// What travels between a room and a client with extensions: EXT-2 to EXT-4.
+// Frames between a room and a client with extensions: EXT-2 to EXT-4.
 import { describe, expect, it } from "vitest";
 
 import { JOINED_CHARS_MAX, joinPackets } from "../../../src/socketio/wire/engine-io.ts";
@@ -60,7 +60,7 @@ describe("EXT-2: a frame carries several packets", () => {
     ]);
   });
 
-  it("what a session had to hear before it is closed comes before", async () => {
+  it("frames that were queued before a session is closed arrive before the closing", async () => {
     const { shell } = probeShell({
       handlers: {
         bye: (socket) => {

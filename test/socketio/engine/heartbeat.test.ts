@@ -1,4 +1,4 @@
-// EIO-7: who is pinged when, and who is taken for dead. The server never sees a pong; it asks for its time.
+// EIO-7: when sessions are pinged and when they are closed as dead. The server never sees a pong; it asks for its time.
 import { describe, expect, it } from "vitest";
 
 import { OPTIONS, type Client } from "../../host/harness.ts";

@@ -1,4 +1,4 @@
-// LIM-1 to LIM-4: how many may come, from where, and what they may do before they have to go.
+// LIM-1 to LIM-4: limits on connections per address, on their rate, and on floods.
 import { describe, expect, it } from "vitest";
 
 import { REQUEST_LIMIT } from "../../../src/chat/room/requests.ts";
@@ -21,7 +21,7 @@ import { PATIENT } from "../../host/properties.ts";
 const sessionFrom = (address: string): Session =>
   new Session("sid", { address, query: {}, issued: START_MS }, START_MS);
 
-describe("LIM-1: who counts as one address", () => {
+describe("LIM-1: addresses that count as one", () => {
   it.each([
     ["192.0.2.1", "192.0.2.1"],
     ["unknown", "unknown"],
@@ -88,7 +88,7 @@ describe("LIM-1: connections of one address", () => {
     expect(addresses.refuse("2001:db8:1:ffff::1", max)).toBeUndefined();
   });
 
-  it("who went makes place, once", () => {
+  it("a session that goes frees its place, once", () => {
     const addresses = new Addresses();
     const sessions = Array.from({ length: max }, () => sessionFrom("192.0.2.1"));
     for (const session of sessions) addresses.add(session);
@@ -174,7 +174,7 @@ describe("LIM-2: how often one address may try", () => {
     expect(rate.look("a", START_MS)).toBe(60);
   });
 
-  it("0 is no limit, and a clock that was set back begins anew", () => {
+  it("0 is no limit, and a clock that was set back starts a new window", () => {
     const rate = new ConnectRate(0);
     expect([rate.take("a", START_MS), rate.look("a", START_MS)]).toEqual([0, 0]);
     const one = new ConnectRate(1);
@@ -206,7 +206,7 @@ describe("LIM-2: sessions that were there before", () => {
   });
 });
 
-describe("LIM-3: who goes on however often they are refused", () => {
+describe("LIM-3: a client that goes on in spite of refusals", () => {
   /** Spends what a user may ask, and then as many refusals. */
   function flood(client: Client, refusals: number): void {
     const before = client.received("error").length;
@@ -227,7 +227,7 @@ describe("LIM-3: who goes on however often they are refused", () => {
     expect(mallory.closing !== undefined).toBe(isSentAway);
   });
 
-  it("is told so and for how long, told again at the door, and let in afterwards", async () => {
+  it("gets a notice with the duration, is refused at CONNECT until then, and is let in afterwards", async () => {
     const room = new ChatRoom();
     const mallory = await room.join("mallory");
     flood(mallory, FLOOD_REFUSALS_MAX + 1);
@@ -258,7 +258,7 @@ describe("LIM-3: who goes on however often they are refused", () => {
     expect(again.refusal).toMatchObject({ data: { code: "RATE_LIMITED", retryAfterMs } });
   });
 
-  it("nobody else is touched", async () => {
+  it("no other client is affected", async () => {
     const room = new ChatRoom();
     const [mallory, ben] = [await room.join("mallory"), await room.join("ben")];
     flood(mallory, FLOOD_REFUSALS_MAX + 1);
@@ -276,7 +276,7 @@ describe("LIM-3: who goes on however often they are refused", () => {
     expect(eager.closing).toBeUndefined();
   });
 
-  it("what is wrong costs as much as what is right", async () => {
+  it("invalid events cost as much as valid ones", async () => {
     const room = new ChatRoom();
     const clumsy = await room.join("clumsy");
     for (let i = 0; i < REQUEST_LIMIT.burst; i++) clumsy.emit("history", { limit: -1 });

@@ -61,7 +61,7 @@ describe("a poll of a client that is no browser", () => {
     );
   });
 
-  it("that waits is answered with the first ones, and what comes meanwhile stays behind the rest", () => {
+  it("that waits is answered with the first ones, and later packets stay behind the rest", () => {
     const { server, session, polls, say } = visit();
     server.poll(session);
     const texts = [...say(POLL_PACKETS_MAX + 3), ...say(2, POLL_PACKETS_MAX + 3)];
@@ -81,7 +81,7 @@ describe("a poll of a client that is no browser", () => {
     expect(polls.flat().filter((packet) => packet.startsWith("b"))).toHaveLength(10);
   });
 
-  it("brings what an ended session had still to hear in pieces, too, and its end alone", () => {
+  it("brings the final payloads of an ended session in pieces, too, and the close packet alone", () => {
     for (const waits of [false, true]) {
       const { server, session, polls, say } = visit();
       if (waits) server.poll(session);

@@ -1,4 +1,4 @@
-// How often a session may do what costs more than it serves: SIO-11, LIM-4.
+// SessionFlood: limits on CONNECTs and on packets without meaning: SIO-11, LIM-4.
 import { afterEach, expect, it, vi } from "vitest";
 
 import { TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";

@@ -1,4 +1,4 @@
-// LIM-5: who has joined nothing yet, of one network and in all rooms together.
+// LIM-5: unjoined sessions of one network, in all rooms of an isolate together.
 import { expect, it } from "vitest";
 
 import { CLOSING_MS, CLOSINGS, TRANSPORT_CLOSE } from "../../../src/socketio/wire/closings.ts";
@@ -64,7 +64,7 @@ it("all of a /48 count as one", () => {
   expect(room().refuseUnjoined("2001:db8:2::1", MAX)).toBeUndefined();
 });
 
-it("who joins, or came with a token, does not count", async () => {
+it("a session that joined, or came with a token, does not count", async () => {
   const { room, handshake } = isolate();
   const server = room();
   for (let i = 0; i < MAX; i++) server.open(handshake({ identity: ADA }), "websocket");
@@ -72,7 +72,7 @@ it("who joins, or came with a token, does not count", async () => {
   expect(server.refuseUnjoined(ADDRESS, MAX)).toBeUndefined();
 });
 
-it("who goes makes place at once, and who is closed when a peer had time to answer that", () => {
+it("a session that goes frees its place at once, one that is closed after its peer had time to answer", () => {
   const { room, handshake, clock } = isolate();
   const server = room();
   const [gone, polling, closed] = [
@@ -93,7 +93,7 @@ it("who goes makes place at once, and who is closed when a peer had time to answ
   expect(server.refuseUnjoined(ADDRESS, 1)).toBeUndefined();
 });
 
-it("what an object forgot in its sleep counts no longer than its session could last", () => {
+it("a session that its object lost in its sleep counts no longer than it could last", () => {
   const { room, handshake, clock } = isolate();
   for (let i = 0; i < MAX; i++) room().open(handshake(), "websocket");
   clock.nowMs += JOIN_MS + CLOSING_MS - 1;

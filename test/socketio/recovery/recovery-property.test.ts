@@ -1,5 +1,5 @@
-// What recovery promises, against a plain list: people whose lines break, noticed or not, in a room that sleeps and
-// dies, and who are put into channels and out of them meanwhile. Recovered means exactly what was meant for them.
+// Recovery against a plain list: clients whose lines break, noticed or not, in a room that sleeps and dies, while they are put into
+// channels and out of them. A recovered client gets exactly the events that were meant for it.
 import { PacketType } from "socket.io-parser";
 import { expect, it } from "vitest";
 

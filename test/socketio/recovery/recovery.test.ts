@@ -1,4 +1,4 @@
-// What a recovering socket gets back of itself, whatever kind of plain data it keeps, and whoever else it was.
+// The state that a recovering socket gets back, with all kinds of plain data.
 import { PacketType } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
@@ -94,7 +94,7 @@ it("a session that comes back unnoticed recovers all its namespaces, and each le
   expect(calls).toEqual([...ids.map((id) => `disconnect ${id}: transport close`), ...ids.map((id) => `connect ${id}`)]);
 });
 
-it("what an ask's end notes in socket.data comes back with the socket, which is not asked again", async () => {
+it("changes of socket.data by an ask's continuation come back with the socket, which is not asked again", async () => {
   const { shell } = recoverableShell({
     handlers: { ask: (socket) => void socket.ask("q", [], { handler: "goOn", data: "this", timeoutMs: 1000 }) },
     continuations: { goOn: (socket, { kind }, data) => (socket.data.open = [kind, data]) },
@@ -113,7 +113,7 @@ const namesOf = (client: Client): string[] =>
   client.packets.filter(({ type }) => type === PacketType.EVENT).map(({ data }) => data[0] as string);
 
 describe("the connection that is still there when its client comes back", () => {
-  it("goes first: what its going tells the others is told to the one who comes back too: REC-4", async () => {
+  it("goes first: the events of its going reach the recovering client too: REC-4", async () => {
     const { shell } = recoverableShell({
       onDisconnect(socket) {
         this.emit("left", socket.id);
@@ -170,7 +170,7 @@ describe("a client that has heard no event", () => {
     }
   });
 
-  it("and names what an earlier socket heard gets nothing from before its own: REC-3", async () => {
+  it("and names an offset of an earlier socket gets nothing from before its own: REC-3", async () => {
     const { shell, logs } = recoverableShell({});
     logs[0]!.append({ event: "before", args: [] });
     const ada = await shell.connect(HANDSHAKE);
@@ -193,7 +193,7 @@ describe("a client that has heard no event", () => {
   });
 });
 
-it("what channels say of one who is back comes after what it missed: REC-4", async () => {
+it("events of its own joining come after the missed ones: REC-4", async () => {
   class Announcing extends RecoverableProbe {
     override onChannelJoined = (channel: string, socket: Socket): void =>
       void this.to(channel).emit("joined", socket.id);
@@ -223,11 +223,11 @@ it("recovered stays true while the room sleeps", async () => {
   expect(await back.ask("look")).toBe(true);
 });
 
-describe("who missed more than is replayed", () => {
+describe("a client that missed more than is replayed", () => {
   const missing = (bytes: number, of = 50_000): string[] =>
     Array.from({ length: Math.floor(bytes / of) }, () => "x".repeat(of - 100));
 
-  it("is told so, and is fresh, with nothing of it: REC-3", async () => {
+  it("connects afresh and is not marked as recovered: REC-3", async () => {
     const { shell, logs } = recoverableShell({});
     const ada = await shell.connect(HANDSHAKE);
     const ticket = ticketOf(ada);
@@ -246,7 +246,7 @@ describe("who missed more than is replayed", () => {
   });
 });
 
-describe("who was put through more channels than are told apart", () => {
+describe("a socket that was in more channels than its history holds", () => {
   const room = (): FakeShell =>
     recoverableShell({
       handlers: {
@@ -273,7 +273,7 @@ describe("who was put through more channels than are told apart", () => {
     expect(shell.reports).toEqual([]);
   });
 
-  it.each(tours)("is fresh where nobody can tell what it missed (%i channels)", async (count, name) => {
+  it.each(tours)("connects afresh where its missed events are unknown (%i channels)", async (count, name) => {
     const shell = room();
     const ada = await shell.connect(HANDSHAKE);
     const ticket = ticketOf(ada);
@@ -283,7 +283,7 @@ describe("who was put through more channels than are told apart", () => {
   });
 });
 
-it("what nobody can keep costs the session that has it, and nobody else", async () => {
+it("data that cannot be cloned closes its session, and no other", async () => {
   const { shell, calls } = recoverableShell({ handlers: { spoil: (socket) => void (socket.data.run = () => {}) } });
   const [ada, ben] = [await shell.connect(HANDSHAKE), await shell.connect(HANDSHAKE)];
   ada.emit("spoil");
@@ -299,7 +299,7 @@ describe("REC-3: a log that cannot be read", () => {
     }
   }
 
-  it("keeps nobody out: who asks for what it holds starts afresh, and it is reported", async () => {
+  it("keeps no client out: one that would recover from it starts afresh, and the error is reported", async () => {
     const log = new DamagedLog("one");
     const shell = new FakeShell(() => ({ "/": new RecoverableProbe(log, {}, []) }));
     const client = await shell.connect(HANDSHAKE);

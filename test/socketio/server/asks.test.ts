@@ -1,4 +1,4 @@
-// What the server asks of a client for long: it ends once, whatever becomes of the client and of the room's memory.
+// Long questions to clients: each ends once, through disconnects, sleep and death of the room.
 import { PacketType } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
@@ -120,7 +120,7 @@ describe("an ask ends", () => {
     expect(ends).toEqual(["timeout first", "disconnected second", "disconnected third"]);
   });
 
-  it("when its client goes who was asked while going, and nothing is asked of one who has gone", async () => {
+  it("when its client was asked while going; a client that is gone is not asked", async () => {
     const answers: unknown[] = [];
     const ask = (socket: Socket, data: string): boolean =>
       socket.ask("q", [], { handler: "goOn", data, timeoutMs: 1000 });
@@ -139,8 +139,8 @@ describe("an ask ends", () => {
   });
 });
 
-describe("a continuation of one who goes", () => {
-  it("finds the channels and the data, and everybody else can be told", async () => {
+describe("a continuation of a client that goes", () => {
+  it("finds the channels and the data, and can emit to all others", async () => {
     const { shell, client } = await asked({
       onConnect: (socket) => socket.join("red"),
       continuations: {
@@ -159,7 +159,7 @@ describe("a continuation of one who goes", () => {
     expect(client.frames, "who has left hears nothing").toHaveLength(before);
   });
 
-  it("that fails costs what is left of its own session, and no other ask its end", async () => {
+  it("that fails closes its own session, and no other ask loses its end", async () => {
     const ends: unknown[] = [];
     const { shell, client, calls } = await asked({
       continuations: {
@@ -179,7 +179,7 @@ describe("a continuation of one who goes", () => {
   });
 });
 
-it("what nobody asks any more leaves no deadline", async () => {
+it("an ask that has ended leaves no deadline", async () => {
   const { shell, client } = await asked();
   answer(client, 0);
   answer(client, 1);
@@ -227,7 +227,7 @@ it("socket.rooms is empty in onDisconnect", async () => {
   expect(seen).toEqual([["own", "red"], []]);
 });
 
-it("asked under a reserved name, nobody is asked and nothing waits: SIO-7", async () => {
+it("an ask under a reserved name is not sent, and nothing waits for it: SIO-7", async () => {
   const mistakes: unknown[] = [];
   const { shell, client, ends } = await asked({
     onDisconnecting: (socket) => {

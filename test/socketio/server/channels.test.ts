@@ -1,4 +1,4 @@
-// Channels (Socket.IO rooms): who hears what.
+// Channels (Socket.IO rooms): the recipients of broadcasts.
 import { describe, expect, it } from "vitest";
 
 import type { Namespace } from "../../../src/socketio/server/namespace.ts";
@@ -36,7 +36,7 @@ async function fourSockets() {
   return { shell, clients, hearers, ids };
 }
 
-describe("who hears", () => {
+describe("recipients", () => {
   it.each<[what: string, say: Verb, hearers: number[]]>([
     ["socket.emit", (_io, self) => self.emit("said"), [0]],
     ["socket.broadcast", (_io, self) => self.broadcast.emit("said"), [1, 2, 3]],
@@ -65,7 +65,7 @@ describe("who hears", () => {
     expect(hearers(say)).toEqual(expected);
   });
 
-  it("a selection can be used again: it is not changed by what follows on it", async () => {
+  it("a selection can be used again: later calls on it do not change it", async () => {
     const { hearers } = await fourSockets();
     const say: Verb = (io) => {
       const red = io.to("red");
@@ -109,7 +109,7 @@ describe("membership", () => {
     expect(rooms).toEqual(new Set([ids[0], "red"]));
   });
 
-  it("is not to be had by a socket that is gone: its client is told nothing any more", async () => {
+  it("does not reach a socket that is gone: its client gets nothing any more", async () => {
     const gate = Promise.withResolvers<void>();
     const { shell } = probeShell({
       handlers: {

@@ -292,7 +292,7 @@ describe("leaving", () => {
     expect(calls.slice(1)).toEqual([`disconnect ${client.socketId()}: transport close`]);
   });
 
-  it("socket.disconnect() puts the client out of the namespace and tells it so", async () => {
+  it("socket.disconnect() removes the client from the namespace with a disconnect packet", async () => {
     const { shell, calls } = probeShell({ handlers: { quit: (socket) => socket.disconnect() } });
     const client = await shell.connect();
     client.emit("quit");
@@ -301,7 +301,7 @@ describe("leaving", () => {
     expect(calls.at(-1)).toBe(`disconnect ${client.socketId()}: server namespace disconnect`);
   });
 
-  it("socket.disconnect(true) ends the session, and tells the client first, so that it does not come back", async () => {
+  it("socket.disconnect(true) sends disconnect packets, then ends the session, so that the client does not come back", async () => {
     const { shell } = probeShell({ handlers: { quit: (socket) => socket.disconnect(true) } });
     const client = await shell.connect();
     client.emit("quit");

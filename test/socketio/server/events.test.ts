@@ -1,4 +1,4 @@
-// Events and acks, in text and in bytes, and what a broken handler costs.
+// Events and acks, in text and in bytes, and failures of handlers.
 import { describe, expect, it, vi } from "vitest";
 
 import { ATTACHMENTS_MAX } from "../../../src/socketio/wire/socket-io.ts";
@@ -178,7 +178,7 @@ describe("binary events", () => {
     expect(client.packets.at(-1)).toMatchObject({ id: 3, data: [bytesOf(6), bytesOf(5)] });
   });
 
-  it("SIO-9: cost nobody a session, however much else is kept of it; what does not fit is lost with the next sleep", async () => {
+  it("SIO-9: end no session, however large its record is; those that do not fit are lost with the next sleep", async () => {
     const { shell } = probeShell({ handlers: { echo } });
     const client = await shell.connect();
     // Characters that take two bytes each in the record, though the frame is short enough.
@@ -258,7 +258,7 @@ describe("a handler that throws", () => {
     expect(shell.reports).toHaveLength(1);
   });
 
-  it.each(Object.entries(bugs))("in onDisconnect, %s, costs nobody anything", async (_when, bug) => {
+  it.each(Object.entries(bugs))("in onDisconnect, %s, affects no session", async (_when, bug) => {
     const { shell } = probeShell({ onDisconnect: bug, handlers: { echo } });
     const [client, other] = [await shell.connect(), await shell.connect()];
     client.leave();
@@ -292,7 +292,7 @@ describe("a reserved name is no event's name: SIO-7", () => {
     ["a broadcast that nobody hears", (app) => app.to("nobody").emit("disconnect", 1)],
   ];
 
-  it.each(ways)("%s throws, and nobody is told", async (_way, emit) => {
+  it.each(ways)("%s throws, and no client gets anything", async (_way, emit) => {
     const mistakes: string[] = [];
     const { shell } = probeShell({
       handlers: {

@@ -1,4 +1,4 @@
-// Frames that break the protocol: they cost the session that sent them, and nobody else anything.
+// Frames that break the protocol: they end the session that sent them, and no other.
 import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
@@ -125,7 +125,7 @@ describe("changes nothing", () => {
   });
 });
 
-describe("SIO-4: who is in no namespace begins nothing that has to be kept until it is whole", () => {
+describe("SIO-4: a session in no namespace may not begin a packet that has to be kept until it is whole", () => {
   const begun = `4510-["echo",${placeholder(0)}]`;
 
   it("before CONNECT, and after the last namespace was left", async () => {
@@ -162,7 +162,7 @@ describe("SIO-11: CONNECT after CONNECT", () => {
     expect(calls.filter((call) => call.startsWith("connect"))).toHaveLength(CONNECTS_MAX + 1);
   });
 
-  it("counts refused ones too, and anew after ten seconds", async () => {
+  it("counts refused ones too, and starts again after ten seconds", async () => {
     const { shell, attacker } = await roomOfTwo();
     for (let connects = 1; connects < CONNECTS_MAX; connects++) attacker.send("40/none");
     shell.advance(COUNT_WINDOW_MS);

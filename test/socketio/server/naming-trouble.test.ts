@@ -1,4 +1,4 @@
-// Storage that fails where a log is asked for its name: nobody waits for ever, and nobody stays who would not be told.
+// Storage that fails where the epoch of a log is read: no CONNECT waits for ever, and no socket stays that would miss events.
 import { describe, expect, it } from "vitest";
 
 import { CLOSINGS } from "../../../src/socketio/wire/closings.ts";
@@ -35,7 +35,7 @@ describe("a room whose log cannot be named", () => {
     },
   );
 
-  it("REC-4: sends those away who slept in it, for they would miss what is said without knowing", async () => {
+  it("REC-4: closes the sessions that slept in it, which would miss events without knowing", async () => {
     const { room, people } = await roomWith("ada", "ben");
     failNaming(room.log, true);
     room.shell.evict();

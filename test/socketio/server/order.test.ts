@@ -6,7 +6,7 @@ import type { Socket } from "../../../src/socketio/server/socket.ts";
 import { FakeShell, RECORD_BYTES_MAX } from "../../host/harness.ts";
 import { Probe, probeShell } from "../../host/probe.ts";
 
-it("what a session's going tells the others does not overtake what they are being told", async () => {
+it("events of a session's going do not overtake those that the others are being sent", async () => {
   const others: Array<(event: string) => void> = [];
   const { shell } = probeShell({
     handlers: {
@@ -44,7 +44,7 @@ class Echoing extends Probe {
   }
 }
 
-it("what onAnyOutgoing emits comes first, and has the earlier offset", async () => {
+it("events that onAnyOutgoing emits come first, and have the earlier offset", async () => {
   const shell = new FakeShell(() => ({
     "/": new Echoing(
       {

@@ -81,8 +81,8 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const problems = (shell: FakeShell): string[] =>
   shell.reports.map(({ problem, error }) => `${problem}: ${(error as Error).message}`);
 
-describe("SIO-12: what a room tells another one", () => {
-  it("reaches the same namespace there, in order, with the name of the room that tells it; also after sleep", async () => {
+describe("SIO-12: an event to another room", () => {
+  it("reaches the same namespace there, in order, with the name of the sending room; also after sleep", async () => {
     const town = new Town("a", "b", "c");
     const [ada, ben, cleo] = await Promise.all(["a", "b", "c"].map((name) => town.room(name).connect()));
     ada!.emit("tell", "b", "news", { n: 1 });
@@ -98,7 +98,7 @@ describe("SIO-12: what a room tells another one", () => {
     expect(ada!.heard("told")).toEqual([]);
   });
 
-  it("is answered by what the handlers return, in the order of the rooms; a room may ask itself", async () => {
+  it("is answered by the return values of the handlers, in the order of the rooms; a room may ask itself", async () => {
     const town = new Town("a", "b", "c");
     const ada = await town.room("a").connect();
     expect(await ada.ask("ask", ["c", "a", "b"], "name")).toEqual(["c", "a", "b"]);
@@ -106,7 +106,7 @@ describe("SIO-12: what a room tells another one", () => {
     expect(await ada.ask("ask", [], "name")).toEqual([]);
   });
 
-  it("that cannot be reached, or hears nothing of the kind, is told to the operator and to nobody else", async () => {
+  it("that cannot be delivered, or has no handler, is reported to the operator alone", async () => {
     const town = new Town("a", "b", "c");
     const ada = await town.room("a").connect();
     town.cut.add("b");
@@ -122,7 +122,7 @@ describe("SIO-12: what a room tells another one", () => {
     expect(ada.closing).toBeUndefined();
   });
 
-  it("whose handler fails learns that, and no more; the failure is told where it happened", async () => {
+  it("whose handler fails is answered without details; the error is reported where it happened", async () => {
     const town = new Town("a", "b", "c");
     const ada = await town.room("a").connect();
     const error = await ada.ask("ask", ["b", "c"], "fail");
@@ -131,8 +131,8 @@ describe("SIO-12: what a room tells another one", () => {
   });
 });
 
-describe("SIO-12: who waits for answers", () => {
-  it("waits ten seconds, awake, and is told those that came", async () => {
+describe("SIO-12: waiting for answers", () => {
+  it("takes ten seconds, awake, and keeps the answers that arrived", async () => {
     const town = new Town("a", "b", "c");
     const shell = town.room("a");
     let failure: unknown;
@@ -155,7 +155,7 @@ describe("SIO-12: who waits for answers", () => {
     expect(asker.canSleep).toBe(true);
   });
 
-  it("hears which room failed, and what the others said", async () => {
+  it("names the room that failed, and keeps the answers of the others", async () => {
     const town = new Town("a", "b", "c");
     town.cut.add("b");
     class Asker extends Speaker {
@@ -172,7 +172,7 @@ describe("SIO-12: who waits for answers", () => {
   });
 });
 
-describe("SIO-12: what cannot be", () => {
+describe("SIO-12: refused calls", () => {
   const speaker = (call?: OtherRooms["call"]): Speaker => {
     const namespace = new Speaker("a");
     void new FakeShell(() => ({ "/": namespace }), call ? { rooms: { isName: isRoomName, call } } : {});
@@ -180,7 +180,7 @@ describe("SIO-12: what cannot be", () => {
   };
   const never: OtherRooms["call"] = () => new Promise(() => {});
 
-  it("a name that no room can have is named, and nobody is told", () => {
+  it("a name that no room can have is named in the error, and no room is called", () => {
     const told: string[] = [];
     const namespace = speaker(async (room) => {
       told.push(room);
@@ -201,7 +201,7 @@ describe("SIO-12: what cannot be", () => {
     await expect(speaker().serverSideEmitWithAck("b", "name")).rejects.toThrow("no way to other rooms");
   });
 
-  it("a namespace that nobody made there", async () => {
+  it("a namespace that the other room does not have", async () => {
     const shell = new FakeShell(() => ({ "/": new Speaker("a") }));
     const answer = await shell.hear({ from: "b", nsp: "/other", event: "news", args: [] });
     expect(answer).toEqual({ ok: false, reason: "it has no namespace /other" });

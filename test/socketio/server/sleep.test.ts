@@ -1,4 +1,4 @@
-// What survives the sleep of a room: whatever is in the records of its sessions, and nothing else.
+// The sleep of a room: all that is in the records of its sessions survives, and nothing else.
 import { describe, expect, it } from "vitest";
 
 import type { Verdict } from "../../../src/socketio/server/namespace.ts";
@@ -51,7 +51,7 @@ describe("after sleep", () => {
     expect(client.call("look").answer).toBe(before);
   });
 
-  it("socket.data is as it was last changed, in place or anew", async () => {
+  it("socket.data is as it was last changed, in place or replaced", async () => {
     const { shell } = probeShell({
       authorize: ownData,
       handlers: {
@@ -112,7 +112,7 @@ describe("after sleep", () => {
     expect(other.call("get").answer).toEqual({ score: 2 });
   });
 
-  it("channels are as they were, and nobody is said to join them anew", async () => {
+  it("channels are as they were, and no hook is called for joining them", async () => {
     class Watched extends Probe {
       override onChannelCreated = (channel: string): void => void calls.push(`created ${channel}`);
       override onChannelJoined = (channel: string): void => void calls.push(`joined ${channel}`);
@@ -130,7 +130,7 @@ describe("after sleep", () => {
     expect(calls).toEqual(["left red", "left red", "deleted red"]);
   });
 
-  it("onWake follows once all are back, and who is missing has gone", async () => {
+  it("onWake follows once all are back; sockets that are missing by then are gone", async () => {
     const there: number[] = [];
     class Awake extends Probe {
       override onWake = (): void => void there.push(this.sockets.size);

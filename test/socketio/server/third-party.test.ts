@@ -78,14 +78,17 @@ it("a third-party application works, and sleeps between any two of its events", 
   expect(shell.reports).toEqual([]);
 });
 
-it.each(["connect", "disconnect", "disconnecting"])("a handler of %s, which nobody could call, is refused", (event) => {
-  class Mistaken extends Namespace {
-    readonly handlers = { [event]: (): void => {} };
-  }
-  expect(() => new FakeShell(() => ({ "/board": new Mistaken() }))).toThrow(
-    `/board: handlers.${event} is never called; use a method such as onDisconnect`,
-  );
-});
+it.each(["connect", "disconnect", "disconnecting"])(
+  "a handler of %s, which no client can call, is refused",
+  (event) => {
+    class Mistaken extends Namespace {
+      readonly handlers = { [event]: (): void => {} };
+    }
+    expect(() => new FakeShell(() => ({ "/board": new Mistaken() }))).toThrow(
+      `/board: handlers.${event} is never called; use a method such as onDisconnect`,
+    );
+  },
+);
 
 it("a namespace that is made once and given to two servers is refused, and the error says where to make it", () => {
   const canvas = new Canvas();

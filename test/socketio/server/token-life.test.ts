@@ -10,7 +10,7 @@ const WARNING_S = EXPIRY_WARNING_MS / 1000;
 const noticesTo = (client: Client): string[] => client.received<{ code: string }>("notice").map(({ code }) => code);
 
 describe("TOK-1: before a token ends", () => {
-  it("its user is told, once, and how long is left", async () => {
+  it("its user gets a notice, once, with the time that is left", async () => {
     const room = new ChatRoom();
     const ada = await room.join({ user: "ada", exp: expiresIn(3600) });
     const ben = await room.join("ben");
@@ -32,7 +32,7 @@ describe("TOK-1: before a token ends", () => {
     expect(noticesTo(ada)).toEqual(["TOKEN_EXPIRING"]);
   });
 
-  it("those whose time comes soon after are told in the same wake", async () => {
+  it("notices that are due soon after are sent in the same wake", async () => {
     const room = new ChatRoom();
     const people: Client[] = [];
     const gatherS = EXPIRY_GATHER_MS / 1000;
@@ -87,7 +87,7 @@ describe("TOK-2: when a token ends", () => {
     expect(expired()).toEqual([true, true, true]);
   });
 
-  it("nobody wakes for one that went, or was refreshed", async () => {
+  it("the room does not wake for one that went, or was refreshed", async () => {
     const room = new ChatRoom();
     await room.join("ada");
     const ben = await room.join({ user: "ben", exp: expiresIn(30) });

@@ -1,4 +1,4 @@
-// Whom a socket is from, in any application: tokens verified at CONNECT, ended in time and refreshed.
+// The identity of sockets in any application: tokens verified at CONNECT, ended in time and refreshed.
 import { describe, expect, it } from "vitest";
 
 import type { Frame } from "../../../src/socketio/wire/engine-io.ts";
@@ -26,7 +26,7 @@ class Board extends Namespace {
   }
 }
 
-/** One that keeps who somebody is. */
+/** A namespace that keeps the identity in `socket.data`. */
 class Named extends Board {
   override authorize({ identity }: ConnectRequest<Identity>): Verdict<{ name: string; role: string }> {
     return { accepted: true, data: { name: identity!.name, role: identity!.role } };
@@ -58,8 +58,8 @@ function open(create: () => Readonly<Record<string, Namespace>> = () => ({ "/": 
 
 const noticesTo = (client: Client): string[] => client.received<{ code: string }>("notice").map(({ code }) => code);
 
-describe("TOK-4: a CONNECT is from whom its token names", () => {
-  it("and the application is told whom, and needs no line for it", async () => {
+describe("TOK-4: the token of a CONNECT names its user", () => {
+  it("and the application gets the identity without code of its own", async () => {
     const ada = await open().connect({}, { token: tokenOf("ada") });
     expect(ada.call("whoami").answer).toEqual({ user: "ada" });
     const ben = await open(() => ({ "/": new Named() })).connect({}, { token: tokenOf("ben", { name: "Ben" }) });
@@ -144,7 +144,7 @@ describe("TOK-4: a CONNECT is from whom its token names", () => {
     ]);
   });
 
-  it("trouble in verifying ends the session, and is told to the operator alone", async () => {
+  it("a failure of verifying ends the session, and is reported to the operator alone", async () => {
     const shell = new FakeShell(() => ({ "/": new Board() }), {
       tokens: { ...RED, authenticate: () => Promise.reject(new Error("no key")) },
     });
@@ -155,7 +155,7 @@ describe("TOK-4: a CONNECT is from whom its token names", () => {
 });
 
 describe("TOK-1, TOK-2: a token's end, in any application", () => {
-  it("is announced, and ends the socket, after sleep too; who never ends stays", async () => {
+  it("is announced, and ends the socket, after sleep too; a token without end stays", async () => {
     const shell = open();
     const ada = await shell.connect({}, { token: tokenOf("ada", { exp: expiresIn(600) }) });
     const ben = await shell.connect({}, { token: tokenOf("ben") });
@@ -171,7 +171,7 @@ describe("TOK-1, TOK-2: a token's end, in any application", () => {
     expect(noticesTo(ben)).toEqual([]);
   });
 
-  it("nobody wakes for a token whose socket went", async () => {
+  it("the room does not wake for a token whose socket went", async () => {
     const shell = open();
     const ada = await shell.connect({}, { token: tokenOf("ada", { exp: expiresIn(20) }) });
     await shell.connect({}, { token: tokenOf("ben") });
@@ -196,7 +196,7 @@ describe("TOK-1, TOK-2: a token's end, in any application", () => {
 describe("TOK-3: refresh-token, in any application", () => {
   const fresh = (user: string, claims: Partial<Identity> = {}): object => ({ token: tokenOf(user, claims) });
 
-  it("prolongs the stay, also over sleep, and the application hears who somebody is now", async () => {
+  it("prolongs the stay, also over sleep, and the application gets the new identity", async () => {
     const shell = open(() => ({ "/": new Named() }));
     const ada = await shell.connect({}, { token: tokenOf("ada", { exp: expiresIn(60) }) });
     const renamed = fresh("ada", { exp: expiresIn(200), name: "Ada", role: "moderator" });

@@ -23,7 +23,7 @@ const askAll = (board: Board) => board.to("red").timeout(1000).emitWithAck("conf
 const askEverybody = (board: Board) => board.emitWithAck("confirm", "sure?");
 const askAnybody = (client: Socket) => client.emitWithAck("whatever", 1, "two");
 
-it("emitWithAck takes what stands before the ack callback, and gives what that is given", () => {
+it("emitWithAck takes the arguments before the ack callback, and returns the first argument of that", () => {
   expectTypeOf(ask).returns.resolves.toEqualTypeOf<boolean>();
   expectTypeOf(askInTime).returns.resolves.toEqualTypeOf<boolean>();
   expectTypeOf(askAll).returns.resolves.toEqualTypeOf<boolean[]>();

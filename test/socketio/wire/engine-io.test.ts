@@ -1,4 +1,4 @@
-// The Engine.IO codec: packets to frames and back, and what a frame weighs.
+// The Engine.IO codec: packets to frames and back, and the sizes of frames.
 import { describe, expect, it } from "vitest";
 
 import {

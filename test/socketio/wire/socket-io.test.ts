@@ -1,4 +1,4 @@
-// The Socket.IO codec: what a client encodes is read as it was meant, and what breaks the protocol is a value.
+// The Socket.IO codec: packets of clients are read as they were meant, and violations of the protocol are values.
 import { Decoder, Encoder, PacketType, type Packet } from "socket.io-parser";
 import { describe, expect, it } from "vitest";
 
@@ -157,7 +157,7 @@ describe("reading binary packets", () => {
   const header = (count: number): string =>
     `5${count}-["x",${Array.from({ length: count }, (_, i) => JSON.stringify(placeholder(i))).join()}]`;
 
-  it("waits for the attachments, and keeps what came as plain data", () => {
+  it("waits for the attachments, and keeps the frames as plain data", () => {
     const first = readMessage(header(2));
     expect(first).toEqual({ kind: "partial", partial: { frames: [header(2)] } });
     expect(packetOf(header(2), bytesOf(1), bytesOf(2))).toEqual({
