@@ -7,6 +7,8 @@ import { ChatRoom, identityOf, UNLIMITED } from "../../host/chat-room.ts";
 import type { Call, Client } from "../../host/harness.ts";
 import { PATIENT, fc, runs } from "../../host/properties.ts";
 
+const PARAMETERS = runs(120);
+
 type Step =
   | { readonly do: "post" | "talk"; readonly times: number }
   | { readonly do: "advance"; readonly ms: number }
@@ -186,9 +188,9 @@ describe("a relaxed room whose process dies between any two steps", () => {
           for (const { lastSeq, seen } of life.stays)
             expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, i) => lastSeq + 1 + i));
         }),
-        runs(120),
+        PARAMETERS,
       );
-      expect(ahead).toBeGreaterThan(120);
+      expect(ahead).toBeGreaterThan(PARAMETERS.numRuns);
     },
   );
 

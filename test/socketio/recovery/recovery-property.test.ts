@@ -7,6 +7,8 @@ import { FakeShell, type Client } from "../../host/harness.ts";
 import { MemoryLog, RecoverableProbe } from "../../host/memory-log.ts";
 import { fc, PATIENT, runs } from "../../host/properties.ts";
 
+const PARAMETERS = runs(500);
+
 const CHANNELS = ["red", "blue"] as const;
 
 /** A client's line breaks, and the server notices or does not; or it comes back. */
@@ -181,9 +183,9 @@ it(
         expect(life.shell.reports).toEqual([]);
         came.push(...life.came);
       }),
-      runs(500),
+      PARAMETERS,
     );
-    expect(came.filter((how) => how === "recovered").length).toBeGreaterThan(1000);
+    expect(came.filter((how) => how === "recovered").length).toBeGreaterThan(2 * PARAMETERS.numRuns);
   },
   PATIENT.timeout,
 );
