@@ -33,7 +33,7 @@ describe("what is told", () => {
     meter.count("posted", 2);
     expect(counters.take(1000)).toEqual([{ id: 1000, counts: { posted: 2 } }]);
     meter.count("posted");
-    expect(counters.unreported).toEqual({ told: [{ id: 1000, counts: { posted: 2 } }], counts: { posted: 1 } });
+    expect(counters.unreported).toEqual({ sent: [{ id: 1000, counts: { posted: 2 } }], counts: { posted: 1 } });
     const both = [
       { id: 1000, counts: { posted: 2 } },
       { id: 1001, counts: { posted: 1 } },
