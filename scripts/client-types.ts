@@ -10,8 +10,8 @@ const protocol = path.join(root, "src", "protocol");
 const schemas = path.join(protocol, "schemas");
 const failures = path.join(protocol, "failures.ts");
 
-/** Schemas whose types are the HTTP API's alone. */
-const UNSHOWN = new Set(["direct.ts", "fields.ts", "relay.ts"]);
+/** Helpers of the schemas, without types of messages. */
+const FIELDS = "fields.ts";
 
 /** `Given` is what may be sent, with fields left out that have a default; `Sent` is what arrives. */
 type Side = "Given" | "Sent";
@@ -20,7 +20,9 @@ type Schema = z.core.$ZodType;
 type Named = Readonly<Record<string, unknown>>;
 
 export async function clientTypes(): Promise<string> {
-  const names = (await readdir(schemas)).filter((name) => !UNSHOWN.has(name)).sort();
+  const events = await readFile(path.join(protocol, "chat-events.ts"), "utf8");
+  const used = new Set([...events.matchAll(/"\.\/schemas\/([\w-]+\.ts)"/g)].map(([, name]) => name!));
+  const names = [...used].filter((name) => name !== FIELDS).sort();
   const modules: Named[] = await Promise.all(
     [...names.map((name) => path.join(schemas, name)), failures].map((file) => import(file) as Promise<Named>),
   );
@@ -41,7 +43,7 @@ const withoutImports = (text: string): string => text.replaceAll(/^(import type|
 /** The types that a module exports, each with its comment. */
 function typesIn(text: string): string {
   const statements = text.matchAll(
-    /(?:^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^export (?:type|interface) [\s\S]*?(?:;|^\})$/gm,
+    /(?:^\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^export (?:type|interface) [\s\S]*?(?:;|^\})$(?=\n(?:\n|\/\*\*|export|$))/gm,
   );
   return [...statements].map(([statement]) => `${statement}\n`).join("\n");
 }
@@ -63,7 +65,6 @@ function printed(text: string, all: Named): string {
       return `{ ${fields.join(" ")} }[${key}]`;
     })
     .replaceAll(/\(typeof (\w+)\)\[number\]/g, (_all, name: string) => literals(all[name] as readonly string[]))
-    .replaceAll(/\(typeof HTTP_STATUS\)\[HttpCode\]/g, "number")
     .replaceAll(/\bkeyof typeof (\w+)/g, (_all, name: string) => literals(Object.keys(all[name] as object)));
 }
 

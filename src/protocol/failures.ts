@@ -86,4 +86,3 @@ export type RefusalCode = (typeof REFUSALS)[number];
 export type NoticeCode = "TOKEN_EXPIRING" | (typeof ENDINGS)[number];
 /** Why a request was refused. */
 export type HttpCode = keyof typeof HTTP_STATUS;
-export type HttpErrorStatus = (typeof HTTP_STATUS)[HttpCode];
