@@ -9,9 +9,8 @@ import worker from "../../src/index.ts";
 import { LOOK_MESSAGES_PER_TURN } from "../../src/chat/announce/announced-before.ts";
 import { ANNOUNCE_VERSION, POSTED_EVENT, type AnnouncePart } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
-import { callApi } from "./api-caller.ts";
+import { callApi, deadLettersTo } from "./api-caller.ts";
 import { freshRoom, stubOf, useSettings, withSettings } from "./rooms.ts";
 
 useSettings({ API_RATE: "10000", API_BURST: "10000", MESSAGE_RATE: "10000", MESSAGE_BURST: "10000" });
@@ -89,8 +88,7 @@ it("is stored once, though all answers of the room were lost and its dead letter
   vi.spyOn(ChatRoom.prototype, "takeAnnounced").mockImplementation(original);
   await evictDurableObject(stubOf(room));
   aheadMs += 23 * HOUR_MS;
-  const { letters } = (await callApi("GET", "/api/relay/dead?limit=200")).body as { letters: DeadLetter[] };
-  const letter = letters.find(({ to }) => to === room)!;
+  const letter = (await deadLettersTo(room))[0]!;
   const { body } = await callApi("POST", "/api/relay/dead/replay", { body: { ids: [letter.id] } });
   expect(body).toEqual({ ok: true, replayed: [letter.id], failed: [] });
   expect(await storedIn(room)).toMatchObject([{ content: "We close at six" }]);
@@ -137,8 +135,7 @@ it("is a dead letter where the room has forgotten messages since then", async ()
     for (let i = 0; i < 200; i += 10) await Promise.all(Array.from({ length: 10 }, (_, at) => post(room, `${i + at}`)));
     aheadMs += HOUR_MS;
     await bring(part);
-    const { letters } = (await callApi("GET", "/api/relay/dead?limit=200")).body as { letters: DeadLetter[] };
-    expect(letters.filter(({ to }) => to === room)).toMatchObject([
+    expect(await deadLettersTo(room)).toMatchObject([
       { announcement: part.announce.id, reason: expect.stringContaining("has forgotten whether it has it") },
     ]);
     expect((await storedIn(room)).every(({ content }) => content !== "We close at six")).toBe(true);

@@ -7,7 +7,7 @@ import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
 import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
 import { ANNOUNCE_VERSION, type AnnouncedHere, type AnnounceProgress } from "../../src/protocol/announcement.ts";
 import type { Message } from "../../src/protocol/chat-events.ts";
-import { callApi, type CallOptions } from "./api-caller.ts";
+import { callApi, deadLettersTo, type CallOptions } from "./api-caller.ts";
 import { freshRoom, join, Sleeper, stubOf, useSettings, workerWith } from "./rooms.ts";
 
 useSettings({ API_RATE: "10000", API_BURST: "10000" });
@@ -277,7 +277,7 @@ describe("rooms that fail: ANN-6", () => {
     await env.ANNOUNCEMENTS.getByName("all").begin("lost", { by: "backend", accepted: 1, parts: 1 });
     await env.RELAY_QUEUE.send(part);
     await done("lost", { accepted: 1, delivered: 0, absent: 0, failed: 1 });
-    const letters = async () => (await callApi("GET", "/api/relay/dead")).body.letters as DeadLetter[];
+    const letters = () => deadLettersTo(room);
     expect(await letters()).toMatchObject([{ announcement: "lost", to: room, reason: "tried too often" }]);
     const [{ id }] = (await letters()) as [DeadLetter];
     const replay = () => callApi("POST", "/api/relay/dead/replay", { body: { ids: [id] } });

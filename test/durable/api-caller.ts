@@ -4,6 +4,7 @@ import { expect } from "vitest";
 
 import { ORIGIN, type UpgradeOptions } from "./raw-client.ts";
 import { tokenFor } from "./rooms.ts";
+import type { DeadLetter } from "../../src/protocol/relay-batch.ts";
 
 export interface CallOptions {
   /** The token's claims; `null` for no token at all. */
@@ -43,3 +44,14 @@ export async function callApi(method: string, path: string, options: CallOptions
 
 /** The body of a refusal. */
 export const refusal = (code: string): object => ({ error: { code, message: expect.any(String) } });
+
+/** The dead letters to a room. Other test files of the same workerd leave theirs, so it reads all pages. */
+export async function deadLettersTo(room: string): Promise<DeadLetter[]> {
+  const letters: DeadLetter[] = [];
+  for (let hasMore = true; hasMore;) {
+    const { body } = await callApi("GET", `/api/relay/dead?limit=200&after=${letters.at(-1)?.id ?? 0}`);
+    letters.push(...(body.letters as DeadLetter[]));
+    hasMore = body.hasMore && body.letters.length > 0;
+  }
+  return letters.filter(({ to }) => to === room);
+}

@@ -12,7 +12,7 @@ import type { Message } from "../../src/protocol/chat-events.ts";
 import { RELAY_VERSION, type DeadLetter, type RelayBatch } from "../../src/protocol/relay-batch.ts";
 import { UNREADABLE } from "../../src/relay/readable-batch.ts";
 import { RELAY_TRIES_MAX } from "../../src/relay/tries.ts";
-import { callApi, type CallOptions } from "../durable/api-caller.ts";
+import { callApi, deadLettersTo, type CallOptions } from "../durable/api-caller.ts";
 import { whenTaking } from "../durable/relay-taking.ts";
 import { freshRoom, join, useSettings, workerWith } from "../durable/rooms.ts";
 
@@ -56,8 +56,6 @@ const contentsOf = async (room: string): Promise<string[]> =>
 
 const listDead = async (query = "", options: CallOptions = {}): Promise<{ letters: DeadLetter[]; hasMore: boolean }> =>
   (await callApi("GET", `/api/relay/dead${query}`, options)).body;
-const deadTo = async (room: string): Promise<DeadLetter[]> =>
-  (await listDead("?limit=200")).letters.filter(({ to }) => to === room);
 
 const replay = (body: object = {}, options: CallOptions = {}) =>
   callApi("POST", "/api/relay/dead/replay", { body, ...options });
@@ -174,8 +172,8 @@ describe("dead letters", () => {
     });
     const bodies = [batchOf(from, a, 0, 1), batchOf(from, b, 0, 1)];
     await expect(consume(bodies, { queue: "parley-relay-dead" })).rejects.toThrow("nests too deep");
-    expect(await deadTo(b)).toHaveLength(1);
-    expect(await deadTo(a)).toEqual([]);
+    expect(await deadLettersTo(b)).toHaveLength(1);
+    expect(await deadLettersTo(a)).toEqual([]);
   });
 
   it("ANN-6: an announcement that was buried whole is replayed to all of its rooms", async () => {
@@ -198,7 +196,7 @@ describe("dead letters", () => {
     const [from, to] = [freshRoom(), freshRoom()];
     await consume([batchOf(from, to, 0, 1, 2000)]);
     expect((await consume([batchOf(from, to, 0, 1, 1000)])).acked).toEqual(["m0"]);
-    const [letter] = await deadTo(to);
+    const [letter] = await deadLettersTo(to);
     expect(letter).toEqual({
       id: expect.any(Number),
       at: expect.any(Number),
@@ -214,7 +212,7 @@ describe("dead letters", () => {
       status: 200,
       body: { ok: true, replayed: [], failed: [{ id: letter!.id, reason: letter!.reason }] },
     });
-    expect(await deadTo(to)).toHaveLength(1);
+    expect(await deadLettersTo(to)).toHaveLength(1);
   });
 
   it("RLY-9: batches of the dead letter queue are stored; replayed they arrive once, in order", async () => {
@@ -224,7 +222,7 @@ describe("dead letters", () => {
       "m0",
       "m1",
     ]);
-    const [late, early] = await deadTo(to);
+    const [late, early] = await deadLettersTo(to);
     expect((await replay({ ids: [late!.id] })).body).toMatchObject({ replayed: [], failed: [{ id: late!.id }] });
     expect((await replay({ ids: [late!.id, early!.id] })).body).toEqual({
       ok: true,
@@ -232,7 +230,7 @@ describe("dead letters", () => {
       failed: [],
     });
     expect(await contentsOf(to)).toEqual(["1", "2", "3"]);
-    expect(await deadTo(to)).toEqual([]);
+    expect(await deadLettersTo(to)).toEqual([]);
     expect((await replay({ ids: [late!.id] })).body).toEqual({ ok: true, replayed: [], failed: [] });
   });
 
@@ -267,7 +265,7 @@ describe("dead letters", () => {
       expect(await discard(id)).toMatchObject({ status: 200, body: { ok: true } });
       expect(await discard(id)).toMatchObject({ status: 404, body: { error: { code: "NOT_FOUND" } } });
     }
-    expect(await deadTo(to)).toEqual([]);
+    expect(await deadLettersTo(to)).toEqual([]);
     expect(await discard(1, { fetcher: workerWith({ DEAD_LETTERS: undefined }) })).toMatchObject({ status: 503 });
     expect(await callApi("DELETE", "/api/relay/dead/x")).toMatchObject({ status: 400 });
   });
