@@ -1,4 +1,4 @@
-// A data point per report of a room, for whoever bound a dataset of Analytics Engine. Its columns are a contract with queries
+// Writes a data point per report of a room, where a dataset of Analytics Engine is bound. Its columns are a contract with queries
 // (docs/operations.md): new ones come last.
 // Source: https://developers.cloudflare.com/analytics/analytics-engine/
 import { addUsage, usageOf } from "../src/metrics/usage.ts";

@@ -24,7 +24,7 @@ import type {
 } from "../../src/protocol/chat-events.ts";
 
 /**
- * A function is called anew for each attempt to connect, and is told why the room refused its last token, if it did. When
+ * A function is called again for each attempt to connect, with the room's reason for refusing its last token, if it did. When
  * it rejects, the client tries again later.
  */
 export type Token = string | ((refused?: RefusalCode) => Promise<string> | string);
@@ -46,7 +46,7 @@ export interface ConnectOptions {
 
 /**
  * `send`: they go out under the present user's name. `ask`: they come as `failed` with `OTHER_USER`, and go out with `retry`
- * only. `leave`: nobody but their writer sees and sends them.
+ * only. `leave`: only their writer sees and sends them.
  */
 export type Inheritance = "send" | "ask" | "leave";
 
@@ -219,7 +219,7 @@ export interface Room {
   readonly unsent: readonly Unsent[];
   /**
    * Posts a message as soon as there is a connection, behind those that wait already. Resolves when it is stored, rejects
-   * with a `SendError` when it finally failed. Nobody has to look at the promise: `message-state` tells the same.
+   * with a `SendError` when it finally failed. The promise may be ignored: `message-state` reports the same.
    */
   send(content: string, options?: SendOptions): Promise<SentAnswer>;
   /**

@@ -4,7 +4,7 @@ import type { KeptRoom, KeptUsage } from "../../src/lobby/kept-room.ts";
 import type { RoomTable } from "../../src/lobby/room-pages.ts";
 import type { DirectReport } from "../../src/protocol/direct-room.ts";
 
-type Told = readonly [
+type Reported = readonly [
   room: string,
   members: number,
   lastSeq: number,
@@ -14,7 +14,12 @@ type Told = readonly [
 type Usage = readonly [sinceMs: number, deltaId: number, connections: number, ...numbers: number[]];
 
 /** `usage` is absent, or `null`, where the room never said what it counted. */
-type Row = readonly [...told: Told, usage?: Usage | null, people?: string | null, direct?: DirectReport | undefined];
+type Row = readonly [
+  ...reported: Reported,
+  usage?: Usage | null,
+  people?: string | null,
+  direct?: DirectReport | undefined,
+];
 
 /** Characters of marks that one row keeps: the rooms behind it are asked themselves once the lobby has slept. */
 const PEOPLE_LENGTH_MAX = 1_000_000;

@@ -53,7 +53,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
   // ---- coming and going ------------------------------------------------------------------------------------
 
   override authorize({ identity }: ConnectRequest<Identity>): Verdict<Membership> {
-    if (!identity) throw new Error("a chat room lets nobody in whose token was not verified");
+    if (!identity) throw new Error("a chat room requires a verified token");
     const { user, name, role } = identity;
     const data = { user, name, role: this.features.direct.roleOf(role), sinceMs: this.room.now() };
     for (const feature of this.features.all) feature.onToken?.(data, identity);

@@ -55,10 +55,10 @@ export function withCounts(
   return { sinceMs, deltaId, connections, numbers: addUsage(used, counts), recent };
 }
 
-/** LOB-8: how long a conversation is listed in which nobody has said anything. */
+/** LOB-8: how long a conversation without messages is listed. */
 export const UNUSED_DIRECT_MS_MAX = 7 * 86_400_000;
 
-/** The room as it is taken to be now; `undefined` where nothing is left of it: nobody there, and no message. */
+/** The room's presumed state now; `undefined` for a room without members and messages. */
 export function seenAt(kept: KeptRoom, nowMs: number): RoomOverview | undefined {
   const { room, lastSeq, lastActivity, direct, believedUntilMs } = kept;
   const members = nowMs < believedUntilMs ? kept.members : 0;

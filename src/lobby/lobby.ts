@@ -101,9 +101,9 @@ export class Lobby {
 
   #take(report: RoomReport, nowMs: number, counts: Counts | undefined): void {
     // A room keeps it up to date only after the answer that asks it to.
-    const { people: _, ...told } = report;
+    const { people: _, ...withoutPeople } = report;
     const before = this.#rooms.get(report.room);
-    const kept = keptRoom(this.wantsPeople ? report : told, nowMs, before, counts);
+    const kept = keptRoom(this.wantsPeople ? report : withoutPeople, nowMs, before, counts);
     if (seenAt(kept, nowMs)) this.#rooms.set(kept);
     else this.#rooms.delete(kept.room);
     this.#forgetUnused(nowMs);

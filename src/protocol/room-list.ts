@@ -33,7 +33,7 @@ export interface RoomReport extends RoomOverview {
 export const OVERTAKEN_MS_MAX = 60_000;
 
 export interface ReportAnswer {
-  /** Whether the lobby is to know who is there: somebody announces to users here. */
+  /** Whether the lobby needs the members: this deployment announces to users. */
   readonly wantsPeople?: true;
 }
 
@@ -57,9 +57,9 @@ export interface RoomQuery {
   readonly prefix?: string | undefined;
   /** A token's claim: names, or prefixes ending in `*`. Absent: every room. */
   readonly rooms?: readonly string[] | undefined;
-  /** Whether rooms are left out that are nobody's business but their members'. */
+  /** Whether conversations between two users are left out. */
   readonly isForMembers?: boolean;
-  /** Whether only rooms with somebody in them are meant. */
+  /** Whether only occupied rooms are meant. */
   readonly isOccupied?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// What a room shows to operators: in the namespace in which they watch it, and in the answer of `GET /api/rooms/:room/stats`.
+// The state of a room that operators see: in the namespace in which they watch it, and in the answer of `GET /api/rooms/:room/stats`.
 import type { Role } from "./chat-events.ts";
 import type { CounterDelta } from "./room-list.ts";
 

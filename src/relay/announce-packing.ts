@@ -52,8 +52,8 @@ export function packUsers(
     bytesOf: (destination) => DESTINATION_BYTES + bytesOf(destination.users ?? []),
   }).map((to) => ({ to }));
   const rooms = unknown.map((room) => ({ room }));
-  const ofUnknown = inPieces(Array.from(users.keys(), numbered), USERS).flatMap((whoever) =>
-    inPieces(rooms, { itemsMax: ANNOUNCE_ROOMS_MAX }).map((to) => ({ to, whoever })),
+  const ofUnknown = inPieces(Array.from(users.keys(), numbered), USERS).flatMap((unlocated) =>
+    inPieces(rooms, { itemsMax: ANNOUNCE_ROOMS_MAX }).map((to) => ({ to, unlocated })),
   );
   return [...ofKnown, ...ofUnknown].map((part, number) => ({ announce, part: number, tries: 0, ...part }));
 }

@@ -152,20 +152,20 @@ export const givenUp = (part: AnnouncePart): Delivered =>
     part.to.map(() => UNREACHED),
   );
 
-function announcedHere({ part: { announce, whoever }, destination: { users = whoever } }: Call): AnnouncedHere {
-  return { ...announce, ...(users && { users }), ...(whoever && { wantsPeople: true }) };
+function announcedHere({ part: { announce, unlocated }, destination: { users = unlocated } }: Call): AnnouncedHere {
+  return { ...announce, ...(users && { users }), ...(unlocated && { wantsPeople: true }) };
 }
 
 /** @param outcomes of its destinations, in their order */
 function resultOf(part: AnnouncePart, outcomes: readonly AnnounceOutcome[]): Delivered {
-  const { announce, whoever } = part;
+  const { announce, unlocated } = part;
   const [reached, failed]: [number[], number[]] = [[], []];
   const left: AnnounceDestination[] = [];
   const dead: DeadPart[] = [];
   const isLastTry = part.tries + 1 >= RELAY_TRIES_MAX;
   part.to.forEach((destination, i) => {
     const outcome = outcomes[i]!;
-    const { number, users = whoever } = destination;
+    const { number, users = unlocated } = destination;
     const numbers = number === undefined ? (users ?? []).map(([user]) => user) : [number];
     if (outcome.ok) reached.push(...(number === undefined ? outcome.reached : outcome.isHeard ? numbers : []));
     else if (outcome.isFinal || isLastTry) {

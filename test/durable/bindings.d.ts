@@ -1,4 +1,4 @@
-// What `cloudflare:workers` hands the tests: the bindings of wrangler.toml and vitest.config.ts.
+// Types of the bindings that tests import from `cloudflare:workers`: those of wrangler.toml and vitest.config.ts.
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("../../src/index.ts");

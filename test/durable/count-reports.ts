@@ -1,4 +1,4 @@
-// What rooms tell the lobby.
+// Counts the reports of rooms to the lobby. Called by tests in test/durable.
 import { Lobby } from "../../durable/lobby.ts";
 
 /**

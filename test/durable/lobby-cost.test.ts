@@ -1,5 +1,5 @@
-// What the list of rooms costs, and what of it is stored. A file of its own: a lobby that was busy waits for more before it
-// stores, and what is to be put to sleep has to wait for that. LOB-2, LOB-7
+// Tests the rows that the list of rooms writes. A file of its own: a busy lobby waits for more reports before it stores, and a
+// test would have to wait for that. LOB-2, LOB-7
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";

@@ -184,7 +184,7 @@ describe("what the lobby knows: LOB-3", () => {
     expect(await ada.ask("chat-message", { content: "hello" })).toMatchObject({ ok: true });
     await vi.waitFor(() => expect(report).toHaveBeenCalled());
     expect(await list(room)).toEqual([]);
-    await vi.waitFor(() => expect(log.mock.calls.flat().join(" ")).toContain("the lobby could not be told"));
+    await vi.waitFor(() => expect(log.mock.calls.flat().join(" ")).toContain("the report to the lobby failed"));
     report.mockRestore();
     ada.close();
     // The last one's going is told at once.

@@ -1,4 +1,4 @@
-// What becomes of messages, in real SQLite: what is read back, what is gone, and the rows that it costs.
+// Tests edits, deletions and reactions in real SQLite: what is read back, what is gone, and the rows written.
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 

@@ -1,5 +1,5 @@
-// What was counted outlives sleep, the room's and the lobby's. A file of its own: a lobby that was busy waits for more before it stores, and what
-// is to be put to sleep has to wait for that. MET-2, MET-3
+// Tests that counters survive sleep, the room's and the lobby's. A file of its own: a busy lobby waits for more reports before
+// it stores, and a test would have to wait for that. MET-2, MET-3
 import { evictDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";

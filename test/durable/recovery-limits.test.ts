@@ -1,4 +1,4 @@
-// Who missed much: what is replayed is bounded in messages and in bytes, and beyond it a client gets in all the same.
+// Tests the limits of recovery: replay is bounded in messages and bytes, and beyond them a client connects without it.
 import { exports } from "cloudflare:workers";
 import { expect, it } from "vitest";
 

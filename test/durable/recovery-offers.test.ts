@@ -1,4 +1,4 @@
-// Who is offered recovery at all, and what its offer looks like on the wire.
+// Tests which clients are offered recovery, and the offer on the wire.
 import { exports } from "cloudflare:workers";
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";

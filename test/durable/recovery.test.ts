@@ -1,4 +1,4 @@
-// Who comes back with a `pid`: recovered with exactly what was missed, or as fresh as anybody else.
+// Tests reconnecting with a `pid`: recovered with exactly the missed messages, or connected as a new socket.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 

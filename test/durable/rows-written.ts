@@ -1,4 +1,4 @@
-// What a room is billed for: the rows that it writes while something is done.
+// Measures the rows that a room writes during an action. Called by tests of costs.
 import { runInDurableObject } from "cloudflare:test";
 
 import { stubOf } from "./rooms.ts";

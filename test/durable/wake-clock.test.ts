@@ -1,4 +1,4 @@
-// When the clock of an object sets an alarm, which costs a row, and when it waits awake instead.
+// Tests when an object's clock sets an alarm, which costs a row, and when it waits awake instead.
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { WakeClock } from "../../durable/socketio/wake-clock.ts";

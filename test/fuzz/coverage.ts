@@ -1,4 +1,6 @@
-// Which pieces of this project's code have run, as V8 counts them: an input that reaches a new one is worth keeping.
+// Collects the pieces of this project's code that have run, as V8 counts them: an input that reaches a new piece is kept.
+// Called by loop.ts. Source: https://nodejs.org/api/inspector.html,
+// https://chromedevtools.github.io/devtools-protocol/tot/Profiler/
 // Source: https://nodejs.org/api/inspector.html, https://chromedevtools.github.io/devtools-protocol/tot/Profiler/
 import { Session, type Profiler } from "node:inspector";
 

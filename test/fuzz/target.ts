@@ -1,4 +1,4 @@
-// What a fuzzer is told about something that reads what others wrote.
+// The interface of a fuzz target: one reader of untrusted input, with examples and checks.
 
 export interface Target {
   readonly name: string;

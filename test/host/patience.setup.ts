@@ -1,5 +1,5 @@
-// What every file of every ring begins with: whatever is waited for is given the time that a busy machine takes. A bound is
-// there against hanging; nothing becomes slower by a longer one.
+// Gives every wait in every test file the time that a busy machine needs. Longer bounds slow no test down; they only end
+// hanging ones.
 import { vi } from "vitest";
 
 const PATIENCE_MS = 15_000;

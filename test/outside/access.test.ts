@@ -1,4 +1,4 @@
-// Who is let in, on servers with settings of their own: limits per address, keys from a JWKS, no key at all.
+// Tests access on servers with settings of their own: limits per address, keys from a JWKS, no key at all.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// What axe-core finds wrong with the page for people who see, hear or move less: nothing that is serious, in no state of it.
+// Checks every state of the page with axe-core: no serious accessibility problem.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, it } from "vitest";

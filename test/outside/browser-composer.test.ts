@@ -1,4 +1,4 @@
-// What is being written, in a real Chromium against the real server: words and files stay until they are sent or given up.
+// Tests the composer in a real Chromium against the real server: words and files stay until they are sent or discarded.
 import { expect, inject, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";

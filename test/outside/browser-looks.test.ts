@@ -1,4 +1,4 @@
-// How the page looks to different people: their colours, their motion, their window, and whatever others write into it.
+// Tests the page's look under different colour schemes, motion settings, window sizes and contents.
 import { describe, expect, it, vi } from "vitest";
 
 import type { PostAnswer } from "../../src/protocol/chat-events.ts";

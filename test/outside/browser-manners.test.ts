@@ -1,4 +1,4 @@
-// What nobody notices while it works: nothing jumps while the page loads, and the focus comes back to where it was.
+// Tests that nothing jumps while the page loads, and that the focus returns to its former element.
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it, vi } from "vitest";
 

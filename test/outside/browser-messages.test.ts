@@ -1,4 +1,4 @@
-// What people do with messages on the page, in a real Chromium against the real server.
+// Tests actions on messages on the page, in a real Chromium against the real server.
 import { expect, inject, it, vi } from "vitest";
 
 import type { Message } from "../../src/protocol/chat-events.ts";

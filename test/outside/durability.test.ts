@@ -1,4 +1,4 @@
-// What an ack is worth: rooms that sleep by themselves, and servers that are killed in the middle of a sentence.
+// Tests that acked messages survive rooms that sleep and servers that are killed in mid-traffic.
 import type { Socket } from "socket.io-client";
 import { afterAll, describe, expect, it, vi } from "vitest";
 

@@ -1,4 +1,4 @@
-// What a stock client does when nobody tells it about transports: it polls first, then upgrades. EIO-8, EIO-9.
+// Tests a stock client with default transports: it polls first, then upgrades. EIO-8, EIO-9.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";

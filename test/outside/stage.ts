@@ -1,5 +1,5 @@
-// What a file of tests uses from its first test to its last: windows of the shared browser, a server with settings of its own.
-// Called at the top of *.test.ts.
+// Set-up for one file of tests: windows of the shared browser, and a server with its own settings. Called at the top of
+// *.test.ts.
 import { chromium, type Browser } from "playwright-core";
 import { afterAll, inject } from "vitest";
 

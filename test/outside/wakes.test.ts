@@ -1,5 +1,5 @@
-// What wakes a room, as the log of a real server tells it: heartbeats do, whoever looks at numbers does not, and when an
-// operator has gone the room sleeps as before. MET-1, WATCH-2
+// Tests the causes of wakes in the log of a real server: heartbeats of stock clients wake a room, reading metrics does not,
+// and after an operator has left the room sleeps as before. MET-1, WATCH-2
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,4 +1,4 @@
-// Which messages of a queue are pieces of announcements, and how others are described.
+// Tests the reading of announcement pieces from a queue, and the descriptions of unreadable messages.
 import { describe, expect, it } from "vitest";
 
 import { ANNOUNCE_VERSION } from "../../src/protocol/announcement.ts";

@@ -1,5 +1,5 @@
-// How much a room may have in memory: of everything that can be reached in it, at any time, and once nobody says anything. The limits
-// of the product are for thousands; these are for the few who take part in a plan, so that what is never forgotten shows in minutes.
+// Checks the memory of a room: the sizes of all reachable collections, at any time and after quiet. The bounds are for the few
+// clients of a plan, so that a leak shows within minutes.
 import { COPIES_REMEMBERED_MAX } from "../../src/chat/links/copies.ts";
 import { MISSED_MESSAGES_MAX } from "../../src/chat/log/chat-recovery.ts";
 import { BATCH_POSTS_MAX } from "../../src/chat/posting/posts.ts";

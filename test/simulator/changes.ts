@@ -1,4 +1,4 @@
-// What becomes of messages once they are posted: who asked for it, what was answered, and what it has to look like then.
+// Checks edits, deletions and reactions: compares requests and answers with the messages' final state.
 import type { Message } from "../../src/protocol/chat-events.ts";
 import type { Person } from "./people.ts";
 import type { Witness } from "./witness.ts";

@@ -1,5 +1,5 @@
-// What an object has in memory, as far as properties lead to it: each list, map, set and record, by the class and the property
-// that hold it, with the size of the largest. What functions close over cannot be seen.
+// Lists the collections that an object reaches by properties: each list, map, set and record, by class and property, with the
+// largest size. Closures cannot be inspected.
 
 /** The beginning of the names that `bundle.ts` gives to what is private. */
 const PRIVATE = /^\$\w+?\$/;

@@ -1,4 +1,4 @@
-// What goes wrong, when the plan says so, and its end.
+// Starts and ends the faults of a plan.
 import type { ObjectHost } from "./object-host.ts";
 import { StockPerson } from "./people.ts";
 import type { Fault } from "./plan.ts";

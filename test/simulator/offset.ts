@@ -1,4 +1,4 @@
-// What the stock client resumes with, which is its own affair: tests set it back, and see whether it has moved on.
+// Reads and sets the recovery offset of a stock client, which is private to it.
 import type { Socket } from "socket.io-client";
 
 interface Resuming {

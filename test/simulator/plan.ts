@@ -1,5 +1,5 @@
-// What happens in one run, as data: who is there, what they do, and what goes wrong. A seed decides all of it; a shrunk plan
-// is the same with parts left out.
+// The plan of one run, as data: the clients, their actions, and the faults. A seed decides all of it; a shrunk plan leaves
+// parts out.
 import { Chance } from "./chance.ts";
 
 export type ClientKind = "websocket" | "polling" | "upgrading" | "shim";

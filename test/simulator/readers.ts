@@ -1,4 +1,4 @@
-// How far everybody has read: what a room answered with ok is there in the end, and nothing that nobody said.
+// Checks read marks: a mark that a room acked is there at the end, and no other.
 import type { ReadMark } from "../../src/protocol/chat-events.ts";
 import type { Witness } from "./witness.ts";
 

@@ -1,5 +1,4 @@
-// Who may say nothing: what was said after a mute, or after the room became read-only, is not to be there while that holds; nor
-// what comes too soon in slow mode.
+// Checks mutes, read-only and slow mode: no message appears that they forbid.
 import type { Witness } from "./witness.ts";
 
 interface Silence {

@@ -1,4 +1,4 @@
-// What happens, line by line, for who looks into one seed (`--seed N --trace`).
+// Prints the steps of one run (`--seed N --trace`).
 import { workerData } from "node:worker_threads";
 
 export const isTracing = (workerData as { readonly trace?: boolean } | null)?.trace === true;

@@ -1,4 +1,4 @@
-// What has to be true once everything works again and everybody is back, and once everybody has left.
+// Checks the final state: once all faults are over and all clients are back, and once all have left.
 import { SEARCH_LIMIT_MAX } from "../../src/protocol/limits.ts";
 import type { Message, ReadMarksAnswer, RoomOverview } from "../../src/protocol/chat-events.ts";
 import { checkQuietSizes } from "./bounds.ts";

@@ -1,5 +1,5 @@
-// What has to be true, whatever happens. The witness sees what becomes durable, what leaves the rooms, and what the clients
-// see and hear; each rule that is broken has a name.
+// Checks the invariants during a run: it sees all that becomes durable, leaves a room, and reaches a client. Each broken
+// invariant has a name.
 import { PacketType } from "socket.io-parser";
 
 import { Changes } from "./changes.ts";

@@ -214,7 +214,7 @@ export class AdminStore {
   }
 
   /** @returns whether it was done */
-  async #do<Value>(doing: Promise<Result<Value>> | undefined, told: (value: Value) => string): Promise<boolean> {
+  async #do<Value>(doing: Promise<Result<Value>> | undefined, describe: (value: Value) => string): Promise<boolean> {
     this.#set({ isBusy: true });
     const result = await doing;
     this.#set({ isBusy: false });
@@ -224,7 +224,7 @@ export class AdminStore {
       return false;
     }
     this.#set({ dialog: undefined });
-    this.#say(told(result.value), false);
+    this.#say(describe(result.value), false);
     void this.refresh();
     return true;
   }

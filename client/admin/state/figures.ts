@@ -47,9 +47,9 @@ export const wakesOf = ({ wakes }: Pick<Use, "wakes">): number =>
   WAKE_CAUSES.reduce((sum, cause) => sum + wakes[cause], 0);
 
 export const CAUSE_WORDS: Readonly<Record<WakeCause, string>> = {
-  connect: "Somebody came",
-  message: "Somebody said something",
-  close: "Somebody went",
+  connect: "A client connected",
+  message: "A client sent something",
+  close: "A client left",
   alarm: "Its alarm",
   call: "The HTTP API",
   watch: "An operator watched",

@@ -40,7 +40,7 @@ export function MemberList({ session, view }: { readonly session: Session; reado
           <Member key={person.user} session={session} view={view} person={person} />
         ))}
       </ul>
-      {shown.length === 0 && find !== "" && <p class="muted none">Nobody of that name is here.</p>}
+      {shown.length === 0 && find !== "" && <p class="muted none">No member of that name.</p>}
       {more > 0 && <p class="muted none">and {more} more</p>}
     </SidePanel>
   );

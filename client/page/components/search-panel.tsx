@@ -37,7 +37,9 @@ export function SearchPanel({ session, view }: { readonly session: Session; read
     setFound({ query, messages, before: answer.hasMore ? answer.before : undefined, problem: "" });
   };
   const { query, messages, before, problem } = found;
-  const told = isBusy ? "Searching…" : problem || (query === "" ? "" : outcome(messages.length, before !== undefined));
+  const status = isBusy
+    ? "Searching…"
+    : problem || (query === "" ? "" : outcome(messages.length, before !== undefined));
   return (
     <SidePanel session={session} title="Search">
       <form
@@ -58,7 +60,7 @@ export function SearchPanel({ session, view }: { readonly session: Session; read
         />
       </form>
       <p class="muted none" role="status" data-testid="search-outcome">
-        {told}
+        {status}
       </p>
       <ol class="found" data-testid="found">
         {messages.map((message) => (

@@ -22,7 +22,7 @@ export class Actions {
     return this.#problemOf(() => this.#room.ask("edit-message", { id, content }));
   }
 
-  /** @returns whether it was done; if not, the reader has been told */
+  /** @returns whether it was done; if not, the reader sees the reason */
   remove(id: string): Promise<boolean> {
     return this.#done("The message was not deleted", () => this.#room.ask("delete-message", { id }));
   }

@@ -59,7 +59,7 @@ export class History {
     this.#ports.changed();
   }
 
-  /** An event told of a change. */
+  /** An event reported a change. */
   heard(rev: number): void {
     if (!this.#isCatchingUp) this.#rev = Math.max(rev, this.#rev ?? 0);
   }
@@ -113,7 +113,7 @@ export class History {
 
   /**
    * Shows the part of the history around a message.
-   * @returns whether it is there and shown now; nothing where that could not be found out, which the reader has been told
+   * @returns whether it is there and shown now; `undefined` where that is unknown, which the reader sees
    */
   async showAround(seq: number): Promise<boolean | undefined> {
     const { room, timeline, self, changed, failed } = this.#ports;

@@ -37,7 +37,7 @@ const WORDS: Readonly<Record<string, string>> = {
   OTHER_USER: "You wrote this under another name in this browser",
 };
 
-/** One sentence, with the time that is left where the room told it. */
+/** One sentence, with the time left where the room sent it. */
 export function describeFailure({ code, message, retryAfterMs }: Failure): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code]! : message;
   const sentence = /[.!?]$/.test(words) ? words : `${words}.`;

@@ -9,7 +9,7 @@ export class Signals {
   readonly #room: Room;
   #typingSaidAt = 0;
   /** How far the room knows the reader has read. */
-  #told = 0;
+  #reported = 0;
   #seen = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -26,7 +26,7 @@ export class Signals {
   }
 
   welcome(readSeq: number): void {
-    this.#told = readSeq;
+    this.#reported = readSeq;
     this.#typingSaidAt = 0;
     this.saw(this.#seen);
   }
@@ -38,18 +38,18 @@ export class Signals {
 
   saw(seq: number): void {
     this.#seen = Math.max(seq, this.#seen);
-    if (this.#seen > this.#told) this.#timer ??= setTimeout(() => this.#tellRead(), READ_EVERY_MS);
+    if (this.#seen > this.#reported) this.#timer ??= setTimeout(() => this.#reportRead(), READ_EVERY_MS);
   }
 
   close(): void {
-    if (this.#timer !== undefined) this.#tellRead();
+    if (this.#timer !== undefined) this.#reportRead();
     clearTimeout(this.#timer);
   }
 
-  #tellRead(): void {
+  #reportRead(): void {
     this.#timer = undefined;
-    if (this.#room.connection.state !== "connected" || this.#seen <= this.#told) return;
-    this.#told = this.#seen;
+    if (this.#room.connection.state !== "connected" || this.#seen <= this.#reported) return;
+    this.#reported = this.#seen;
     this.#say("read", { seq: this.#seen });
   }
 

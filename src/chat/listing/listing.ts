@@ -29,14 +29,14 @@ const RETRY_MS = { first: 60_000, max: 3_600_000 };
 
 export type ReportToLobby = (report: RoomReport) => Promise<ReportAnswer>;
 
-type Told = Pick<RoomReport, "connections" | "madeAtMs"> & Partial<RoomReport>;
+type Reported = Pick<RoomReport, "connections" | "madeAtMs"> & Partial<RoomReport>;
 
 /** The state that outlives the room's sleep on one of its connections. */
 interface KeptListing {
   readonly window: ThrottleState;
   readonly news: News;
   /** Of the report that the lobby has last. */
-  readonly told?: Told;
+  readonly reported?: Reported;
   /** The next look for something to report. */
   readonly lookAtMs?: number | undefined;
   readonly retry?: Retry | undefined;
@@ -58,7 +58,7 @@ export class Listing implements Feature {
   /** The news in the report under way. */
   #sending: News = NEWS.none;
   /** The report that the lobby has; `undefined` where the latest may not have arrived. */
-  #told: Told | undefined;
+  #reported: Reported | undefined;
   /** Whether the lobby wants to know who is there. */
   #wantsPeople = false;
   #scheduled: CourierState = { is: "idle" };
@@ -110,10 +110,10 @@ export class Listing implements Feature {
   }
 
   onRestore(client: Client): void {
-    for (const { window, news, told, lookAtMs, retry, wantsPeople } of this.#carried.restore(client)) {
+    for (const { window, news, reported, lookAtMs, retry, wantsPeople } of this.#carried.restore(client)) {
       this.#windows.restore(window);
       this.#news = news;
-      this.#told = told;
+      this.#reported = reported;
       this.#wantsPeople = wantsPeople;
       if (retry) this.#courier.restore(retry);
       else this.#courier.request(this.#room.now());
@@ -161,7 +161,7 @@ export class Listing implements Feature {
 
   /** Reports although the lobby may have the same report: it is no longer true, or not enough. */
   tell(news: News = NEWS.change): void {
-    this.#told = undefined;
+    this.#reported = undefined;
     this.#change(news);
   }
 
@@ -205,12 +205,12 @@ export class Listing implements Feature {
   }
 
   get #hasOtherConnections(): boolean {
-    return this.#told !== undefined && this.#told.connections !== this.#room.clients.size;
+    return this.#reported !== undefined && this.#reported.connections !== this.#room.clients.size;
   }
 
   /** LOB-4: whether the lobby is soon going to doubt what it knows. */
   #isOld(nowMs: number): boolean {
-    return hasPassed(this.#told?.madeAtMs ?? -Infinity, REPORT_AGAIN_MS, nowMs);
+    return hasPassed(this.#reported?.madeAtMs ?? -Infinity, REPORT_AGAIN_MS, nowMs);
   }
 
   #schedule(): void {
@@ -234,7 +234,7 @@ export class Listing implements Feature {
   get #lookMs(): number | undefined {
     if (this.#isEmpty) return undefined;
     const nowMs = this.#room.now();
-    if (!this.#hasOtherConnections) return Math.min(this.#told?.madeAtMs ?? -Infinity, nowMs) + REPORT_AGAIN_MS;
+    if (!this.#hasOtherConnections) return Math.min(this.#reported?.madeAtMs ?? -Infinity, nowMs) + REPORT_AGAIN_MS;
     const settledMs = Math.max(nowMs + CONNECTIONS_SETTLED_MS, this.#windows.dueMs(NEWS.aside, false, nowMs));
     return Math.min(this.#clock.alongMs ?? Infinity, settledMs);
   }
@@ -246,7 +246,7 @@ export class Listing implements Feature {
     if (!report) return this.#unreadable(nowMs);
     const isOld = this.#members.count > 0 && this.#isOld(nowMs);
     const isAside = this.#counters.hasFailures || this.#hasOtherConnections || isOld;
-    const isNews = isAside || !isKnown(report, this.#told, this.#wantsPeople);
+    const isNews = isAside || !isKnown(report, this.#reported, this.#wantsPeople);
     this.#sending = isNews ? this.#level : NEWS.none;
     this.#news = NEWS.none;
     if (!isNews) return {};
@@ -265,7 +265,7 @@ export class Listing implements Feature {
     this.#sending = NEWS.none;
     this.#counters.arrived();
     this.#unknown.clear();
-    this.#told = report;
+    this.#reported = report;
     if (!wantsPeople || this.#wantsPeople) return;
     this.#wantsPeople = true;
     if (report.people === undefined && !this.#isEmpty) this.#news = NEWS.soon;
@@ -274,9 +274,9 @@ export class Listing implements Feature {
   #failed(error: unknown): void {
     this.#news = this.#owed;
     this.#sending = NEWS.none;
-    this.#told = undefined;
+    this.#reported = undefined;
     // Once for a series: while the lobby is away, every room would log it again and again.
-    if (this.#courier.failures === 1) this.#room.report("the lobby could not be told", error);
+    if (this.#courier.failures === 1) this.#room.report("the report to the lobby failed", error);
   }
 
   /** The news that the lobby may not have, those of the report under way included. */
@@ -292,10 +292,10 @@ export class Listing implements Feature {
       lookAtMs: isSending ? this.#room.now() : this.#clock.alongMs,
       retry: this.#courier.retry,
       wantsPeople: this.#wantsPeople,
-      ...(this.#told && !isSending && { told: shortened(this.#told) }),
+      ...(this.#reported && !isSending && { reported: shortened(this.#reported) }),
     });
   }
 }
 
 /** The rest is compared by its news alone, and people may be many. */
-const shortened = ({ connections = 0, madeAtMs }: Told): Told => ({ connections, madeAtMs });
+const shortened = ({ connections = 0, madeAtMs }: Reported): Reported => ({ connections, madeAtMs });

@@ -71,9 +71,9 @@ export class RoomFacts {
 }
 
 /** Whether the lobby has the same of members and messages. */
-export function isKnown(report: RoomReport, told: Partial<RoomReport> | undefined, wantsPeople: boolean): boolean {
+export function isKnown(report: RoomReport, reported: Partial<RoomReport> | undefined, wantsPeople: boolean): boolean {
   const { members, lastSeq, lastActivity, people, direct } = report;
-  if (told?.direct?.read.join() !== direct?.read.join()) return false;
-  if (wantsPeople && told?.people !== people) return false;
-  return told?.members === members && told.lastSeq === lastSeq && told.lastActivity === lastActivity;
+  if (reported?.direct?.read.join() !== direct?.read.join()) return false;
+  if (wantsPeople && reported?.people !== people) return false;
+  return reported?.members === members && reported.lastSeq === lastSeq && reported.lastActivity === lastActivity;
 }

@@ -122,11 +122,11 @@ export class MessageChanges implements Feature {
     });
     if (!changed) return refuse("INTERNAL", "The changes could not be read.");
     const { page, isLast } = changed;
-    const told = fitFirst(page);
-    const hasMore = !isLast || told.length < page.length;
+    const fitting = fitFirst(page);
+    const hasMore = !isLast || fitting.length < page.length;
     // Trimmed messages have no changes.
-    const messages = told.flatMap(({ message }) => message ?? []);
-    return { ok: true, messages, rev: hasMore ? told.at(-1)!.rev : this.toldRev, hasMore };
+    const messages = fitting.flatMap(({ message }) => message ?? []);
+    return { ok: true, messages, rev: hasMore ? fitting.at(-1)!.rev : this.toldRev, hasMore };
   }
 }
 

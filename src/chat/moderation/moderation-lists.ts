@@ -69,7 +69,7 @@ function usersOf(records: Iterable<[string, UserRecord]>, limit: number): UsersP
 function pageOf(records: Iterable<[string, UserRecord]>, limit: number): UsersPage {
   const users: ModeratedUser[] = [];
   for (const [user, { ban, mute, grant }] of records) {
-    // A kick alone binds nobody.
+    // A kick alone binds no one.
     if (!ban && !mute && !grant) continue;
     if (users.length === limit) return { users, hasMore: true };
     users.push({

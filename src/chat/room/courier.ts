@@ -116,12 +116,12 @@ export class Courier<Parcel = unknown, Receipt = unknown> {
     else this.#send(nowMs);
   }
 
-  /** The answer to the call under way does not count: what it told is told again. */
+  /** Ignores the answer to the call under way, and sends its contents again. */
   drop(nowMs: number): void {
     if (this.#state.is === "sending") this.#wait(nowMs);
   }
 
-  /** Nothing is told any more, and no answer counts. */
+  /** Sends no more, and ignores answers. */
   stop(): void {
     this.#isOver = true;
     this.#change(IDLE);

@@ -5,7 +5,7 @@ import type { IndexTerm } from "./search-index.ts";
 import type { Query } from "./search-query.ts";
 import { wordsIn, type Effort, type Word } from "./words.ts";
 
-/** UTF-16 units of a term that are kept: longer words are told apart when the log is read. */
+/** UTF-16 units of a term that are kept: the search compares longer words when it reads the log. */
 const TERM_LENGTH_MAX = 64;
 /** Terms that an index is asked for at once; the longest narrow it down most. */
 const TERMS_ASKED_MAX = 16;

@@ -7,9 +7,9 @@ import type { Room } from "../room/room.ts";
 import { changed, posted, WEBHOOK_EVENTS_MAX, type Parcel } from "./webhook-batch.ts";
 
 export interface MessageMark {
-  /** Messages up to this place are told. */
+  /** Messages up to this `seq` were sent. */
   readonly seq: number;
-  /** No change that is still to be told has a lower `rev`. */
+  /** No change that is still to be sent has a lower `rev`. */
   readonly changedFrom?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export class MessageFeed {
     return this.#room.seenSeq() > this.#seq || this.#changes.from !== undefined;
   }
 
-  /** @returns whether the change is one to be told: reactions are not */
+  /** @returns whether the change is sent to webhooks: reactions are not */
   note({ seq, rev, change }: KeptChange): boolean {
     const isNews = change.deletedBy !== undefined || change.edits.at(-1)?.timestamp === rev;
     if (isNews) this.#changes.note({ seq, rev });
@@ -46,7 +46,7 @@ export class MessageFeed {
 
   #collectPosted({ batch, after }: Parcel): void {
     let seq = this.#seq;
-    const problem = "messages that cannot be read are not told to the webhook";
+    const problem = "unreadable messages are not sent to the webhook";
     for (const message of readableAfter(this.#room, seq, problem)) {
       if (!batch.add(posted(message))) break;
       ({ seq } = message);
@@ -74,7 +74,7 @@ export class MessageFeed {
       return kept && changed(kept, rev, sinceRev);
     } catch (error) {
       if (!(error instanceof UnreadableBatch)) throw error;
-      this.#room.report("a change that cannot be read is not told to the webhook", error);
+      this.#room.report("an unreadable change is not sent to the webhook", error);
       return undefined;
     }
   }

@@ -1,5 +1,5 @@
 // Tells the webhook who is in the room (HOOK-4): compares the members with those whom the receiver was notified of, and tells the
-// difference. So what happened during an outage or in a crash comes out right by itself; a stay that was over by then is not told.
+// difference. So what happened during an outage or in a crash comes out right by itself; a stay that was over by then is not sent.
 // What is about to be sent is stored before, because afterwards the receiver may have it and the room may be gone. Used by webhooks.ts.
 import { PagedMap, pagesIn } from "../../storage/paged-map.ts";
 import type { Room } from "../room/room.ts";
@@ -48,7 +48,7 @@ export class PresenceFeed {
     if (mark.occupied) this.#graceEndsMs = room.now() + RESTART_GRACE_MS;
     room.members.watch(() => {
       this.#noticed++;
-      // Presence waits for members who may come back, except for the last one: nobody is left to be notified.
+      // Presence waits for members who may come back, except for the last one: no member is left to notify.
       if (room.members.count === 0) this.#graceEndsMs = room.now() + emptyGraceMs;
       changed();
     });
@@ -99,16 +99,16 @@ export class PresenceFeed {
       if (isFirst) this.#collectOccupied(parcel, { user, name, sinceMs });
       isFirst = false;
       if (known?.state === "here") continue;
-      // One that is `coming` may have been told before: it is the same news. One that is `going` has come again.
+      // A `coming` member may have been sent before: it is the same news. A `going` one has come again.
       const stay: NotifiedStay = { since: known?.state === "coming" ? known.since : sinceMs, state: "coming" };
       if (!parcel.batch.add(joined(this.#placed(stay), user, name))) return;
       parcel.before.push(() => notified.set(user, stay));
-      // Not worth a row: told again, it is the same news.
+      // Not worth a row: sent twice, it is the same news.
       parcel.after.push(() => notified.amend(user, { ...stay, state: "here" }));
     }
   }
 
-  /** Stored so that after a crash members who come back are no news, and members who do not are told to have left. */
+  /** Stored so that after a crash returning members are no news, and the others are sent as left. */
   #readNotified(): PagedMap<NotifiedStay> {
     const notified = new PagedMap<NotifiedStay>(pagesIn(this.#room.state, "webhook-members:"));
     if (!this.#isConfirmed) return notified;

@@ -61,7 +61,7 @@ export function posted(message: Message): WebhookEvent {
 /**
  * @param rev of the message's latest change
  * @param sinceRev from which change on an edit is news
- * @returns `undefined` where nothing is to be told: only reactions changed
+ * @returns `undefined` where there is nothing to send: only reactions changed
  */
 export function changed({ posted: message, change }: Kept, rev: number, sinceRev: number): WebhookEvent | undefined {
   const { id, seq, room } = message;

@@ -62,7 +62,7 @@ export class Webhooks implements Feature {
     this.#later = deadline("webhooks-later", (nowMs) => this.#runLater(nowMs));
     const known = state.get(STATE_KEY) as Mark | undefined;
     const isKnown = known !== undefined && known.epoch === log.epoch;
-    // A room that never told anything begins with what comes. Its log is not asked for its name: that would store one (API-13).
+    // A room that never sent anything begins with the next event. Its log is not asked for its name: that would store one (API-13).
     this.#mark = isKnown ? known : { epoch: "", seq: log.lastSeq };
     if (isKnown) this.#stored = JSON.stringify(known);
     this.#messages = new MessageFeed(this.#room, this.#mark);
@@ -175,7 +175,7 @@ export class Webhooks implements Feature {
       this.#write();
     } catch (error) {
       // The next life of the room tells it again.
-      this.#room.report("how far the webhook was told could not be stored", error);
+      this.#room.report("the webhook's position could not be stored", error);
     }
   }
 

@@ -40,7 +40,7 @@ const partSchema = z.object({
   part: number,
   tries: count.describe("Tries that have failed"),
   to: z.array(destinationSchema),
-  whoever: z.exactOptional(usersSchema).describe("Users to look for in rooms whose members the lobby does not know"),
+  unlocated: z.exactOptional(usersSchema).describe("Users to look for in rooms whose members the lobby does not know"),
 });
 
 /** One message of the queue. */

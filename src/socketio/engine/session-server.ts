@@ -14,7 +14,7 @@ import type { UnjoinedQuota } from "./unjoined-quota.ts";
 /** The outside world, as far as a server of sessions needs it. */
 export interface SessionPorts {
   now(): number;
-  /** A fresh id that nobody can guess. */
+  /** A fresh id that cannot be guessed. */
   newId(): string;
   apply(effects: readonly Effect[]): void;
   /** The offset of this server in periodic work, from 0 to below 1: the same for as long as it exists. */

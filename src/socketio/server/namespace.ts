@@ -60,7 +60,7 @@ export interface NamespaceContext {
   readonly deadlines: Deadlines;
   /** Milliseconds since 1970, as of the current input. */
   readonly now: () => number;
-  /** A fresh id that nobody can guess. */
+  /** A fresh id that cannot be guessed. */
   readonly newId: () => string;
   /** Runs `work` as a turn: for what happens after an await. */
   turn<Result>(work: () => Result): Result;

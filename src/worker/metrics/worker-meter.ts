@@ -18,7 +18,7 @@ const WAITING_MS_MAX = 30_000;
 export class WorkerMeter extends Meter {
   readonly #lobbyRpc: () => LobbyRpc | undefined;
   readonly #source = `worker ${crypto.randomUUID()}`;
-  #told: CounterDelta | undefined;
+  #pending: CounterDelta | undefined;
   #lastId = 0;
   #waitingSinceMs = -Infinity;
   #toldAtMs = -Infinity;
@@ -51,16 +51,16 @@ export class WorkerMeter extends Meter {
   async tell(): Promise<void> {
     const lobby = this.#lobbyRpc();
     if (!lobby) return;
-    if (!this.#told && !this.isEmpty) {
+    if (!this.#pending && !this.isEmpty) {
       this.#lastId = Math.max(Date.now(), this.#lastId + 1);
-      this.#told = { id: this.#lastId, counts: this.take() };
+      this.#pending = { id: this.#lastId, counts: this.take() };
     }
-    const told = this.#told;
-    if (!told) return;
+    const pending = this.#pending;
+    if (!pending) return;
     this.#toldAtMs = Date.now();
     try {
-      await lobby.count(this.#source, told);
-      if (this.#told === told) this.#told = undefined;
+      await lobby.count(this.#source, pending);
+      if (this.#pending === pending) this.#pending = undefined;
     } catch {
       // The next one tries again.
     }

@@ -1,4 +1,4 @@
-// How rooms pass messages on: timing, batches, costs, failures.
+// Tests how rooms pass messages on: timing, batches, costs, failures.
 import { describe, expect, it } from "vitest";
 
 import { SEEN_AGAIN_MAX } from "../../../src/chat/links/link.ts";

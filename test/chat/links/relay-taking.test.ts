@@ -1,4 +1,4 @@
-// What a room takes of batches: overlapping ones, hostile ones, those of earlier links, late changes.
+// Tests how a room takes batches: overlapping ones, hostile ones, those of earlier links, late changes.
 import { describe, expect, it } from "vitest";
 
 import { COPIES_LOOKED_AT_MAX } from "../../../src/chat/links/copies.ts";

@@ -1,4 +1,4 @@
-// What a room counted and the lobby has not heard of, through sleep and lost reports. MET-2
+// Tests counters that the lobby has not received yet, through sleep and lost reports. MET-2
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 

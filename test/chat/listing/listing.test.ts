@@ -1,4 +1,4 @@
-// What a room tells the lobby, and when: LOB-1 to LOB-4
+// Tests a room's reports to the lobby, and their timing: LOB-1 to LOB-4
 import { describe, expect, it } from "vitest";
 
 import { REPORT_BELIEVED_MS } from "../../../src/chat/listing/room-facts.ts";

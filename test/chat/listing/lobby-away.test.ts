@@ -1,4 +1,4 @@
-// What a room does while the lobby cannot be told: it goes on, tries less and less often, and forgets nothing. LOB-3
+// Tests a room whose lobby cannot be reached: it goes on, retries less and less often, and loses no count. LOB-3
 import { describe, expect, it } from "vitest";
 
 import { REPORT_WINDOW_MS_MIN } from "../../../src/chat/listing/report-windows.ts";
@@ -17,7 +17,7 @@ describe("a lobby that is away: LOB-3", () => {
       expect(await ada.ask("chat-message", { content: `${i}` })).toMatchObject({ ok: true });
       await reporting.advance(2000);
     }
-    expect(reporting.room.shell.reports).toMatchObject([{ problem: "the lobby could not be told" }]);
+    expect(reporting.room.shell.reports).toMatchObject([{ problem: "the report to the lobby failed" }]);
     expect(reporting.take().length).toBeLessThan(8);
     reporting.failure = undefined;
     await reporting.advance(180_000);

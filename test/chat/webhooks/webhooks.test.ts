@@ -119,7 +119,7 @@ describe("a message", () => {
     await room.pass(10_000);
     expect(room.queue.story).toEqual(["posted 3 3"]);
     expect(room.shell.reports.at(-1)).toMatchObject({
-      problem: "messages that cannot be read are not told to the webhook",
+      problem: "unreadable messages are not sent to the webhook",
     });
   });
 });

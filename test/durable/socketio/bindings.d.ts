@@ -1,4 +1,4 @@
-// What `cloudflare:workers` hands these tests: the binding of their own wrangler.toml.
+// Types of the bindings that these tests import from `cloudflare:workers`: those of their own wrangler.toml.
 declare namespace Cloudflare {
   interface GlobalProps {
     mainModule: typeof import("./worker.ts");

@@ -1,4 +1,4 @@
-// What the applications of this folder run with: the settings of their servers and objects.
+// Settings of the servers and objects of this folder's applications.
 import type { ServerOptions } from "../../../src/socketio/server/server.ts";
 
 const HEARTBEAT = { pingIntervalMs: 45_000, pingTimeoutMs: 30_000, connectTimeoutMs: 10_000 };

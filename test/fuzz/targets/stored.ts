@@ -164,7 +164,7 @@ const announceItem: Target = {
         { room: "a", number: 0 },
         { room: "b", users: [[1, "ada"]] },
       ],
-      whoever: [[2, "ben"]],
+      unlocated: [[2, "ben"]],
     },
     { walk: { prefix: "team-", after: "team-1", rooms: 5, parts: 1 } },
     { part: 3, look: [[7, "ada"]] },
@@ -179,7 +179,7 @@ const announceItem: Target = {
     must(!("to" in item && ("walk" in item || "look" in item)), "two kinds in one");
     if (!("to" in item)) return;
     const reached = item.to.flatMap(
-      ({ number, users = item.whoever ?? [] }) => number ?? users.map(([place]) => place),
+      ({ number, users = item.unlocated ?? [] }) => number ?? users.map(([place]) => place),
     );
     const note = { id: item.announce.id, part: item.part, reached, failed: reached, isOver: true };
     const record = withNote(beginRecord({ id: note.id, by: "s", at: 0 }, reached.length, 1), note);

@@ -1,4 +1,4 @@
-// What the bundle takes from the product besides the clients.
+// The objects and functions of the product that the simulator's bundle contains besides the clients.
 export { ChatRoom } from "../../../durable/chat-room.ts";
 export { DeadLetters } from "../../../durable/dead-letters.ts";
 export { Lobby } from "../../../durable/lobby.ts";

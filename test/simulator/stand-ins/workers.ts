@@ -1,4 +1,4 @@
-// What objects take from `cloudflare:workers`.
+// Replaces `cloudflare:workers` for the objects.
 
 export class DurableObject {
   readonly ctx: unknown;

@@ -1,2 +1,2 @@
-// What socket.io-client takes from `ws`.
+// Replaces `ws` for socket.io-client.
 export { ClientWebSocket as WebSocket } from "../network.ts";

@@ -1,4 +1,4 @@
-// Calls of moderators: the events of moderation, told apart by `action` (API-14), and the room's lists: MOD-1, MOD-11.
+// Calls of moderators: the events of moderation, distinguished by `action` (API-14), and the room's lists: MOD-1, MOD-11.
 import { z } from "zod";
 
 import type { ModerationAction } from "../../../protocol/chat-events.ts";
@@ -13,7 +13,7 @@ import { answering, call, done, room, type ApiCall } from "../call.ts";
 import { actingAs, callerFor, STAFF } from "../callers.ts";
 import { LINK_HEADER, linkFrom, respond } from "../responses.ts";
 
-/** The input of one action, told apart by `action`. */
+/** The input of one action, distinguished by `action`. */
 const action = <Name extends ModerationAction>(name: Name) =>
   z.object({ ...ACTION_SCHEMAS[name].shape, action: z.literal(name), room, as: actingAs.optional() });
 
