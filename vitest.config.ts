@@ -75,7 +75,7 @@ class FirstThingsFirst extends BaseSequencer {
  * worker of vitest, because to start it and to load the modules takes longer than most files run.
  */
 const ALONE = [
-  "test/durable/{announce-scale,cost-model,heartbeat,lobby,lobby-cost,lobby-overtaken,lobby-shared,metrics-sleep}.test.ts",
+  "test/durable/{announce,announce-scale,cost-model,heartbeat,lobby,lobby-cost,lobby-overtaken,lobby-shared,metrics-sleep,people-rows,relay-direct}.test.ts",
   "test/worker/{api-drain,metrics,refusals,stats}.test.ts",
 ];
 
