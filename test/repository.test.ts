@@ -218,18 +218,59 @@ describe("docs/architecture.md", () => {
     ([, folder, imports]) => [folder!, [...imports!.matchAll(/`([\w/]+)`/g)].map(([, name]) => `src/${name}`)] as const,
   );
 
+  const partsOf = (folder: string): string[] => [
+    folder,
+    ...readdirSync(join(ROOT, folder), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => join(folder, name)),
+  ];
+
   it.each(rows)("names the imports that the compiler allows %s", (folder, imports) => {
-    const { references = [] } = JSON.parse(textOf(join(folder, "tsconfig.json"))) as {
-      references?: ReadonlyArray<{ readonly path: string }>;
-    };
-    const allowed = references.map(({ path }) => join(folder, path)).filter((path) => !path.startsWith(`${folder}/`));
-    expect(imports).toEqual(allowed.toSorted());
+    // A folder of the chat has walls of its own; the table names what any of them may import.
+    const parts = folder === "src/chat" ? partsOf(folder) : [folder];
+    const allowed = parts.flatMap((part) => {
+      const { references = [] } = JSON.parse(textOf(join(part, "tsconfig.json"))) as {
+        references?: ReadonlyArray<{ readonly path: string }>;
+      };
+      return references.map(({ path }) => join(part, path));
+    });
+    const outside = allowed.filter((path) => !path.startsWith(`${folder}/`));
+    expect(imports).toEqual([...new Set(outside)].toSorted());
   });
 
   it("has a row for each folder of src", () => {
     const folders = readdirSync(join(ROOT, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
     const missing = folders.filter(({ name }) => !rows.some(([folder]) => `${folder}/`.startsWith(`src/${name}/`)));
     expect(missing.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe("the walls between folders", () => {
+  /** The nearest folder at or above `path` with a tsconfig.json: its project. */
+  const projectOf = (path: string): string =>
+    existsSync(join(ROOT, path, "tsconfig.json")) ? path : projectOf(dirname(path));
+  const referencesOf = (project: string): readonly string[] => {
+    const { references = [] } = JSON.parse(textOf(join(project, "tsconfig.json"))) as {
+      references?: ReadonlyArray<{ readonly path: string }>;
+    };
+    return references.map(({ path }) => join(project, path));
+  };
+
+  // The compiler refuses every other import but those of projects that a reference refers to in its turn.
+  it("stand: each import leads into a project that the importing one names", () => {
+    const strays = ["src", "durable", "client"].flatMap(sourcesIn).flatMap((file) => {
+      const project = projectOf(dirname(file));
+      const allowed = new Set([project, ...referencesOf(project)]);
+      return (
+        [...textOf(file).matchAll(/from "(\.[^"]+)"/g)]
+          .map(([, target]) => projectOf(dirname(join(dirname(file), target!))))
+          // The chat as a whole is one project to those outside it.
+          .map((target) => (project.startsWith("src/chat") ? target : target.replace(/^src\/chat\/.*/, "src/chat")))
+          .filter((target) => !allowed.has(target))
+          .map((target) => `${file} imports ${target}`)
+      );
+    });
+    expect(strays).toEqual([]);
   });
 });
 

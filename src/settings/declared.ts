@@ -158,7 +158,7 @@ const LIMITS = {
     inDevelopment: 0,
     unit: "connections",
     meaning:
-      "Connections of one address (IPv6: one /64) in one room, and 16 times as many of one IPv6 /48; 0 is no limit. Connections that have joined no room yet count in all rooms together.",
+      "Connections of one address (IPv6: one /64) in one room, and 16 times as many of one IPv6 /48; 0 is no limit. Connections that have joined no room yet count in all rooms of an isolate together.",
   }),
   maxConnectionsPerUser: setting("MAX_CONNECTIONS_PER_USER", kind.integer(0, MEMBERS_MAX), {
     default: 20,
@@ -170,7 +170,7 @@ const LIMITS = {
     default: 60,
     inDevelopment: 0,
     unit: "per minute",
-    meaning: "Connections that one address opens, and as many tokens for guests; 0 is no limit.",
+    meaning: "Connections that one address opens, and as many tokens for guests, in each isolate; 0 is no limit.",
   }),
   apiRate: setting("API_RATE", kind.number(0.01, 100_000), {
     default: 50,
