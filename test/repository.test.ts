@@ -5,6 +5,8 @@ import { describe, expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..");
 const LINES_MAX = 400;
+/** The types that the build makes of the client; headers may name it. */
+const MADE_BY_BUILD = "client.d.ts";
 
 const textOf = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
@@ -113,6 +115,23 @@ describe("source files", () => {
       (file) => textOf(file).split("\n").length > 5 && !textOf(file).startsWith("//"),
     );
     expect(bare).toEqual([]);
+  });
+
+  it("name files in their headers that exist", () => {
+    const paths = readdirSync(ROOT, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !entry.name.startsWith(".") && entry.name !== "node_modules")
+      .flatMap(({ name }) => sourcesIn(name));
+    const headed = ["src", "durable", "client"].flatMap(sourcesIn);
+    const stale = headed.flatMap((file) => {
+      const [header] = /^(?:\/\/.*\n)*/.exec(textOf(file))!;
+      const names = [...header.matchAll(/(?<![\w./-])[\w./-]+\.tsx?\b/g)].map(([name]) =>
+        name.replace(/^(\.+\/)+/, ""),
+      );
+      return names
+        .filter((name) => name !== MADE_BY_BUILD && !paths.some((path) => `/${path}`.endsWith(`/${name}`)))
+        .map((name) => `${file}: ${name}`);
+    });
+    expect(stale).toEqual([]);
   });
 
   const CORES = ["clock", "storage", "protocol", "metrics", "socketio", "chat", "lobby", "relay"].map((name) =>

@@ -1,5 +1,5 @@
 // A chat room: the first application of the Socket.IO core. Maps what its server tells a namespace onto the room's features
-// (features.ts). Made by durable/chat-room.ts.
+// (features.ts). Made by durable/create-chat.ts.
 import type { Answer, ClientToServerEvents, ServerToClientEvents, Welcome } from "../protocol/chat-events.ts";
 import type { Identity } from "../protocol/identity.ts";
 import { Meter } from "../metrics/meter.ts";
@@ -33,6 +33,7 @@ export class Chat extends Namespace<ClientToServerEvents, ServerToClientEvents, 
     this.features = makeFeatures(this.room, outside);
     this.#requests = new Requests(this.room, this.features.all);
     this.calls = new RoomCalls(this.room, this.features, this.#requests);
+    // features.ts makes the compiler demand an operation for each event.
     this.handlers = Object.fromEntries(
       [...this.#requests.events].map((event) => [
         event,

@@ -1,4 +1,4 @@
-// The features of a chat room. To add one: a folder with its class, and a line in `all` below, whose order is that in which hooks
+// The features of a chat room. To add one: a folder with its class, and a line in `list` below, whose order is that in which hooks
 // are called. Called by chat.ts.
 import type { FilesWelcome } from "../protocol/chat-events.ts";
 import type { Meter } from "../metrics/meter.ts";
@@ -30,7 +30,7 @@ import { Modes } from "./moderation/room-modes.ts";
 import type { RoomState } from "../storage/room-state.ts";
 import type { TokenBuckets } from "../clock/token-bucket.ts";
 import type { Feature } from "./room/feature.ts";
-import type { Bearer, Caller } from "./room/operation.ts";
+import type { Bearer, Caller, ChatEvent } from "./room/operation.ts";
 import type { ChatSettings, Client, Room } from "./room/room.ts";
 import type { SearchAllowance } from "./search/search-allowance.ts";
 import type { SearchIndex } from "./search/search-index.ts";
@@ -77,6 +77,17 @@ export interface FileOptions {
 /** The ports of the features. */
 type Outside = Omit<ChatDependencies, "room" | "settings" | "log" | "state" | "meter" | "durable">;
 
+/** The events that a feature has operations for. */
+type EventsOf<Each> = Each extends { readonly operations: infer Operations } ? keyof Operations : never;
+
+/** Fits a list only if its features together have an operation for each event, and for nothing else. */
+type Complete<Each extends Feature> = [ChatEvent, EventsOf<Each>] extends [EventsOf<Each>, ChatEvent]
+  ? readonly Feature[]
+  : {
+      readonly eventsWithoutOperation: Exclude<ChatEvent, EventsOf<Each>>;
+      readonly operationsWithoutEvent: Exclude<EventsOf<Each>, ChatEvent>;
+    };
+
 /** All of them, and by name those that chat.ts and room-calls.ts have business with. */
 export type Features = ReturnType<typeof makeFeatures>;
 
@@ -104,7 +115,7 @@ export function makeFeatures(
   const report = { counters, direct: () => direct.report };
   const listing = reportToLobby && new Listing(room, members, { send: reportToLobby, ...report });
   const announced = new Announced(room, () => listing?.tellPeople());
-  const all: readonly Feature[] = [
+  const list = [
     direct,
     bans,
     new Flooding(room),
@@ -129,6 +140,7 @@ export function makeFeatures(
     ...(deliver && !direct.isDirect ? [new Webhooks(room, deliver, LEAVE_GRACE_MS + LEAVE_GATHER_MS)] : []),
     ...(listing ? [counters, listing] : []),
   ];
+  const all: readonly Feature[] = list satisfies Complete<(typeof list)[number]>;
   /** A caller with the role that counts in this room: DM-2, MOD-9. */
   const callerOf = ({ user, name, role: given }: Bearer, client?: Client): Caller => {
     const tokenRole = direct.roleOf(given);

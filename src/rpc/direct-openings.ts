@@ -1,5 +1,5 @@
 // The conversations that users of this isolate begin (DM-5), counted together whether a room begins them by event or the Worker
-// by a call. Used by durable/chat-room.ts and worker/api/direct-calls.ts.
+// by a call. Used by durable/create-chat.ts and worker/api/calls/direct.ts.
 import { TokenBuckets } from "../clock/token-bucket.ts";
 import { DIRECT_OPENINGS } from "../protocol/direct-room.ts";
 

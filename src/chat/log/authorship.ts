@@ -1,5 +1,5 @@
 // The role in which a message was written, where its author's token says more than "member". Editing judges the rank of
-// authors who are away by it (ranks.ts). It is stored with the message (batch-format.ts) and is nothing that goes outside, so it stands
+// authors who are away by it (user-records.ts). It is stored with the message (batch-format.ts) and is nothing that goes outside, so it stands
 // beside the object, as the route of an origin does.
 import type { Message, Role } from "../../protocol/chat-events.ts";
 

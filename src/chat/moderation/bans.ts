@@ -1,5 +1,5 @@
 // Keeps banned users out of a room and disconnects banned and kicked ones (MOD-3, MOD-4); what they had open cannot be recovered
-// (MOD-5). Called by the guard of operations, by moderation.ts and by the room for connections.
+// (MOD-5). Called by requests.ts before each request, by moderation.ts and by the room for connections.
 import type { ErrorAnswer, Notice } from "../../protocol/chat-events.ts";
 import type { Refusal } from "../../socketio/server/namespace.ts";
 import { deny, refuse } from "../room/answers.ts";

@@ -1,4 +1,4 @@
-// Refuses posts, edits, reactions, typing and uploads of muted users: MOD-6. Called by the guard of operations.
+// Refuses posts, edits, reactions, typing and uploads of muted users: MOD-6. Called by requests.ts before each request.
 import type { ErrorAnswer } from "../../protocol/chat-events.ts";
 import { refuse } from "../room/answers.ts";
 import { isSpeech, type Caller } from "../room/operation.ts";

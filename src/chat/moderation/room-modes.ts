@@ -1,5 +1,5 @@
 // Read-only rooms, where only moderators speak (MOD-7), and slow mode, where each user posts once in so many seconds (MOD-8).
-// Called by the guard of operations; moderation.ts sets the modes.
+// Called by requests.ts before each request; moderation.ts sets the modes.
 import type { Answer, ErrorAnswer, RoomModes } from "../../protocol/chat-events.ts";
 import { LastPosts } from "./last-posts.ts";
 import { refuse } from "../room/answers.ts";

@@ -125,7 +125,7 @@ export class Posts implements Writer {
     }
   }
 
-  /** Closes the open batch; for the deadline that the pacer set. */
+  /** Closes the open batch; for the deadline that `#throttle` set. */
   flush(nowMs: number): void {
     // With nothing open, the next post need not wait for a window to pass.
     if (this.#batch.length > 0) this.#throttle.flush(nowMs);

@@ -1,5 +1,6 @@
 // Pings sessions and ends dead ones. The server pings, as Engine.IO 4 says, except sessions whose client keeps the heartbeat itself
-// (EXT-3). Pongs never reach this code (the runtime absorbs them without waking the object), so the shell is asked for their time.
+// (EXT-3). Where the ping interval is longer than a second, the runtime absorbs pongs without waking the object, and this code asks the
+// shell for their time; else engine.ts notes it.
 // Called by engine.ts.
 import { CLOSINGS } from "../wire/closings.ts";
 import { ENGINE_PING } from "../wire/engine-io.ts";

@@ -1,4 +1,4 @@
-// Delivers dead letters again, relayed batches and pieces of announcements (RLY-9, ANN-6). Called by api/relay-calls.ts.
+// Delivers dead letters again, relayed batches and pieces of announcements (RLY-9, ANN-6). Called by api/calls/relay.ts.
 import type { DeadBatch, RelayBatch, RelayOutcome } from "../../protocol/relay-batch.ts";
 import { deliverParts } from "../../relay/announcing.ts";
 import { isReadablePart } from "../../relay/readable-batch.ts";
