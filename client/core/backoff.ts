@@ -17,7 +17,7 @@ export function retryDelayMs(attempt: number, random: number, retryAfterMs = 0):
   return Math.round(Math.max(backoffMs, retryAfterMs + random * RETRY_FIRST_MS));
 }
 
-/** How long a server that goes away may ask to stay away, at most: as long as a drain may take (API-10). */
+/** The longest wait that a draining server may ask for: the longest time a drain may take (API-10). */
 export const APPOINTMENT_MAX_MS = 600_000;
 
 /** What came over the wire as `retryAfterMs`, if it is one. */

@@ -1,6 +1,5 @@
 // Connects one stock socket.io-client Socket and reconnects it after each failure. Each attempt fetches a token, connects, and
-// reports the result to the reconnection schedule (reconnection.ts), which returns the time of the next attempt. Room calls
-// it.
+// reports the result to reconnection.ts, which calls for the next attempt when it is due. Room calls it.
 import { io, type Socket } from "socket.io-client";
 
 import { ENDINGS, isAboutToken } from "../../src/protocol/failures.ts";

@@ -1,5 +1,5 @@
-// Files of a room: up, and back. What passes by itself (a rate limit, a broken line, a token that ended) is tried again;
-// everything else rejects with the server's own words.
+// Uploads and downloads files of a room. Retries rate limits, network errors and expired tokens; rejects with the server's text
+// otherwise. Room calls it.
 import { isAboutToken, RETRY_AFTER, type TokenCode } from "../../src/protocol/failures.ts";
 import type { Attachment } from "../../src/protocol/chat-events.ts";
 import type { DownloadOptions, FileError, UploadOptions } from "./api.ts";

@@ -1,5 +1,5 @@
-// Decides when to connect again, and when to stop. Pure: the connection reports what happened and gets the time of the next
-// attempt.
+// Decides when to connect again, and when to stop. The connection reports what happened; an attempt is called for when it is due,
+// by the clock handed in.
 import { isAboutToken, RETRY_AFTER, RETRY_NEVER } from "../../src/protocol/failures.ts";
 import type { Connection } from "./api.ts";
 import { retryDelayMs } from "./backoff.ts";

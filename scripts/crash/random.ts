@@ -1,4 +1,4 @@
-// Dice that fall the same for the same seed.
+// A random number generator with a seed, for repeatable runs. Called by the crash test and the fuzzer.
 
 /** xorshift32. @returns from 0 to below 1 */
 export function seededRandom(seed: number): () => number {

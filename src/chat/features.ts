@@ -1,5 +1,5 @@
-// The features of a chat room. To add one: a folder with its class, and a line in `list` below, whose order is that in which hooks
-// are called. Called by chat.ts.
+// The features of a chat room. To add one: a class in one of the folders, and a line in `list` below, whose order is that in which
+// hooks are called. Called by chat.ts.
 import type { FilesWelcome } from "../protocol/chat-events.ts";
 import type { Meter } from "../metrics/meter.ts";
 import { Announced } from "./announce/announced.ts";

@@ -1,5 +1,6 @@
-// Marks of the users in a room: six characters per user, so that a lobby can keep them for all its rooms. Two users may share a mark; then
-// a room is asked in vain.
+// Marks of the users in a room: a hash of six characters per user, so that a lobby knows which rooms to call for an
+// announcement to users. Two users may share a mark; then a room is called that has neither. Called by lobby.ts and the chat's
+// listing.
 
 const MARK_LENGTH = 6;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

@@ -29,10 +29,10 @@ export function Connections({ store, room, now }: ConnectionsProps) {
                 Open for
               </th>
               <th scope="col" class="number">
-                Last heard of
+                Last seen
               </th>
               <th scope="col">
-                <span class="unseen">What can be done</span>
+                <span class="unseen">Actions</span>
               </th>
             </tr>
           </thead>
@@ -89,7 +89,7 @@ function Row({ store, room, of, at }: RowProps) {
       <td class="number" data-label="Open for" title={exactTime(since)}>
         {spanText(at - since)}
       </td>
-      <td class="number" data-label="Last heard of" title={exactTime(lastSeen)}>
+      <td class="number" data-label="Last seen" title={exactTime(lastSeen)}>
         {spanText(at - lastSeen)} ago
       </td>
       <td class="actions">

@@ -3,7 +3,7 @@ import { useNow } from "../../page/components/hooks.ts";
 import { exactTime } from "../../page/state/times.ts";
 import type { DeadLetter } from "../state/answers.ts";
 import type { AdminStore } from "../state/admin-store.ts";
-import { countText, spanText } from "../state/figures.ts";
+import { countText, originText, spanText } from "../state/figures.ts";
 import { hashOf } from "../state/route.ts";
 import { ProblemLine } from "./parts.tsx";
 
@@ -29,8 +29,8 @@ export function DeadLetters({ store }: { readonly store: AdminStore }) {
         </button>
       </div>
       <p class="muted lead">
-        What linked rooms could not pass on, without what it says. Mend the cause, then replay; no room takes anything
-        twice.
+        Batches of linked rooms and announcements that could not be delivered. Contents are not shown. Mend the cause,
+        then replay; no room takes a message twice.
       </p>
       <ProblemLine problem={lettersProblem} />
       {page && letters.length === 0 && (
@@ -69,7 +69,7 @@ function LetterTable({ store, letters }: { readonly store: AdminStore; readonly 
               Given up
             </th>
             <th scope="col">
-              <span class="unseen">What can be done</span>
+              <span class="unseen">Actions</span>
             </th>
           </tr>
         </thead>
@@ -93,11 +93,12 @@ function LetterRow({
   readonly now: number;
 }) {
   const { id, at, from, to, messages, changes, reason } = letter;
+  const origin = originText(letter);
   return (
     <tr data-testid="letter" data-id={id}>
       <th scope="row">
-        <a href={hashOf({ view: "room", room: from })}>{from}</a> →{" "}
-        <a href={hashOf({ view: "room", room: to })}>{to}</a>
+        {from ? <a href={hashOf({ view: "room", room: from })}>{from}</a> : origin} →{" "}
+        {to ? <a href={hashOf({ view: "room", room: to })}>{to}</a> : "unknown"}
       </th>
       <td class="number" data-label="Messages">
         {countText(messages)}

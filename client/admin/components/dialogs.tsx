@@ -1,11 +1,12 @@
-// Asked before something is done. What cannot be taken back wants the room's name typed.
+// The confirmation dialogs of the operator page: kick, ban, drain, delete, discard. The reader types a name to confirm the
+// last three. The app draws them.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 import { DialogButtons, Modal } from "../../page/components/modal.tsx";
 import { ReasonField } from "../../page/components/reason-field.tsx";
 import type { AdminStore, Dialog } from "../state/admin-store.ts";
-import { isConfirmed, numberOf } from "../state/figures.ts";
+import { isConfirmed, numberOf, originText } from "../state/figures.ts";
 
 /** The time over which disconnected clients come back. */
 const DRAIN_SPANS: ReadonlyArray<readonly [ms: number, words: string]> = [
@@ -51,12 +52,12 @@ export function Dialogs({ store }: { readonly store: AdminStore }) {
           store={store}
           title="Discard a dead letter"
           submit="Discard"
-          name={dialog.letter.from}
+          name={dialog.letter.to || "discard"}
           onConfirm={() => void store.discard(dialog.letter.id)}
         >
           <p>
             {numberOf(dialog.letter.messages, "message")} and {numberOf(dialog.letter.changes, "change")} of{" "}
-            {dialog.letter.from} never arrive in {dialog.letter.to} then.
+            {originText(dialog.letter)} never arrive in {dialog.letter.to || "their room"} then.
           </p>
         </NamedDialog>
       );

@@ -1,4 +1,5 @@
 // Types of the HTTP API's answers, as far as the operator page reads them.
+import type { DeadLetter } from "../../../src/protocol/schemas/relay.ts";
 import type { ConnectionFacts } from "../../../src/protocol/watching.ts";
 
 export const WAKE_CAUSES = ["connect", "message", "close", "alarm", "call", "watch"] as const;
@@ -61,16 +62,7 @@ export interface RoomStats {
   readonly hasMore: boolean;
 }
 
-/** What could not be passed on from room to room. */
-export interface DeadLetter {
-  readonly id: number;
-  readonly at: number;
-  readonly from: string;
-  readonly to: string;
-  readonly messages: number;
-  readonly changes: number;
-  readonly reason: string;
-}
+export type { DeadLetter };
 
 export interface Letters {
   readonly letters: readonly DeadLetter[];

@@ -1,10 +1,16 @@
 // Numbers as an operator reads them, and what a list of rooms comes to. Pure.
-import { WAKE_CAUSES, type Cost, type ListedRoom, type Use, type WakeCause } from "./answers.ts";
+import { WAKE_CAUSES, type Cost, type DeadLetter, type ListedRoom, type Use, type WakeCause } from "./answers.ts";
 
 export const HOUR_MS = 3_600_000;
 
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** The origin of a dead letter: a room, an announcement, or unknown where the batch could not be read. */
+export function originText({ from, announcement }: Pick<DeadLetter, "from" | "announcement">): string {
+  if (announcement !== undefined) return `announcement ${announcement}`;
+  return from || "unknown";
+}
 
 /** "1,234", "12.3K". */
 export const countText = (count: number): string => (count < 10_000 ? whole : short).format(count);

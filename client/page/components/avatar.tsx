@@ -1,4 +1,4 @@
-// A person at a glance: initials on one of a few colours, always the same one for the same user id.
+// Draws a person's initials on one of a few colours, the same one for the same user id.
 import { hueOf } from "../state/hue.ts";
 import { bare } from "../state/names.ts";
 

@@ -15,7 +15,7 @@ interface ContentProps {
   readonly mentions?: Message["mentions"];
 }
 
-/** What is too long for its place ends there, until the reader wants to see all of it. */
+/** Draws a message's text. A long text is cut until the reader asks for all of it. */
 export function Content({ view, id, content, mentions }: ContentProps) {
   const box = useRef<HTMLDivElement>(null);
   const [isLong, setLong] = useState(false);
@@ -68,7 +68,7 @@ export function Content({ view, id, content, mentions }: ContentProps) {
   );
 }
 
-/** Letters of some scripts are taller than their lines, and reach beyond a box that is as high as it likes. */
+/** Whether the box hides text. Letters of some scripts are taller than their lines, and overflow even a box without a height limit. */
 function endsEarly(box: HTMLElement): boolean {
   const { scrollHeight, clientHeight, offsetHeight } = box;
   return scrollHeight > clientHeight + 1 && offsetHeight + 1 >= parseFloat(getComputedStyle(box).maxHeight);

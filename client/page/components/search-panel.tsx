@@ -1,4 +1,4 @@
-// Finding messages: words in, messages out, newest first, each a way to its place in the room.
+// The search panel: takes words, lists the messages found, newest first, and jumps to one. The app draws it.
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { FoundMessage } from "../../../src/protocol/chat-events.ts";

@@ -67,7 +67,7 @@ export class MessageChanges implements Feature {
   /** Finds a message, deleted or not. */
   find(id: string): Kept | ErrorAnswer {
     const { log, catchUp, read, seenSeq } = this.#room;
-    // A question makes no log.
+    // A lookup must not create a log.
     if (seenSeq() === 0) return noSuchMessage();
     const place = placeOf(log.epoch, id);
     if (!place) return noSuchMessage();

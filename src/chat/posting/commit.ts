@@ -1,4 +1,5 @@
-// Stores a batch of posts, shows it to everyone and acks it, in this order: durability `strict`. Called by posts.ts.
+// Stores a batch of posts, has the room show it, and reports it to posts.ts, which acks, in this order: durability `strict`. The
+// platform holds frames back until the row is durable. Called by posts.ts.
 import type { Message } from "../../protocol/chat-events.ts";
 import { writtenAs } from "../log/authorship.ts";
 import { withMentions } from "../log/mentions.ts";

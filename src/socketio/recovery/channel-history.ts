@@ -1,5 +1,5 @@
-// The channels that a socket was in and when, in places of its namespace's recovery log. A recovering socket missed the events of its
-// channels while it was in them: none from before it joined, and all from before it left. Called by server/ and recovery.ts.
+// Records from which `seq` to which of the recovery log a socket was in each channel, so that recovery replays only the events
+// sent meanwhile. Called by server/ and recovery.ts.
 
 /** Memberships that have ended, and the characters of their channels' names: the whole history is written at each change. */
 export const LEFT_CHANNELS_MAX = 64;

@@ -1,5 +1,6 @@
 // Consumes the relay's queue, which carries batches of links and pieces of announcements: announcements of a batch go to their rooms
-// together (ANN-5), and those that the platform gave up are buried (ANN-6). What is neither goes the way of relayed batches.
+// together (ANN-5), and those that the platform gave up become dead letters (ANN-6). Other messages are handled as relayed batches.
+// Called by consumer.ts.
 import type { AnnounceItem, AnnouncePart } from "../../protocol/announcement.ts";
 import type { RelayBatch } from "../../protocol/relay-batch.ts";
 import { waitAfter } from "../../clock/backoff.ts";
@@ -15,7 +16,7 @@ import { buryRelayed, deliverRelayed } from "./relayed.ts";
 type Crossing = MessageBatch<RelayBatch | AnnounceItem>;
 type Announced = Message<AnnounceItem>;
 
-/** Messages wait this long while RELAY is `off` or a setting is wrong, in seconds. */
+/** Messages wait this long while RELAY is `off`, a setting is wrong, or the platform gave up, in seconds. */
 const OFF_RETRY_SECONDS = 600;
 
 export async function deliverCrossing(batch: Crossing, env: Bindings): Promise<void> {

@@ -18,6 +18,7 @@ import {
   sumsOf,
   wakeParts,
   wakesOf,
+  originText,
 } from "../../../client/admin/state/figures.ts";
 import { hashOf, routeOf } from "../../../client/admin/state/route.ts";
 import { inOrder, messagesLately, UNSEEN, withShown } from "../../../client/admin/state/room-snapshot.ts";
@@ -124,6 +125,16 @@ describe("figures", () => {
       false,
       false,
     ]);
+  });
+});
+
+describe("the origin of a dead letter", () => {
+  it.each([
+    [{ from: "general" }, "general"],
+    [{ announcement: "a1" }, "announcement a1"],
+    [{ from: "" }, "unknown"],
+  ])("%o is %s", (letter, text) => {
+    expect(originText(letter)).toBe(text);
   });
 });
 
