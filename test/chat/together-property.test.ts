@@ -210,7 +210,7 @@ class Life {
     this.#checkTold();
     this.#checkLobby();
     const trouble = this.#room.shell.reports.filter(
-      ({ problem }) => !/queued|lobby could not|files could not/.test(problem),
+      ({ problem }) => !/queued|report to the lobby failed|files could not/.test(problem),
     );
     expect(trouble).toEqual([]);
   }
