@@ -24,7 +24,7 @@ import { pageOfConnections, type RoomStats, type StatsQuery } from "../src/proto
 import type { Wake } from "./socketio/activity.ts";
 import { connectionsOf } from "./room-connections.ts";
 import type { Env } from "./env.ts";
-import type { Leave } from "./socketio/erasing.ts";
+import type { StoreAfterErase } from "./socketio/erasing.ts";
 import { SocketObject } from "./socketio/socket-object.ts";
 import { createChat, type ChatParts } from "./create-chat.ts";
 
@@ -181,7 +181,7 @@ export class ChatRoom extends SocketObject<Env, ChatParts> implements RoomRpc<Ex
   async deleteRoom(): Promise<void> {
     const { chat, server } = this.parts;
     this.#tell("room.deleted", { connections: server.sessions.size });
-    const prepare = (): Leave | undefined =>
+    const prepare = (): StoreAfterErase | undefined =>
       this.turn(() => {
         chat.calls.prepareShutdown(() => ROOM_DELETED);
         for (const session of server.sessions.values()) server.dismissSession(session);

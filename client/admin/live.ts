@@ -1,4 +1,4 @@
-// The line to one room in its namespace for those who look after it, over our own transports: their heartbeat wakes no room.
+// Connects the admin page to one room's watch namespace. Uses our own transports, because their heartbeat does not wake the room.
 import { io } from "socket.io-client";
 
 import { WATCH_NAMESPACE, WATCH_QUERY, type WatchedRoom } from "../../src/protocol/watching.ts";

@@ -10,10 +10,10 @@ export interface PostLimits {
   readonly maxContentLength: number | undefined;
 }
 
-/** What stands around the event in an Engine.IO packet: two digits for its kinds, and the number of its ack. */
+/** The bytes before the event in an Engine.IO packet: a digit for each of its two types, and the number of its ack. */
 const ENVELOPE_BYTES_MAX = 2 + String(Number.MAX_SAFE_INTEGER).length;
 
-/** What a room that could hear of the message would answer. */
+/** @returns the error that the room would answer, if the message is too long for it */
 export function tooLong(payload: PostPayload, limits: PostLimits): ErrorAnswer | undefined {
   const { maxPayload = Infinity, maxContentLength = Infinity } = limits;
   const content = payload.content.trim();

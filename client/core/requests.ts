@@ -18,8 +18,8 @@ export type StockSocket = Socket<ServerToClientEvents, ClientToServerEvents>;
 const ACK_TIMEOUT_MS = 10_000;
 
 /**
- * Rejects when the connection drops or `ACK_TIMEOUT_MS` pass before the answer. What is asked while there is no connection
- * waits as long for one.
+ * Rejects when the connection drops or `ACK_TIMEOUT_MS` pass before the answer. A request made
+ * while there is no connection waits for one, and at most as long.
  */
 export function ask<Event extends keyof ClientToServerEvents>(
   socket: StockSocket,

@@ -36,7 +36,7 @@ export function countedStorage(
   return wrap(storage, { sql, kv, setAlarm });
 }
 
-/** The platform's objects know only themselves as `this`. */
+/** Wraps an object of the platform. Its methods are bound to it, because they throw when the proxy is their `this`. */
 function wrap<Target extends object>(target: Target, replaced: object): Target {
   const members = new Map<PropertyKey, unknown>(Object.entries(replaced));
   return new Proxy(target, {

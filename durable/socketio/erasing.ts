@@ -5,8 +5,8 @@ interface TableRow extends Record<string, SqlStorageValue> {
   name: string;
 }
 
-/** Stores the data that an object leaves to its next life. */
-export type Leave = () => void;
+/** Stores the data of the object's next life. */
+export type StoreAfterErase = () => void;
 
 /** Virtual tables come first and take along the tables that they are made of, which cannot be dropped themselves. */
 const TABLES = `SELECT name FROM sqlite_master
@@ -15,18 +15,18 @@ const TABLES = `SELECT name FROM sqlite_master
 
 /**
  * Erases before it returns; the promise resolves when that is stored.
- * @param leave writes in the transaction of the erasing
+ * @param storeAfter stores the data of the next life, in the transaction that erases
  */
-export async function eraseStored(storage: DurableObjectStorage, leave?: Leave): Promise<void> {
-  if (leave) eraseBut(storage, leave);
+export async function eraseStored(storage: DurableObjectStorage, storeAfter?: StoreAfterErase): Promise<void> {
+  if (storeAfter) eraseBut(storage, storeAfter);
   else await storage.deleteAll();
 }
 
-function eraseBut(storage: DurableObjectStorage, leave: Leave): void {
+function eraseBut(storage: DurableObjectStorage, storeAfter: StoreAfterErase): void {
   const { sql, kv } = storage;
   storage.transactionSync(() => {
     for (const { name } of sql.exec<TableRow>(TABLES).toArray()) sql.exec(`DROP TABLE IF EXISTS "${name}"`);
     for (const key of Array.from(kv.list(), ([name]) => name)) kv.delete(key);
-    leave();
+    storeAfter();
   });
 }

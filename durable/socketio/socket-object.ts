@@ -14,10 +14,10 @@ import { Activity, type Wake } from "./activity.ts";
 import type { Application, CreateServer } from "./application.ts";
 import { ConnectionRequests } from "./connection-requests.ts";
 import { countedStorage } from "./counted-storage.ts";
-import { eraseStored, type Leave } from "./erasing.ts";
+import { eraseStored, type StoreAfterErase } from "./erasing.ts";
 import { newId, phaseOf } from "./object-identity.ts";
 import { roomTokens } from "./room-tokens.ts";
-import { TIMER_MS_MAX, WakeClock } from "./wake-clock.ts";
+import { AWAKE_WAIT_MS_MAX, WakeClock } from "./wake-clock.ts";
 import { CODE_OF_NONE, UNJOINED, WebSockets } from "./web-sockets.ts";
 
 export abstract class SocketObject<Env, Parts extends Application = Application> extends DurableObject<Env> {
@@ -73,7 +73,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
     });
     // The runtime answers a client's pong by itself and notes the time; the object does not wake for it. EIO-7.
     // An object that waits awake for its next ping gains nothing by that, and spares its clients the noop.
-    if (limits.pingIntervalMs > TIMER_MS_MAX) {
+    if (limits.pingIntervalMs > AWAKE_WAIT_MS_MAX) {
       this.ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(ENGINE_PONG, ENGINE_NOOP));
     } else this.ctx.setWebSocketAutoResponse();
   }
@@ -121,7 +121,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
    * Closes all sessions, erases the storage and starts again, empty; where that fails the platform resets the object as it was.
    * @param prepare says goodbye; the function that it returns stores the data of the next life
    */
-  protected async erase(prepare?: () => Leave | undefined): Promise<void> {
+  protected async erase(prepare?: () => StoreAfterErase | undefined): Promise<void> {
     const failure = this.#eraseAndBegin(prepare).then(undefined, (error: unknown) => ({ error }));
     await this.ctx.blockConcurrencyWhile(async () => {
       const failed = await failure;
@@ -132,11 +132,11 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
   }
 
   /** Synchronous up to the first await: calls arrive before the runtime holds them back, and the former server must answer none. */
-  async #eraseAndBegin(prepare?: () => Leave | undefined): Promise<void> {
-    const leave = prepare?.();
+  async #eraseAndBegin(prepare?: () => StoreAfterErase | undefined): Promise<void> {
+    const storeAfter = prepare?.();
     for (const session of this.#parts.server.sessions.values()) this.#parts.server.close(session, CLOSINGS.restart);
     this.#clock.stop();
-    const erased = eraseStored(this.ctx.storage, leave);
+    const erased = eraseStored(this.ctx.storage, storeAfter);
     try {
       this.#begin();
       this.#parts.server.wake();
@@ -210,7 +210,7 @@ export abstract class SocketObject<Env, Parts extends Application = Application>
    * @returns the name of the deadline that was due, if any
    */
   #tick(): string | undefined {
-    const due = this.#parts.server.deadlines.dueName(Date.now(), TIMER_MS_MAX);
+    const due = this.#parts.server.deadlines.dueName(Date.now(), AWAKE_WAIT_MS_MAX);
     const [first] = this.#input(() => this.#parts.server.tick()) ?? [];
     return due ?? first;
   }

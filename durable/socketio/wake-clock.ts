@@ -3,8 +3,8 @@
 // Source: https://developers.cloudflare.com/durable-objects/api/alarms/
 import type { Deadlines } from "../../src/clock/deadlines.ts";
 
-/** Further away than this, waiting awake costs more than an alarm (one row written, one request). */
-export const TIMER_MS_MAX = 1000;
+/** The longest wait for which the object stays awake. A longer one costs more than an alarm (one row written, one request). */
+export const AWAKE_WAIT_MS_MAX = 1000;
 
 /**
  * An alarm is set only after this much quiet: most new deadlines dissolve at once (the CONNECT that
@@ -18,14 +18,14 @@ const RETRY_MS = 5000;
 /** How an object waits. */
 export interface Waiting {
   /** Deadlines at most this near are waited for awake, with a timer. */
-  readonly timerMsMax: number;
+  readonly awakeMsMax: number;
   readonly armDelayMs: number;
 }
 
-export const WAITING: Waiting = { timerMsMax: TIMER_MS_MAX, armDelayMs: ARM_DELAY_MS };
+export const WAITING: Waiting = { awakeMsMax: AWAKE_WAIT_MS_MAX, armDelayMs: ARM_DELAY_MS };
 
 /** Never awake for a deadline, however near: for tests that put an object to sleep, which has to wait for its timers. */
-export const WAITING_ASLEEP: Waiting = { timerMsMax: 0, armDelayMs: 0 };
+export const WAITING_ASLEEP: Waiting = { awakeMsMax: 0, armDelayMs: 0 };
 
 export class WakeClock {
   readonly #waiting: Waiting;
@@ -94,7 +94,7 @@ export class WakeClock {
     if (nextMs === undefined) return this.#clearTimer();
     const nowMs = Date.now();
     // Where something else keeps the object awake anyway, waiting costs nothing more.
-    if (this.#isAwake || nextMs - nowMs <= this.#waiting.timerMsMax)
+    if (this.#isAwake || nextMs - nowMs <= this.#waiting.awakeMsMax)
       return this.#setTimer(nextMs, nowMs, () => this.#meet());
     if (this.#isArmedFor(nextMs)) return this.#clearTimer();
     const { armDelayMs } = this.#waiting;
@@ -106,7 +106,7 @@ export class WakeClock {
   /** For a moment: where the clock was set back, it would be for long. */
   #isWaitedFor(nowMs: number): boolean {
     const waitMs = this.#deadlines.alarmFromMs() - nowMs;
-    return this.#waiting.armDelayMs > 0 && waitMs > 0 && waitMs <= TIMER_MS_MAX;
+    return this.#waiting.armDelayMs > 0 && waitMs > 0 && waitMs <= AWAKE_WAIT_MS_MAX;
   }
 
   get #isAwake(): boolean {
@@ -125,7 +125,7 @@ export class WakeClock {
    */
   #isArmedFor(nextMs: number): boolean {
     if (this.#alarmAtMs === null || this.#alarmAtMs > nextMs) return false;
-    return this.#isLegacy || this.#alarmAtMs > nextMs - TIMER_MS_MAX;
+    return this.#isLegacy || this.#alarmAtMs > nextMs - AWAKE_WAIT_MS_MAX;
   }
 
   /** The alarm went off, so none is set now. */
@@ -140,7 +140,7 @@ export class WakeClock {
     if (nextMs === undefined) return;
     // Or something has come up meanwhile that is waited for awake.
     const nowMs = Date.now();
-    if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs - nowMs <= this.#waiting.timerMsMax)
+    if (this.#isAwake || this.#isWaitedFor(nowMs) || nextMs - nowMs <= this.#waiting.awakeMsMax)
       return this.#schedule();
     if (this.#isArmedFor(nextMs)) return;
     this.#alarmAtMs = nextMs;

@@ -7,7 +7,7 @@ import type { Refusal } from "../socketio/server/namespace.ts";
 import type { Features } from "./features.ts";
 import { exportPiece, type ExportPiece, type ExportPlace } from "./log/export.ts";
 import { refuse } from "./room/answers.ts";
-import type { Leave } from "./room/feature.ts";
+import type { StoreAfterErase } from "./room/feature.ts";
 import { UPLOAD, type Bearer, type Reply } from "./room/operation.ts";
 import type { Requests } from "./room/requests.ts";
 import { refuseUnlessModerator } from "./room/roles.ts";
@@ -99,10 +99,10 @@ export class RoomCalls {
 
   /**
    * All connections are closed, and the storage is erased next (API-9).
-   * @returns stores what features leave to the room's next life, if any does
+   * @returns stores the features' data for the room's next life, if any has some
    */
-  prepareErase(): Leave | undefined {
-    const left = this.#features.all.flatMap((feature) => feature.onErase?.() ?? []);
-    return left.length === 0 ? undefined : () => left.forEach((leave) => leave());
+  prepareErase(): StoreAfterErase | undefined {
+    const stores = this.#features.all.flatMap((feature) => feature.onErase?.() ?? []);
+    return stores.length === 0 ? undefined : () => stores.forEach((store) => store());
   }
 }

@@ -21,9 +21,9 @@ export type Authentication = { readonly ok: true; readonly identity: Identity } 
 
 export interface Unauthenticated {
   readonly ok: false;
-  /** `UNAVAILABLE` is no fate yet: the keys cannot be had just now (TOK-5). */
+  /** `UNAVAILABLE`: the server cannot load the keys at the moment, so it does not know whether the token is valid (TOK-5). */
   readonly code: TokenCode | "UNAVAILABLE";
   readonly message: string;
-  /** With `UNAVAILABLE`. */
+  /** Set with `UNAVAILABLE`. */
   readonly retryAfterMs?: number;
 }

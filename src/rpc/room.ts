@@ -30,7 +30,7 @@ export interface RoomRpc<Place = unknown> {
 
   /**
    * Asks the room's permission to store a file, before a byte of it is stored.
-   * @param file its facts, with an `id` that cannot be guessed; asked again with `hasLeave`, once the bytes have shown its type
+   * @param file its facts, with an `id` that cannot be guessed; asked again with `isPermitted`, once the bytes have shown its type
    */
   permitUpload(caller: OutsideCaller, file: object): Promise<Answer<{ readonly attachment: Attachment }>>;
 

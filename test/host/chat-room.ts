@@ -22,7 +22,7 @@ import type { AnyAnswer } from "./client.ts";
 import { FakeShell, START_MS, type Client } from "./harness.ts";
 import { MemoryIndex } from "./memory-index.ts";
 
-export const ROOM = "lobby";
+export const ROOM = "plaza";
 export const EPOCH = "e1";
 
 export const SETTINGS: ChatSettings = {

@@ -99,11 +99,11 @@ export function sumsOf(rooms: readonly ListedRoom[]): Sums {
   };
 }
 
-/** Those whose names have what is looked for. */
+/** The rooms whose names contain the wanted text, in any case. */
 export function matching(rooms: readonly ListedRoom[], wanted: string): readonly ListedRoom[] {
   const text = wanted.trim().toLowerCase();
   return text === "" ? rooms : rooms.filter(({ room }) => room.toLowerCase().includes(text));
 }
 
-/** Whether what was typed is the room's name: for what cannot be taken back. */
+/** Whether the administrator typed the room's name, as dialogs ask before an action that cannot be undone. */
 export const isConfirmed = (typed: string, room: string): boolean => typed.trim() === room;

@@ -31,7 +31,7 @@ export function Content({ view, id, content, mentions }: ContentProps) {
         ref={box}
         class={`content ${isOpen ? "whole" : isCut ? "cut" : ""}`}
         dir="auto"
-        // A link beyond the end.
+        // A link that the cut hides got the keyboard's focus: the whole text opens.
         onFocusIn={(event) => isCut && (event.target as Element).matches(":focus-visible") && view.reading.open(id)}
       >
         {blocksOf(content, mentions ?? []).map((block, at) => {
@@ -56,7 +56,7 @@ export function Content({ view, id, content, mentions }: ContentProps) {
           aria-expanded={false}
           data-testid="show-more"
           onClick={({ currentTarget }) => {
-            // The button goes.
+            // Opening removes the button, so its message takes the focus.
             currentTarget.closest("li")!.focus({ preventScroll: true });
             view.reading.open(id);
           }}

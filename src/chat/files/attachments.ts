@@ -39,10 +39,10 @@ export class Attachments implements Feature {
   /** Called by the Worker for an upload; not among the operations of sockets. */
   readonly upload: Operation<UploadAnswer> = operation(
     uploadSchema,
-    (caller, { id, hasLeave: _hasLeave, ...facts }, reply: (answer: UploadAnswer) => void) =>
+    (caller, { id, isPermitted: _isPermitted, ...facts }, reply: (answer: UploadAnswer) => void) =>
       reply(this.#sign(caller, id, facts)),
-    ({ size, hasLeave }) =>
-      hasLeave ? 0 : Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
+    ({ size, isPermitted }) =>
+      isPermitted ? 0 : Math.min(UPLOAD_COST_MAX, UPLOAD_COST + Math.floor(size / UPLOAD_BYTES_PER_TOKEN)),
   );
 
   constructor(room: Room, files: FileSweep, limits: FilesWelcome) {

@@ -4,7 +4,7 @@
 import { filesOf, parseFileKey } from "../../protocol/file-key.ts";
 import type { Deadline } from "../../clock/deadlines.ts";
 import { POST_WINDOW_MS } from "./attachments.ts";
-import type { Feature, Leave } from "../room/feature.ts";
+import type { Feature, StoreAfterErase } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
 /** Keys that are deleted at once, at most. */
@@ -94,7 +94,7 @@ export class FileSweep implements Feature {
   }
 
   /** FILE-6: leaves a plan with which the room's next life deletes all files of earlier ones. */
-  onErase(): Leave | undefined {
+  onErase(): StoreAfterErase | undefined {
     this.#isOver = true;
     if (!this.#store || !this.#plan) return undefined;
     return () => this.#room.state.put(PLAN, { atMs: this.#room.now(), isAll: true } satisfies Plan);

@@ -6,7 +6,7 @@ import type { LinkInfo, LinkName, Reached, RelayOutcome } from "../../protocol/r
 import type { LinkTransport } from "../../relay/transport.ts";
 import { Courier, CourierClock, type Collected, type Retry } from "../room/courier.ts";
 import { refuse } from "../room/answers.ts";
-import type { Feature, KeptChange, Leave } from "../room/feature.ts";
+import type { Feature, KeptChange, StoreAfterErase } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 import { Link, type LinkMark, type Parcel } from "./link.ts";
 
@@ -78,7 +78,7 @@ export class Links implements Feature {
   }
 
   /** RLY-8: the links of a room end with it. */
-  onErase(): Leave | undefined {
+  onErase(): StoreAfterErase | undefined {
     const linkedAtMs = this.#linkedAtMs;
     for (const { courier } of this.#entries.values()) courier.stop();
     this.#entries.clear();

@@ -9,7 +9,7 @@ import type { Draft } from "../log/draft.ts";
 import { Copies } from "./copies.ts";
 import type { Kept } from "../log/change.ts";
 import { makeOrigin, rootOf } from "../log/origin.ts";
-import type { Feature, Leave } from "../room/feature.ts";
+import type { Feature, StoreAfterErase } from "../room/feature.ts";
 import type { Room } from "../room/room.ts";
 
 /** In front of the room in the key of a row. */
@@ -57,7 +57,7 @@ export class Relayed implements Feature {
   }
 
   /** RLY-8: links into the room outlive it, so their marks do, too. */
-  onErase(): Leave | undefined {
+  onErase(): StoreAfterErase | undefined {
     const marks = [...this.#marks];
     if (marks.length === 0) return undefined;
     return () => marks.forEach(([from, mark]) => this.#room.state.put(PREFIX + from, mark));

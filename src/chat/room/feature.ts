@@ -15,8 +15,8 @@ export interface KeptChange extends ChangedMessage {
   readonly isRewrite: boolean;
 }
 
-/** Stores something in the transaction that erases a room. @throws errors of the storage */
-export type Leave = () => void;
+/** Stores data for the room's next life, in the transaction that erases the room. @throws errors of the storage */
+export type StoreAfterErase = () => void;
 
 /** One feature of a chat room. */
 export interface Feature {
@@ -57,7 +57,7 @@ export interface Feature {
   onShutdown?(): void;
   /**
    * All connections are closed, and the storage is about to be erased.
-   * @returns stores something for the room's next life, in the turn that erases everything else
+   * @returns stores the feature's data for the room's next life
    */
-  onErase?(): Leave | undefined;
+  onErase?(): StoreAfterErase | undefined;
 }

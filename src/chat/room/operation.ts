@@ -38,7 +38,7 @@ export interface Operation<Given = Answer<object>> {
   readonly cost: (payload: unknown) => number;
   /** Answers once: in the same turn, or after what it had to wait for. */
   readonly run: (caller: Caller, payload: unknown, reply: Reply<Given>) => void | Promise<void>;
-  /** True where it was done before, and the caller only wants the answer: that needs no feature's leave (MOD-10). */
+  /** True where it was done before, and the caller only wants the answer: no feature may refuse that (MOD-10). */
   readonly isRepeat?: (caller: Caller, payload: unknown) => boolean;
 }
 

@@ -90,7 +90,7 @@ export class Requests {
     return refuse("RATE_LIMITED", "Rate limit exceeded: too many requests.", taking.retryAfterMs);
   }
 
-  /** Asks all features for their leave: each rule, such as that of muted users, is in one of them. */
+  /** Asks each feature whether it refuses the request. Each rule, such as that of muted users, is in one of them. */
   #refuse(event: string, caller: Caller): ErrorAnswer | undefined {
     for (const feature of this.#features) {
       const refusal = feature.refuse?.(event, caller);

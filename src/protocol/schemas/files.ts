@@ -36,5 +36,8 @@ export const uploadedSchema = z.object({ attachment: attachmentSchema.meta({ id:
 /** @see Attachments */
 export const uploadSchema = facts.extend({
   id: z.string().regex(/^[0-9a-z]{20,40}$/),
-  hasLeave: z.literal(true).optional().describe("The room gave leave for it before, by what it was said to be"),
+  isPermitted: z
+    .literal(true)
+    .optional()
+    .describe("The room permitted this upload before, by the type that the client claimed"),
 });

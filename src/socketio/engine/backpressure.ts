@@ -41,13 +41,13 @@ const PINGS_BEFORE_SLEEP = 3;
 export class SendWindow {
   bytes = 0;
   drainPing: DrainPing | undefined;
-  /** Pings that were sent. */
+  /** Pings that the server sent. */
   pings = 0;
-  /** Pongs that were seen: those that the runtime absorbs show by the time of the last one only. */
+  /** Pongs that the server saw. The runtime absorbs some, and shows only the time of the last one. */
   pongs = 0;
   pongAtMs = 0;
 
-  /** The room slept: pongs may come for pings of before. */
+  /** Called when the room wakes. Counts the pings that the server sent before the sleep, because their pongs may still come. */
   restored(): void {
     this.pings += PINGS_BEFORE_SLEEP;
   }

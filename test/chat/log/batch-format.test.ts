@@ -6,7 +6,7 @@ import { messageId } from "../../../src/chat/log/message-id.ts";
 import type { Message } from "../../../src/protocol/chat-events.ts";
 import { fc } from "../../host/properties.ts";
 
-const PLACE = { room: "lobby", epoch: "e1" };
+const PLACE = { room: "plaza", epoch: "e1" };
 const text = fc.string({ unit: "binary" });
 
 const attachment = fc.oneof(
@@ -53,7 +53,7 @@ describe("a batch", () => {
 
   it("says in which life of the log it was posted, which stands in the ids", () => {
     const life = "0toyk0sdd8";
-    const plain = { room: "lobby", sender: "ada", name: "ada", content: '"x"]', timestamp: 1_700_000_000_000 };
+    const plain = { room: "plaza", sender: "ada", name: "ada", content: '"x"]', timestamp: 1_700_000_000_000 };
     const messages = [8, 9].map((seq) => ({ ...plain, seq, id: messageId("e1", seq, life) }));
     const stored = encodeBatch(messages, life);
     for (const text of [stored, `${stored}   `]) {
@@ -64,7 +64,7 @@ describe("a batch", () => {
   });
 
   it("says its time and each name once", () => {
-    const plain = { room: "lobby", sender: "ada", name: "ada", content: "hello", timestamp: 1_700_000_000_000 };
+    const plain = { room: "plaza", sender: "ada", name: "ada", content: "hello", timestamp: 1_700_000_000_000 };
     const messages = [1, 2, 3].map((seq) => ({ ...plain, seq, id: messageId("e1", seq) }));
     expect(encodeBatch(messages)).toBe(
       '[1,1700000000000,[{"s":"ada","c":"hello"},{"s":"ada","c":"hello"},{"s":"ada","c":"hello"}]]',

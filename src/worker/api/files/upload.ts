@@ -60,15 +60,17 @@ async function takeFile(
   const { request, given, roomRpc } = asked;
   const id = newId();
   // Before any byte is in memory.
-  const leave = await roomRpc(given.room).permitUpload(caller, { id, ...claimed });
-  if ("error" in leave) return respond(leave);
+  const permit = await roomRpc(given.room).permitUpload(caller, { id, ...claimed });
+  if ("error" in permit) return respond(permit);
   const body = bodyOf(request, claimed);
   try {
     const isImage = claimed.type.startsWith("image/");
     const peeked = await peek(body, isImage ? IMAGE_HEAD_BYTES : 0);
     const upload = isImage ? asSniffed(claimed, imageFacts(peeked.head), asked) : claimed;
     if (upload instanceof Response) return upload;
-    const answer = isImage ? await roomRpc(given.room).permitUpload(caller, { id, ...upload, hasLeave: true }) : leave;
+    const answer = isImage
+      ? await roomRpc(given.room).permitUpload(caller, { id, ...upload, isPermitted: true })
+      : permit;
     if ("error" in answer) return respond(answer);
     const { attachment } = answer;
     const refusal = await store(bucket, attachment.key, upload, peeked);
