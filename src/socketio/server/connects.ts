@@ -3,7 +3,7 @@
 import { CLOSINGS } from "../wire/closings.ts";
 import { encodeConnect, encodeConnectError } from "../wire/socket-io.ts";
 import type { Meter } from "../engine/meter.ts";
-import { CONNECTS_MAX, SessionFlood } from "../engine/session-flood.ts";
+import type { SessionFlood } from "../engine/session-flood.ts";
 import { MISSED_BYTES_MAX, type Resumed } from "../recovery/recovery.ts";
 import { andThen, decide, type Decision } from "./connect-decision.ts";
 import type { ConnectRequest, Namespace, Refusal, Verdict } from "./namespace.ts";
@@ -19,6 +19,7 @@ export interface ConnectsContext {
   readonly namespaces: Namespaces;
   readonly unjoined: UnjoinedSessions;
   readonly tokens: TokenLife | undefined;
+  readonly flood: SessionFlood;
   readonly meter: Meter;
   readonly newId: () => string;
   readonly report: (problem: string, error: unknown) => void;
@@ -26,7 +27,6 @@ export interface ConnectsContext {
 
 export class Connects {
   readonly #context: ConnectsContext;
-  readonly #flood = new SessionFlood(CONNECTS_MAX);
 
   constructor(context: ConnectsContext) {
     this.#context = context;
@@ -54,15 +54,10 @@ export class Connects {
 
   /** SIO-11: counts a token or CONNECT that has to be decided. @returns whether it is one too many, and the session is closed */
   isFlood(session: SocketSession): boolean {
-    const { sockets } = this.#context;
-    const isOver = this.#flood.isOver(session, sockets.now());
+    const { sockets, flood } = this.#context;
+    const isOver = flood.isOver(session, sockets.now());
     if (isOver) sockets.close(session, CLOSINGS.connectFlood);
     return isOver;
-  }
-
-  /** The session is over. */
-  forget(session: SocketSession): void {
-    this.#flood.forget(session);
   }
 
   #conclude(

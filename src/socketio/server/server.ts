@@ -1,5 +1,6 @@
 // The Socket.IO 5 server without I/O: inputs (a session opened, a frame, a closing, the clock) become events of an application, and
 // what it emits becomes effects. The shell of an object drives it.
+import { CONNECTS_MAX, SessionFlood } from "../engine/session-flood.ts";
 import { CLOSINGS, type Closing } from "../wire/closings.ts";
 import type { Frame } from "../wire/engine-io.ts";
 import { readMessage, type ClientPacket } from "../wire/socket-io.ts";
@@ -91,7 +92,8 @@ class SocketLayer implements Layer<SocketSession> {
     this.#unjoined = new UnjoinedSessions(options.connectTimeoutMs, deadlines, ports, (session, closing) =>
       this.sockets.close(session, closing),
     );
-    const parts = { namespaces: this.#namespaces, unjoined: this.#unjoined, tokens };
+    const flood = new SessionFlood(CONNECTS_MAX);
+    const parts = { namespaces: this.#namespaces, unjoined: this.#unjoined, tokens, flood };
     this.sockets = new Sockets(context, shared, parts);
     this.#connects = new Connects({ ...shared, ...parts, meter, sockets: this.sockets });
   }
@@ -135,7 +137,6 @@ class SocketLayer implements Layer<SocketSession> {
   }
 
   onClose(session: SocketSession, closing: Closing): void {
-    this.#connects.forget(session);
     this.sockets.closed(session, closing);
   }
 

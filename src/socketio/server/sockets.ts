@@ -1,5 +1,6 @@
 // Activates, restores and removes the sockets of a server, and runs application code for them. Called by
 // connects.ts, by server.ts and by the sockets themselves.
+import type { SessionFlood } from "../engine/session-flood.ts";
 import { CLOSINGS, isReturnable, type Closing, type DisconnectReason } from "../wire/closings.ts";
 import { encodeDisconnect } from "../wire/socket-io.ts";
 import type { LayerContext } from "../engine/session-server.ts";
@@ -27,11 +28,12 @@ export class Sockets implements SocketHost {
   readonly #namespaces: Namespaces;
   readonly #unjoined: UnjoinedSessions;
   readonly #tokens: TokenLife | undefined;
+  readonly #flood: SessionFlood;
 
   constructor(
     { engine, outbox, deadlines }: Pick<LayerContext, "engine" | "outbox" | "deadlines">,
     ports: SocketsPorts,
-    parts: { namespaces: Namespaces; unjoined: UnjoinedSessions; tokens: TokenLife | undefined },
+    parts: { namespaces: Namespaces; unjoined: UnjoinedSessions; tokens: TokenLife | undefined; flood: SessionFlood },
   ) {
     this.outbox = outbox;
     this.acks = new Acks(deadlines, (socket, ask, answer) => this.#resume(socket, ask, answer));
@@ -40,6 +42,7 @@ export class Sockets implements SocketHost {
     this.#namespaces = parts.namespaces;
     this.#unjoined = parts.unjoined;
     this.#tokens = parts.tokens;
+    this.#flood = parts.flood;
   }
 
   now(): number {
@@ -122,6 +125,7 @@ export class Sockets implements SocketHost {
   /** A session is over: its sockets go. */
   closed(session: SocketSession, closing: Closing): void {
     this.#unjoined.closed(session, closing);
+    this.#flood.forget(session);
     for (const nsp of session.connecting) this.#namespaces.giveUp(nsp, session);
     for (const socket of session.sockets.values()) this.#dismiss(socket, closing.disconnect);
     session.sockets.clear();

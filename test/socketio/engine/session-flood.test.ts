@@ -43,3 +43,20 @@ it("keeps nothing of sessions that are gone, nor of the WebSockets that came to 
   server.lost(polled, TRANSPORT_CLOSE);
   expect([...kept]).toEqual([]);
 });
+
+it("forgets a session that the server dismisses", () => {
+  const kept = new Map<SessionFlood, Set<Session>>();
+  vi.spyOn(SessionFlood.prototype, "isOver").mockImplementation(function (this: SessionFlood, counted) {
+    kept.set(this, (kept.get(this) ?? new Set()).add(counted));
+    return false;
+  });
+  vi.spyOn(SessionFlood.prototype, "forget").mockImplementation(function (this: SessionFlood, gone) {
+    kept.get(this)?.delete(gone);
+  });
+  const server = bareServer();
+  const session = server.open(handshake, "websocket");
+  for (const frame of ["6", "40"]) void server.receive(session, frame);
+  expect(Array.from(kept.values(), ({ size }) => size)).toEqual([1, 1]);
+  server.dismissSession(session);
+  expect(Array.from(kept.values(), ({ size }) => size)).toEqual([0, 0]);
+});
