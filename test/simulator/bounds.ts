@@ -29,21 +29,21 @@ const SIZES_MAX: Readonly<Record<string, number>> = {
 const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   "Addresses.sessions",
   "Addresses.sessions[]",
-  "ChatRoom.sessions",
-  "ChatRoom.webSockets",
+  "WebSockets.sessions",
+  "WebSockets.bySession",
   "Engine.sessions",
   "Hub.sockets",
   "Members.stays",
   "PollingRequests.waiting",
   "PollingTransport.waiting",
   "SessionFlood.counts",
-  "Unread.behind",
+  "Backpressure.behind",
 ]);
 
 /** What is under way; once all is quiet, nothing is. */
 const UNDER_WAY: ReadonlySet<string> = new Set([
   "Acks.awaited",
-  "Engine.probes",
+  "TransportUpgrades.probes",
   "Members.joined",
   "Members.left",
   "Outbox.effects",
@@ -56,8 +56,8 @@ const UNDER_WAY: ReadonlySet<string> = new Set([
   "Posts.waiting",
   "RelaxedCommit.unstored",
   "Searching.searches",
-  "Session.connecting",
-  "Strangers.sessions",
+  "SocketSession.connecting",
+  "UnjoinedSessions.sessions",
   "Typing.typists",
 ]);
 
