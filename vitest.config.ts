@@ -71,12 +71,12 @@ class FirstThingsFirst extends BaseSequencer {
 }
 
 /**
- * Files that count, list or find nothing in the whole deployment: each starts a workerd of its own. All others share one per
+ * Files that count, list or find nothing in the whole deployment, or use a room of another file: each starts a workerd of its own. All others share one per
  * worker of vitest, because to start it and to load the modules takes longer than most files run.
  */
 const ALONE = [
   "test/durable/{announce,announce-scale,cost-model,heartbeat,lobby,lobby-cost,lobby-overtaken,lobby-shared,metrics-sleep,people-rows,relay-direct}.test.ts",
-  "test/worker/{api-drain,metrics,refusals,stats}.test.ts",
+  "test/worker/{api-drain,attacks-requests,metrics,refusals,stats}.test.ts",
 ];
 
 const chatObjects = () =>

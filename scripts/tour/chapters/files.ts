@@ -1,4 +1,6 @@
 // A picture on its way through a room.
+import { setTimeout } from "node:timers/promises";
+
 import type { Attachment } from "../../../src/protocol/chat-events.ts";
 import { body, good, refused, type Stage } from "../stage.ts";
 
@@ -9,6 +11,10 @@ const PIXEL = new Uint8Array(
     "base64",
   ),
 );
+
+/** How long the tour waits for a deleted file to be gone. */
+const GONE_TRIES = 20;
+const GONE_PAUSE_MS = 100;
 
 export async function files(stage: Stage): Promise<void> {
   stage.chapter("Files");
@@ -36,7 +42,14 @@ export async function files(stage: Stage): Promise<void> {
   await stage.step("with its message the file is gone", async () => {
     good(await ada.ask("delete-message", { id }));
     await ben.hears("message-deleted");
-    return body(404, await stage.call("GET", `/files/${attachment.key}`, { token }));
+    // The room deletes the file right after the message.
+    const read = () => stage.call("GET", `/files/${attachment.key}`, { token });
+    let answer = await read();
+    for (let tries = 0; answer.status !== 404 && tries < GONE_TRIES; tries++) {
+      await setTimeout(GONE_PAUSE_MS);
+      answer = await read();
+    }
+    return body(404, answer);
   });
   ada.leave();
   ben.leave();
