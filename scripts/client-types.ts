@@ -119,5 +119,5 @@ function printField([name, schema]: [string, Schema], printing: Printing): strin
 
 const literals = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(" | ");
 
-/** A schema that is described anew has the same definition. */
+/** A copy of a schema with another description has the same definition. */
 const defOf = (schema: unknown): z.core.$ZodTypes["_zod"]["def"] => (schema as z.core.$ZodTypes)._zod.def;

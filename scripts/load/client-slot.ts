@@ -1,4 +1,4 @@
-// The interface of a load test's member, whatever its kind, and the events that it reports.
+// The interface of a load test's member of any kind, and the events that it reports.
 import type { Target } from "../measuring/raw-socket.ts";
 
 /** The server, and where on it a room is. */

@@ -1,5 +1,5 @@
-// What `npm run serve` puts around the production Worker. Plain JavaScript: esbuild bundles it for workerd, and the
-// types of a Worker's platform are not those of the scripts beside it.
+// Wraps the production Worker for `npm run serve`: opens a line for each request, so that rooms can cut its TCP connection. Plain
+// JavaScript: esbuild bundles it for workerd, and a Worker's platform types are not those of the scripts beside it.
 import { closeLine, openLine } from "../../src/rpc/lines.ts";
 import app from "../../src/index.ts";
 import { CLOSING_MS } from "../../src/socketio/wire/closings.ts";
